@@ -58,8 +58,8 @@ class Accelerator : public Configurable {
   core::PluginTraits declared_traits() const final;
 
  protected:
-  /// Sets up what kernels on the device need (threads, streams, memory pools) and returns the device. claim() calls it
-  /// only for a device that exists.
+  /// Sets up what kernels on the device need (threads, streams, memory pools) and returns the device. claim() calls
+  /// this function only for a device that exists.
   virtual std::unique_ptr<ClaimedDevice> open(int index) const = 0;
 
   const AcceleratorContext& context() const { return context_; }
@@ -72,7 +72,7 @@ class Accelerator : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers an accelerator. It is the last line of the accelerator's .cpp, outside of any namespace.
+/// Registers an accelerator. Must be the last line of the accelerator's .cpp, outside of any namespace.
 #define TRAINYARD_ACCELERATOR(Class, name, description)                                                        \
   TRAINYARD_PLUGIN("accelerator", ::trainyard::Accelerator, ::trainyard::AcceleratorContext, Class, name, "1", \
                    description)

@@ -43,9 +43,9 @@ class ClaimedDevice {
   /// warning.
   std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors);
 
-  /// Copies the flat block `from` to `to`, one of which is on the host and the other on the device. It is used only if
-  /// the device has memory of its own. A copy to the host is complete on return. A copy to the device is complete
-  /// before any later computation there.
+  /// Copies the flat block `from` to `to`. One of the two is on the host, the other on the device. Called only if the
+  /// device has memory of its own. A copy to the host is complete on return. A copy to the device is complete before
+  /// any later computation there.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
   /// Waits until all work that was submitted to the device is done.
@@ -55,13 +55,13 @@ class ClaimedDevice {
   /// map.
   Buffer allocate_host_block(std::size_t bytes);
 
-  /// Seeds every random generator from which kernels of this device draw.
+  /// Seeds every random generator that kernels of this device use.
   void seed(std::uint64_t seed);
 
   /// Returns the state of the generators that seed() seeds. A run that restores this state draws the same numbers.
   std::vector<std::uint8_t> rng_state() const;
 
-  /// Restores a state that rng_state() returned. Throws kCorrupt for the state of other generators.
+  /// Restores a state returned by rng_state(). Throws kCorrupt for the state of other generators.
   void set_rng_state(const std::vector<std::uint8_t>& state);
 
   /// Returns measurements such as the memory in use. Each name ends with the unit: "memory_bytes",
@@ -76,11 +76,12 @@ class ClaimedDevice {
   /// Prepares a block that allocate_host_block() returns, for instance by page-locking it. The default does nothing.
   virtual void prepare_host_block(const Buffer& /*block*/) {}
 
-  /// Returns the generators from which kernels of this device draw. The default is LibTorch's generator for the CPU. A
+  /// Returns the random generators that kernels of this device use. The default is LibTorch's generator for the CPU. A
   /// device with a generator of its own returns both, because models draw their first parameters on the CPU.
   virtual std::vector<at::Generator> generators() const;
 
-  /// Returns the context of the accelerator, with its name for errors, its log, the rank and the size of the world.
+  /// Returns the context of the accelerator, which contains its name for errors, its log, the rank and the size of the
+  /// world.
   const PluginContext& context() const;
 
  private:

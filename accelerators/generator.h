@@ -16,8 +16,8 @@ void seed_generator(at::Generator generator, std::uint64_t seed);
 /// follow one another, each preceded by its length in 8 bytes.
 std::vector<std::uint8_t> state_of_generators(const std::vector<at::Generator>& generators);
 
-/// Restores the states that state_of_generators() returned. Throws kCorrupt if the number of generators or the lengths
-/// of their states differ, or if a state is damaged. The error text begins with `where`, and contains the lengths.
+/// Restores the states returned by state_of_generators(). Throws kCorrupt if the number of generators or the lengths of
+/// their states differ. The error text begins with `where` and contains the lengths.
 void restore_generators(const std::vector<at::Generator>& generators, const std::vector<std::uint8_t>& states,
                         const std::string& where);
 

@@ -30,8 +30,7 @@ struct CheckpointSummary {
   SafetensorsHeader model;
   /// Empty if the run did not save the optimizer's state.
   std::optional<SafetensorsHeader> optimizer;
-  /// The tensors of RunRecord::states, and optimizer state that belongs to single ranks. Empty if the checkpoint has
-  /// neither.
+  /// The tensors of RunRecord::states, and any optimizer state of single ranks.
   std::optional<SafetensorsHeader> state;
   std::uint64_t bytes = 0;  ///< The size of all listed files together.
 };
@@ -40,26 +39,26 @@ struct CheckpointSummary {
 /// kIo, kCorrupt or kUnsupported.
 CheckpointSummary read_checkpoint(const std::string& path);
 
-/// Reads every byte of a checkpoint and returns one sentence for each problem found. The list is empty if the
-/// checkpoint is complete and unchanged. This function does not throw for a broken checkpoint.
+/// Returns what is wrong with a checkpoint, in one sentence per problem; the list is empty if the checkpoint is
+/// complete. Reads every byte. Does not throw for a broken checkpoint.
 std::vector<std::string> verify_checkpoint(const std::string& path);
 
 /// Returns the name of a step's checkpoint, such as "step-00002000".
 std::string checkpoint_name(std::uint64_t step);
 
-/// Returns the step of "step-00002000" or "step-00002000.2", or nothing for other names.
+/// Returns the step in a name such as "step-00002000" or "step-00002000.2", or nothing for other names.
 std::optional<std::uint64_t> step_of_name(std::string_view name);
 
 /// Returns the paths of the checkpoints in a directory, smallest step first. Only the names of the directories are
 /// examined, not their content. The list is empty if there is no such directory.
 std::vector<std::string> list_checkpoints(const std::string& directory);
 
-/// Returns the path of the checkpoint to which the link `pointer`, "last" or "best", in a directory refers. Returns
-/// nothing if there is no such link or if it leads out of the directory. Does not check that the checkpoint exists.
+/// Returns the checkpoint that the pointer "last" or "best" of a directory refers to. Returns nothing if the pointer
+/// does not exist or leads out of the directory.
 std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer);
 
-/// Returns `path` if it is a checkpoint. If it is a directory of checkpoints, returns the checkpoint to which "last"
-/// refers or, without a valid "last", the checkpoint of the largest step. Throws kNotFound if there is none.
+/// Returns `path` if it is a checkpoint, or the path of the last checkpoint in it if it is a directory of checkpoints.
+/// Otherwise throws kNotFound.
 std::string find_checkpoint(const std::string& path);
 
 }  // namespace trainyard::checkpoints

@@ -36,8 +36,7 @@ class DurableFile {
   Sha256 hash_;
 };
 
-/// A file that is open for reading. Its size is determined when it is opened; if the file shrinks afterwards, read()
-/// throws.
+/// A file for reading. Its size is determined when it is opened; if the file shrinks afterwards, read() throws.
 class InputFile {
  public:
   /// Opens the file. Throws kNotFound if it does not exist, and kIo if it is not a regular file or cannot be opened.
@@ -58,7 +57,7 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// Waits until changes to the names in a directory, such as a rename, are on disk. Throws kIo.
+/// Waits until the names in a directory are on disk. A rename is durable only after this.
 void sync_directory(const std::string& path);
 
 /// Throws kIo with "cannot <what> <path>: <reason of errno>".

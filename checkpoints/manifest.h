@@ -9,7 +9,7 @@
 
 namespace trainyard::checkpoints {
 
-/// The version of the checkpoint format. A reader refuses a newer one.
+/// The version of the checkpoint format. Readers refuse a checkpoint with a newer version.
 constexpr std::uint64_t kCheckpointFormat = 2;
 
 /// The list of a checkpoint's files, `manifest.json`, which is written last. A directory without it is not a
@@ -27,8 +27,8 @@ std::string format_manifest(const Manifest& manifest);
 /// and kUnsupported for a newer format. The text of the error begins with `where`.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 
-/// Reads every file that the manifest names and returns one sentence for each problem found; the list is empty if all
-/// files are unchanged. Files that the manifest does not name are ignored.
+/// Reads every file in the manifest and returns what is wrong, in one sentence per problem; the list is empty if all
+/// files are unchanged. Files that are not in the manifest are ignored.
 std::vector<std::string> verify_files(const Manifest& manifest, const std::string& directory);
 
 }  // namespace trainyard::checkpoints

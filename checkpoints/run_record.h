@@ -13,20 +13,20 @@
 
 namespace trainyard::checkpoints {
 
-/// The record of a run in a checkpoint, stored in `run.json`: its position, its settings and its state, but no tensor
-/// data.
+/// The position and the state of a run, stored in `run.json`. To continue, a run needs only this record, the tensors of
+/// its states, the weights and the optimizer's state.
 struct RunRecord {
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;  ///< The number of samples that all ranks together have trained on.
   LoaderCursor cursor;
-  /// In format 1 only: the batches used in the epoch, recorded instead of LoaderCursor::samples.
-  std::uint64_t cursor_batches = 0;
-  std::uint64_t skipped_steps = 0;  ///< The number of steps that were skipped because gradients were not finite.
-  std::uint32_t ranks = 0;          ///< The number of ranks of the run; 0 in format 1, which does not record it.
-  std::vector<Scalar> metrics;      ///< The newest validation metrics.
-  std::vector<Setting> settings;    ///< The parameters that were changed during the run.
-  /// The saved states. They contain only the names of tensors; the tensors' data is in `state.safetensors`.
+  std::uint64_t cursor_batches = 0;  ///< In format 1, instead of LoaderCursor::samples: the batches used in the epoch.
+  std::uint64_t skipped_steps = 0;   ///< The number of steps that were skipped because gradients were not finite.
+  std::uint32_t ranks = 0;           ///< The number of ranks of the run; 0 in format 1, which does not record it.
+  std::vector<Scalar> metrics;       ///< The newest validation metrics.
+  std::vector<Setting> settings;     ///< The parameters that were changed during the run.
+  /// The state of every part of the run that has state. For tensors, only the names are stored here; the data is in
+  /// `state.safetensors`.
   std::vector<SavedState> states;
   std::string reason;     ///< Why the checkpoint was saved: "interval", "best", "interrupted", ...
   std::string model;      ///< The name of the model plugin.
@@ -35,11 +35,10 @@ struct RunRecord {
   std::string time;  ///< When the checkpoint was saved, in UTC: "2024-05-31T12:00:00Z".
 };
 
-/// Returns the text of run.json. Parsing it yields exactly the same numbers. Numbers that are not finite are stored as
-/// strings.
+/// Returns the text of run.json. Numbers read back exactly; numbers that are not finite are stored as strings.
 std::string format_run_record(const RunRecord& record);
 
-/// Parses the text of run.json, in the current format or in format 1. Throws kCorrupt with a text that begins with
+/// Parses the text of run.json in the current format or in format 1. Throws kCorrupt with a text that begins with
 /// `where`.
 RunRecord parse_run_record(const std::string& text, const std::string& where);
 

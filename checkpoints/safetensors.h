@@ -12,7 +12,7 @@
 
 namespace trainyard::checkpoints {
 
-/// A tensor to be written. It does not own `data`, which must remain valid until the file is written.
+/// A tensor to be written. `data` is not owned and must remain valid until the file is written.
 struct SafetensorsTensor {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -20,14 +20,14 @@ struct SafetensorsTensor {
   std::span<const std::byte> data;
 };
 
-/// Writes a new file in the format of https://github.com/huggingface/safetensors, which other programs can read, and
-/// waits until the file is on disk. Tensors of wider dtypes come first, so that every tensor is aligned. Throws kIo,
-/// and kInvalidArgument if two tensors have the same name, a name is not valid UTF-8 or the header is too long.
+/// Writes a new file and waits until it is on disk. Tensors of wide dtypes come first, so that all are aligned. The
+/// format is defined at https://github.com/huggingface/safetensors, so other programs can read the file. Throws kIo,
+/// and kInvalidArgument if two tensors have the same name or a name is not valid UTF-8.
 FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
                              const std::map<std::string, std::string>& metadata);
 
 /// A safetensors file from any source, open for reading. The file is not trusted: everything in it is checked before
-/// use, and memory is allocated only for sizes that do not exceed the size of the file.
+/// use, and no memory is allocated for sizes larger than the file.
 class SafetensorsFile {
  public:
   /// Opens the file, and reads and checks its header. Throws kNotFound, kIo, kCorrupt or kUnsupported.

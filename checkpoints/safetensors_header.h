@@ -25,7 +25,7 @@ struct SafetensorsEntry {
 
 /// The content of a safetensors file's header.
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> tensors;  ///< Ordered by their position in the file.
+  std::vector<SafetensorsEntry> tensors;  ///< The tensors, in the order of their bytes in the file.
   std::map<std::string, std::string> metadata;
 
   /// The index in `tensors` of each name; parse_safetensors_header() fills it.
@@ -38,10 +38,10 @@ struct SafetensorsHeader {
 /// The largest size of a header that the format allows, in bytes.
 constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 
-/// Parses the JSON of a header that is followed by `data_bytes` bytes of data. It checks all requirements of the
-/// format: the size of each tensor matches its shape and dtype, the tensors cover all data without gaps or overlaps,
-/// and no key is repeated. Throws kCorrupt, or kUnsupported for a dtype that Trainyard does not have. The text of the
-/// error begins with `where`.
+/// Reads the JSON of a header that is followed by `data_bytes` bytes. Checks all requirements of the format: the sizes
+/// fit shape and dtype without overflow, the tensors follow each other without gap or overlap up to the last byte, and
+/// no key is repeated. Throws kCorrupt, or kUnsupported for a dtype that Trainyard does not have, with a text that
+/// begins with `where`.
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes, const std::string& where);
 
 /// Returns the JSON of a header, padded with spaces to a multiple of 8 bytes.

@@ -10,8 +10,7 @@
 
 namespace trainyard::checkpoints {
 
-/// A SHA-256 that is computed incrementally. OpenSSL does the work, with the SHA instructions of the processor if it
-/// has any.
+/// An incremental computation of a SHA-256 hash with OpenSSL, which uses the CPU's SHA instructions if there are any.
 class Sha256 {
  public:
   Sha256();
@@ -22,7 +21,7 @@ class Sha256 {
   /// Adds the next bytes. The result does not depend on how the bytes are divided among calls.
   void add(std::span<const std::byte> bytes);
 
-  /// Returns 64 lower-case hexadecimal digits. Nothing may be added afterwards.
+  /// Returns the hash as 64 lower-case hexadecimal digits. No bytes may be added afterwards.
   std::string finish();
 
  private:
@@ -45,8 +44,8 @@ FileDigest digest_file(const std::string& path);
 /// Returns the bytes as hexadecimal text, with two lower-case digits per byte.
 std::string to_hex(std::span<const std::uint8_t> bytes);
 
-/// Converts hexadecimal text with lower-case digits to bytes. Throws kCorrupt for an odd number of digits or for any
-/// other character; the text of the error begins with `where`.
+/// Converts hexadecimal text to bytes. Throws kCorrupt, with a text that contains `where`, for an odd number of digits
+/// or for any other character.
 std::vector<std::uint8_t> from_hex(const std::string& text, const std::string& where);
 
 }  // namespace trainyard::checkpoints

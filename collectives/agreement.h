@@ -28,14 +28,14 @@ struct Pause {
   std::chrono::microseconds most{0};  ///< The maximum time that the member may sleep.
 };
 
-/// The part of a backend through which the members of a group learn about each other's operations and failures.
-/// MeshAgreement is an implementation over sockets. The engine calls all functions on one thread, except wake(), which
-/// any thread may call.
+/// The part of a backend that informs the members of a group about each other's operations and failures. MeshAgreement
+/// is an implementation over sockets. The engine calls all functions on one thread, except wake(), which any thread may
+/// call.
 class Agreement {
  public:
   virtual ~Agreement() = default;
 
-  /// Announces to all members that this member has reached `operation`, and what its request is. The engine announces
+  /// Announces to all members that this member has reached `operation`, together with its request. The engine announces
   /// the operations of the group in their order, each as soon as its memory may be used. Returns false if there is no
   /// room for the announcement yet; the engine then calls the function again.
   virtual bool announce(const Operation& operation) = 0;
@@ -61,7 +61,8 @@ class Agreement {
   /// yielded the processor.
   virtual bool rest(const Pause& pause, const std::function<bool()>& look_again) = 0;
 
-  /// Wakes this member if it sleeps in rest(). Any thread may call it. Only an engine on a separate thread needs it.
+  /// Wakes this member if it sleeps in rest(). Any thread may call this. Needed only if the engine runs on a separate
+  /// thread.
   virtual void wake() {}
 
   /// Leaves the group. Returns when the other members have received everything that this member sent them. If `failed`
@@ -80,7 +81,7 @@ enum class Presence : std::uint8_t {
 /// The answer of a member to a request for a sign of life.
 struct Answer {
   bool waits = false;  ///< True if the member's caller waits for an operation, false if it does something else.
-  std::optional<std::uint32_t> waits_for;  ///< The member for which the caller waits, if this is known.
+  std::optional<std::uint32_t> waits_for;  ///< The member that the caller waits for, if this is known.
 };
 
 /// The part of a backend that reports which members are still there and which of them merely wait for others. Blame

@@ -11,8 +11,9 @@
 namespace trainyard::collectives {
 
 /// The part of an engine that finds the member that holds up the group. It measures the time since the last progress.
-/// Shortly before the timeout it asks all members for a sign of life. At the timeout it follows the chain of who waits
-/// for whom, from each member that the caller waits for to the member that holds up the others.
+/// Shortly before the timeout it asks all members for a sign of life. At the timeout it starts with the members that
+/// the caller waits for, and follows from each member to the member that it waits for. The last member of such a chain
+/// holds up the others.
 ///
 /// Time in which this process was stopped, for instance by Ctrl-Z, does not count, because the other processes may have
 /// been stopped at the same time.
@@ -20,15 +21,15 @@ class Blame {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// A longer time between two checks means that the process was stopped in between.
+  /// If more time than this passes between two checks, the process was stopped in between.
   static constexpr std::chrono::seconds kStopped{5};
 
   Blame(Attendance& attendance, std::uint32_t own, std::uint32_t members, std::chrono::milliseconds timeout);
 
   /// The operation that the caller waits for, and signs of progress.
   struct Signs {
-    std::uint64_t waited = 0;  ///< The number of the operation for which the caller waits.
-    std::uint64_t held = 0;    ///< The number of the operation that must finish first.
+    std::uint64_t waited = 0;  ///< The number of the operation that the caller waits for.
+    std::uint64_t held = 0;    ///< The number of the operation that must finish before `waited` can continue.
     std::uint64_t count = 0;   ///< A number that changes whenever there is progress.
     friend bool operator==(const Signs&, const Signs&) = default;
   };
@@ -63,7 +64,7 @@ class Blame {
   Signs last_;
   std::optional<Clock::time_point> looked_;  ///< The time of the last check.
   std::optional<Clock::time_point> since_;   ///< The time of the last progress.
-  std::optional<Clock::time_point> probed_;  ///< The time at which signs of life were requested.
+  std::optional<Clock::time_point> probed_;  ///< The time of the last probe.
 };
 
 }  // namespace trainyard::collectives

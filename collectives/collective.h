@@ -24,8 +24,8 @@ struct Backend;
 class Driver;
 }  // namespace collectives
 
-/// The arguments from which a collective is constructed. Every member of the group constructs a collective with the
-/// same name and the same ranks.
+/// The arguments of a collective's constructor. Every member of the group constructs a collective with the same name
+/// and the same ranks.
 struct CollectiveContext : PluginContext {
   std::string name;  ///< The name of the group, such as "world"; unique within the run.
   /// The ranks of the run that belong to the group, in ascending order, including the member's own rank.
@@ -35,7 +35,7 @@ struct CollectiveContext : PluginContext {
 
 class Collective;
 
-/// A handle to an operation under way. It is small and is passed by value. Call wait() before you discard it.
+/// A handle to an operation under way. Handles are small and passed by value. Call wait() before you discard one.
 class Work {
  public:
   Work() = default;
@@ -50,18 +50,18 @@ class Work {
   bool done();
 
  private:
-  Collective* collective_ = nullptr;  ///< Null if there was nothing to do.
+  Collective* collective_ = nullptr;  ///< Null if the operation needs no work, as in a group of one.
   std::uint64_t number_ = 0;
 };
 
-/// The means by which the ranks of a group exchange data. All ranks of the group must call the same operations in the
-/// same order, with the same types and counts. Otherwise every rank gets kShapeMismatch, whose text lists what each
-/// rank called. send() and recv() are exceptions: they involve only two ranks.
+/// A means for the ranks of a group to exchange data. All ranks of the group must call the same operations in the same
+/// order, with the same types and counts. Otherwise every rank gets kShapeMismatch, whose text lists what each rank
+/// called. send() and recv() are exceptions: they involve only two ranks.
 ///
 /// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that it returns.
-/// Operations are carried out in the order of the calls. If a rank has ended, or does not respond within the timeout of
-/// the context, all other ranks get an error that names it. The group can then no longer be used, and every call throws
-/// the same error.
+/// Operations are carried out in the order of the calls. If a rank ends, or does not respond within the timeout of the
+/// context, all other ranks get an error that names this rank. The group can then no longer be used, and every call
+/// throws the same error.
 ///
 /// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory` and
 /// `zmq` this is the order of the ranks, for every element.
@@ -93,8 +93,8 @@ class Collective : public Configurable {
   virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
   /// Returns `bytes` bytes of zeroed memory. If the backend has memory that operations use without a copy, the function
-  /// returns such memory. Every member must call it with the same sizes in the same order, after connect(). The memory
-  /// lives as long as the collective.
+  /// returns such memory. Every member must call allocate() with the same sizes in the same order, after connect(). The
+  /// memory lives as long as the collective.
   Buffer allocate(std::size_t bytes);
 
   /// Announces that operations will work on this memory. If other processes can map the memory (Buffer::shared) and the
@@ -140,17 +140,17 @@ class Collective : public Configurable {
   /// The function waits for all members.
   std::vector<std::string> all_gather_texts(const std::string& text);
 
-  /// Returns the `parts` + 1 bounds that divide `count` elements into parts of equal size. The last parts may be
-  /// smaller or empty.
+  /// Returns the `parts` + 1 bounds that divide `count` elements into parts. All parts have the same size, except that
+  /// the last ones may be smaller or empty.
   static std::vector<std::uint64_t> equal_parts(std::uint64_t count, std::uint32_t parts);
 
  protected:
-  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. connect() calls the function
-  /// before it waits for the other members. In a group of one, it is also called.
+  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. Called by connect() before it
+  /// waits for the other members, and also in a group of one.
   virtual void check() const {}
 
-  /// Connects to the other members and returns the parts of the backend. It is called only in groups of at least two
-  /// members. Throws kTimeout, naming the members that do not connect.
+  /// Connects to the other members and returns the parts of the backend. Called only in groups of at least two members.
+  /// Throws kTimeout, naming the members that do not connect.
   virtual collectives::Backend open() = 0;
 
   const CollectiveContext& context() const { return context_; }
@@ -174,7 +174,7 @@ std::string host_identity();
 
 /// Makes the collective of a group and connects it. `plugin` is a plugin with its parameters, or "auto" for the fastest
 /// suitable plugin: shared_memory if all ranks are on one host, otherwise gloo if it is installed, otherwise zmq.
-/// Errors of the plugin, such as those of connect(), are passed on.
+/// Errors of the plugin and of connect() are passed on.
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 
 /// Makes and connects a collective of all ranks, for a component or model that exists on every rank. `name` must be
@@ -186,6 +186,6 @@ std::unique_ptr<Collective> make_world(const PluginContext& context, const std::
 
 }  // namespace trainyard
 
-/// Registers a collective. It is the last line of the collective's .cpp, outside of any namespace.
+/// Registers a collective. Must be the last line of the collective's .cpp, outside of any namespace.
 #define TRAINYARD_COLLECTIVE(Class, name, description) \
   TRAINYARD_PLUGIN("collective", ::trainyard::Collective, ::trainyard::CollectiveContext, Class, name, "1", description)

@@ -9,11 +9,11 @@
 
 namespace trainyard::collectives {
 
-/// The object that runs an engine, on the caller's thread or on a separate one. After a failure, ask() and progress()
-/// throw it as an Error, and so does wait() for an unfinished operation.
+/// The object that runs an engine, on the caller's thread or on a separate one. After a failure of the group, ask() and
+/// progress() throw the failure as an Error, and so does wait() for an unfinished operation.
 class Driver {
  public:
-  /// Every error text begins with `where`.
+  /// `where` is the prefix of every error text.
   Driver(std::string where, std::unique_ptr<Engine> engine) : where_(std::move(where)), engine_(std::move(engine)) {}
   virtual ~Driver() = default;
 
@@ -25,7 +25,7 @@ class Driver {
   virtual bool done(std::uint64_t number) = 0;
   /// Makes as much progress as possible without waiting.
   virtual void progress() = 0;
-  /// Makes the group fail with `failure` and reports it to the other members. The failure itself is not thrown.
+  /// Makes the group fail with `failure` and reports this to the other members. Does not throw `failure`.
   virtual void fail(const Failure& failure) = 0;
 
   /// Makes the group fail because this member cannot continue, and reports `reason` to the other members. Never throws.
@@ -41,7 +41,8 @@ class Driver {
   std::unique_ptr<Engine> engine_;
 };
 
-/// Makes a driver that runs the engine on the thread that its backend requires. Every error text begins with `where`.
+/// Makes a driver that runs the engine on the thread that its backend requires. `where` is the prefix of every error
+/// text.
 std::unique_ptr<Driver> make_driver(const std::string& where, std::unique_ptr<Engine> engine);
 
 }  // namespace trainyard::collectives

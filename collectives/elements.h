@@ -14,8 +14,8 @@ enum class ReduceOp : std::uint8_t { kSum, kMean, kMin, kMax, kProduct };
 /// Returns the operation's name: "sum", "mean", ...
 std::string_view name_of(ReduceOp op);
 
-/// A contiguous range of elements on which an operation works. The memory must remain valid, and must not be accessed,
-/// until Work::wait() for the operation has returned.
+/// The elements that an operation works on. They are contiguous. The memory must remain valid, and must not be
+/// accessed, until Work::wait() for the operation has returned.
 struct Elements {
   void* data = nullptr;
   DType dtype = DType::kFloat32;

@@ -14,7 +14,7 @@
 namespace trainyard::collectives {
 
 /// The core of every collective. It carries out the operations of one member of a group, lets the members compare their
-/// requests, and finds out which member is to blame when there is no progress. The backend supplies agreement,
+/// requests, and determines which member is to blame when there is no progress. The backend supplies agreement,
 /// attendance and transport. All functions are called by one thread, which the Driver chooses.
 ///
 /// After a failure no operation makes further progress, and failure() returns the reason.
@@ -45,7 +45,7 @@ class Engine {
   /// If another member has reported a failure, makes this engine fail with it.
   void look_for_news();
   /// Makes this engine fail if another member has reported a failure, or if a member that an operation needs is gone.
-  /// `waited` is the operation for which the caller waits, if any. The engine also fails if this operation has made no
+  /// `waited` is the operation that the caller waits for, if any. The engine also fails if this operation has made no
   /// progress for the length of the timeout.
   void look(std::optional<std::uint64_t> waited);
   /// Records that the caller no longer waits.
@@ -55,7 +55,8 @@ class Engine {
   bool rest(std::uint32_t looks, std::chrono::microseconds most);
   bool must_be_polled() const { return backend_.transport->must_be_polled(); }
 
-  /// Makes the group fail. If `tell` is true, the other members are informed.
+  /// Makes this engine fail. If `tell` is true, also reports the failure to the other members, so that the whole group
+  /// fails. Does nothing if the engine has already failed.
   void fail(const Failure& failure, bool tell = true);
   const std::optional<Failure>& failure() const { return failure_; }
   const Findings& findings() const { return findings_; }

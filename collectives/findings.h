@@ -30,8 +30,8 @@ class Findings {
   /// Describes a timeout: `members` did nothing for `timeout` while the operation `held` waited for them.
   Failure silent(const std::vector<std::uint32_t>& members, const QueuedOperation& held,
                  std::chrono::milliseconds timeout) const;
-  /// Describes an exception that a library threw with the text `what`. If `silent` is not empty, its members no longer
-  /// answer and are to blame.
+  /// Describes an exception that a library threw with the text `what`. The members in `silent` no longer answer and are
+  /// to blame; the list may be empty.
   Failure broken(const std::vector<std::uint32_t>& silent, const std::string& what) const;
   /// Describes an abort of the group by this member.
   Failure aborted(const std::string& reason) const;

@@ -25,7 +25,7 @@ struct Tag {
     kData,    ///< Elements of operation `number`, sent in stage `stage` of its transfer.
     kDirect,  ///< Elements of send operation `number`.
     kFailed,  ///< A failure that the sender has detected.
-    kPing,    ///< Must be answered by a kPong with the same number.
+    kPing,    ///< A request for a kPong with the same number.
     kPong,
     kGoodbye,  ///< The last message of the sender.
   };
@@ -46,12 +46,12 @@ struct Parcel {
 enum class Sockets : std::uint8_t { kIpc, kTcp };
 
 /// The connections between every two members of a group. A mesh stores messages until they are requested, and detects
-/// when a member has left or is lost. libzmq sends and receives on a separate thread, so after the constructor only
-/// sleep() and leave() wait.
+/// when a member has left or is lost. libzmq sends and receives on a separate thread, so only the constructor, sleep()
+/// and leave() ever wait.
 ///
 /// Addresses are exchanged through the rendezvous. The private folder of `kIpc` is removed as soon as the group is
 /// connected. Every message contains a key that only readers of the rendezvous know; messages without this key are
-/// discarded. A mesh may be used by one thread at a time; only wake() may be called from any thread.
+/// discarded. Only one thread at a time may use a mesh, except that wake() may be called by any thread.
 class Mesh {
  public:
   /// Connects to all other members. Throws kTimeout, naming the members that did not connect.
@@ -85,7 +85,7 @@ class Mesh {
 
   /// Sleeps until a message arrives or wake() is called, but no longer than `most`.
   void sleep(std::chrono::milliseconds most);
-  /// Ends sleep(). Any thread may call it.
+  /// Ends sleep(). Any thread may call this.
   void wake();
 
   /// Sends a goodbye. Returns when all members that are still there have received every message, or after `patience`.

@@ -16,7 +16,8 @@ struct Operation {
   Request request;
   Elements data;
   /// Member m's part is [bounds[m], bounds[m + 1]), in elements. Every operation of the group has bounds: in a
-  /// broadcast, all elements are the part of the root, and a reduction without given bounds is cut into equal parts.
+  /// broadcast, all elements are the part of the root, and a reduction without given bounds is divided into equal
+  /// parts.
   std::vector<std::uint64_t> bounds;
   std::uint64_t number = 0;  ///< The number of the operation among all operations of this member, from 1.
   /// The number of the operation among the operations of the group, or among the messages in this direction between the

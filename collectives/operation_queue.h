@@ -13,8 +13,8 @@ namespace trainyard::collectives {
 
 /// The stages of an operation, in this order. A message skips kAnnounced.
 enum class Stage : std::uint8_t {
-  kQueued,     ///< It has not been announced to the other members.
-  kAnnounced,  ///< It has been announced to the other members.
+  kQueued,     ///< The operation has not been announced to the other members.
+  kAnnounced,  ///< The operation has been announced, but not every member has called it.
   kAgreed,     ///< All members have called the same operation, and elements are being transferred.
   kFinished,
 };
@@ -48,9 +48,9 @@ class OperationQueue {
   /// Returns an earlier operation that must be finished before `operation` may access its memory, or null if there is
   /// none.
   const QueuedOperation* obstacle(const Operation& operation) const;
-  /// Returns the unfinished operation for which `queued` really waits. Normally this is the first operation of its
-  /// lane. If that operation cannot begin because an earlier operation uses its memory, the function returns the result
-  /// of held_up_by() for that earlier operation.
+  /// Returns the unfinished operation that holds up `queued`. Normally this is the first operation of its lane. If that
+  /// operation cannot begin because an earlier operation uses its memory, the function returns the result of
+  /// held_up_by() for that earlier operation.
   const QueuedOperation& held_up_by(const QueuedOperation& queued) const;
   /// Returns the first unfinished operation of the group, or null if there is none.
   const QueuedOperation* first_of_group() const;
@@ -66,8 +66,8 @@ class OperationQueue {
   auto end() { return operations_.end(); }
 
  private:
-  std::deque<QueuedOperation> operations_;  ///< Ascending by number, without a gap.
-  std::vector<std::uint64_t> last_orders_;  ///< Indexed by lane.
+  std::deque<QueuedOperation> operations_;  ///< The operations, in ascending order of their numbers, without gaps.
+  std::vector<std::uint64_t> last_orders_;  ///< The latest Operation::order of each lane.
   std::uint64_t last_number_ = 0;
   std::uint32_t members_;
 };

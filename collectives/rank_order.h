@@ -16,16 +16,16 @@ namespace trainyard::collectives {
 /// towards zero. For bools the sum is "any" and the product "all".
 void reduce_in_order(ReduceOp op, DType dtype, std::span<const void* const> inputs, void* output, std::uint64_t count);
 
-/// The form in which a library that lacks a type or an operation reduces elements. They are converted to `dtype`,
-/// reduced with `op`, and divided by `divisor` when they are converted back. For a mean, `op` is a sum and `divisor` is
-/// the number of ranks; otherwise `divisor` is 1. Types and rounding are as in reduce_in_order(); the library
-/// determines the order of the additions.
+/// The form of elements that are reduced by a library which lacks their type or the operation. The elements are
+/// converted to `dtype`, reduced with `op`, and divided by `divisor` when they are converted back. For a mean, `op` is
+/// a sum and `divisor` is the number of ranks; otherwise `divisor` is 1. Types and rounding are as in
+/// reduce_in_order(); the library determines the order of the additions.
 struct WorkingForm {
   DType dtype;
   ReduceOp op;
   std::uint32_t divisor;
 };
-/// Returns the form in which elements of type `dtype` are reduced with `op`.
+/// Returns the working form of elements of type `dtype` for a reduction with `op`.
 WorkingForm working_form(ReduceOp op, DType dtype, std::uint32_t ranks);
 /// Converts `count` elements of type `dtype` to their working form.
 void to_working_form(const WorkingForm& form, DType dtype, const void* from, void* to, std::uint64_t count);

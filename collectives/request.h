@@ -23,7 +23,7 @@ constexpr bool is_message(OperationKind kind) { return kind == OperationKind::kS
 /// that names both sides. A request is plain data, and members exchange its bytes.
 struct Request {
   OperationKind kind = OperationKind::kBarrier;
-  ReduceOp op = ReduceOp::kSum;  ///< For all_reduce and reduce_scatter.
+  ReduceOp op = ReduceOp::kSum;  ///< How elements are combined, for all_reduce and reduce_scatter.
   DType dtype = DType::kUInt8;
   std::uint8_t unused = 0;
   std::uint32_t member = 0;  ///< The root of a broadcast, or the other end of a message.

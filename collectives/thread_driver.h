@@ -19,7 +19,7 @@ namespace trainyard::collectives {
 class ThreadDriver final : public Driver {
  public:
   ThreadDriver(std::string where, std::unique_ptr<Engine> engine);
-  /// Stops the thread and gives up the operations under way.
+  /// Stops the thread and cancels the operations under way.
   ~ThreadDriver() override;
 
   std::uint64_t ask(Operation&& operation) override;
@@ -39,7 +39,7 @@ class ThreadDriver final : public Driver {
   std::vector<Operation> asked_;
   std::set<std::uint64_t> unfinished_;
   std::uint64_t last_number_ = 0;
-  std::optional<std::uint64_t> waited_;  ///< The operation for which the caller waits.
+  std::optional<std::uint64_t> waited_;  ///< The operation that the caller waits for.
   std::optional<Failure> reported_;      ///< The failure that the caller reported.
   std::optional<Failure> failure_;
   bool stop_ = false;

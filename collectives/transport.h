@@ -17,8 +17,8 @@ enum class Progress : std::uint8_t { kNothing, kSome, kFinished };
 
 /// The part of the shared work that a member does.
 enum class Effort : std::uint8_t {
-  kOwnShare,    ///< Only its own part, because its caller computes between two calls.
-  kEverything,  ///< As much as possible, because its caller waits.
+  kOwnShare,    ///< Only this member's own part of the work, because its caller wants to go on computing soon.
+  kEverything,  ///< As much of the work as possible, because its caller waits.
 };
 
 /// The data transfer of one operation. It refers to the operation, which must outlive it.
@@ -27,19 +27,20 @@ class Transfer {
   virtual ~Transfer() = default;
 
   /// Makes as much progress as possible without waiting. Returns kFinished when this member has its result. If the
-  /// function throws, the group fails. For an operation of the group it is called only after all members have agreed.
+  /// function throws, the group fails. For an operation of the group, advance() is called only after all members have
+  /// agreed.
   virtual Progress advance(Effort effort) = 0;
 
-  /// Returns the members for which the transfer waits: an empty list if this member must act, or nothing if the members
+  /// Returns the members that the transfer waits for: an empty list if this member must act, or nothing if the members
   /// are unknown.
   virtual std::optional<std::vector<std::uint32_t>> missing() const { return {}; }
 };
 
-/// The moment at which a transport begins an operation of the group.
+/// When a transport begins an operation of the group.
 enum class Begins : std::uint8_t {
   kWhenAgreed,  ///< After all members have called the same operation.
-  /// As soon as this member has announced it. The transport may then already send, although other members may have
-  /// called a different operation.
+  /// As soon as this member has announced the operation. The transport may then already send, although other members
+  /// may have called a different operation.
   kAtOnce,
 };
 

@@ -17,12 +17,12 @@ namespace trainyard {
 
 using DatasetContext = PluginContext;
 
-/// The base class of all datasets. A dataset delivers the samples of its splits by index. The data loader takes care of
+/// The base class of all datasets. A dataset delivers the samples of its splits by index. The data loader handles
 /// batches, shuffling, shards and threads.
 ///
 /// A sample has one tensor for each field of the dataset (DatasetInfo::fields). All samples have the same fields, and a
-/// field has the same dtype and shape in every sample. A dataset does not use LibTorch. It writes plain bytes directly
-/// into the memory from which the accelerator host reads them.
+/// field has the same dtype and shape in every sample. A dataset does not use LibTorch. It writes plain bytes, directly
+/// into memory that the accelerator host reads.
 class Dataset : public Configurable {
  public:
   static constexpr const char* kKind = "dataset";
@@ -40,7 +40,7 @@ class Dataset : public Configurable {
   virtual void open() = 0;
 
   /// Returns a description of the fields, the vocabulary, the unit and the splits. Each split has its name and its
-  /// number of samples. The numbers of batches stay 0, because the data loader sets them.
+  /// number of samples. Leave the numbers of batches at 0: the data loader fills them in.
   virtual DatasetInfo info() const = 0;
 
   /// Writes sample `index` of `split` into `fields`: one span for each field, in the order of DatasetInfo::fields and
@@ -66,7 +66,7 @@ class Dataset : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the dataset `name`. `description` is one sentence about the dataset. The macro is
-/// used in the last line of the dataset's .cpp, outside of any namespace.
+/// Registers the class `Class` as the dataset `name`. `description` is one sentence about the dataset. Must be the last
+/// line of the dataset's .cpp, outside of any namespace.
 #define TRAINYARD_DATASET(Class, name, description) \
   TRAINYARD_PLUGIN("dataset", ::trainyard::Dataset, ::trainyard::DatasetContext, Class, name, "1", description)

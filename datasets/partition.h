@@ -12,16 +12,16 @@
 
 namespace trainyard {
 
-/// The division of a dataset's samples into those for training and those for validation, for data that has no splits of
-/// its own.
+/// The division of a dataset into samples for training and samples for validation, for data that has no splits of its
+/// own.
 struct Partition {
-  std::vector<std::uint64_t> train;     ///< Sample numbers, ascending.
-  std::vector<std::uint64_t> validate;  ///< The other sample numbers, ascending.
+  std::vector<std::uint64_t> train;     ///< The samples for training, in ascending order.
+  std::vector<std::uint64_t> validate;  ///< The samples for validation, in ascending order.
 };
 
-/// Draws round(fraction * samples) of the samples for validation. The result depends only on the three arguments.
-/// `seed` must not be the seed of the run: a run that is repeated with another seed would otherwise train on samples
-/// that were used for validation before.
+/// Returns a partition with round(fraction * samples) of the samples, drawn at random, for validation. The result
+/// depends only on the three arguments. `seed` must not be the seed of the run: a run that is repeated with another
+/// seed would otherwise train on samples that were used for validation before.
 inline Partition drawn_partition(std::uint64_t samples, double fraction, std::uint64_t seed) {
   // Sorting by random keys draws without replacement.
   std::vector<std::uint64_t> order(samples);
@@ -36,7 +36,8 @@ inline Partition drawn_partition(std::uint64_t samples, double fraction, std::ui
   return partition;
 }
 
-/// Takes the last round(fraction * samples) samples for validation. This suits data that is ordered by time.
+/// Returns a partition with the last round(fraction * samples) samples for validation. Use this for data that is
+/// ordered by time.
 inline Partition tail_partition(std::uint64_t samples, double fraction) {
   const auto wanted = static_cast<std::uint64_t>(fraction * static_cast<double>(samples) + 0.5);
   Partition partition;
@@ -47,7 +48,7 @@ inline Partition tail_partition(std::uint64_t samples, double fraction) {
   return partition;
 }
 
-/// The ways in which samples can be divided into those for training and those for validation.
+/// The ways to divide samples into samples for training and samples for validation.
 enum class Division : std::uint8_t {
   kRandom,  ///< The samples for validation are drawn at random.
   kTail,    ///< The last samples are for validation.

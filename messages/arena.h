@@ -71,9 +71,9 @@ struct ArenaInfo {
   std::vector<ArenaEntry> entries;
   /// The size of all parameters together, including padding.
   std::uint64_t parameter_bytes = 0;
-  /// The offset, in bytes, at which this rank's part of the parameters begins. The rank's blocks "parameters" and
-  /// "gradients" contain only this part. They are shorter than `parameter_bytes` if the ranks divide the parameters or
-  /// the optimizer's state among themselves.
+  /// The offset, in bytes, of this rank's part of the parameters. The rank's blocks "parameters" and "gradients"
+  /// contain only this part. These blocks are shorter than `parameter_bytes` if the ranks divide the parameters or the
+  /// optimizer's state among themselves.
   std::uint64_t shard_begin = 0;
   /// True if all ranks update the same parameters in turn and share the optimizer state of rank 0.
   bool shared_state = false;

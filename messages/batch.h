@@ -37,7 +37,7 @@ struct LoaderCursor {
 struct Batch {
   static constexpr const char* kTypeName = "Batch";
 
-  std::uint64_t order = 0;  ///< The id of the Order that asked for this batch.
+  std::uint64_t order = 0;  ///< The id of the order that this batch belongs to.
   std::string split;        ///< The name of the split, such as "train" or "validate".
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;    ///< The position within the epoch or the evaluation, from 0.
@@ -45,10 +45,10 @@ struct Batch {
   /// The number of rows of this batch on all ranks together, or 0 if it is unknown. A row that several ranks have in
   /// their batches is counted once for each of these ranks.
   std::uint64_t world_samples = 0;
-  /// In training: true for the last batch of the whole epoch; a limit on the number of batches that the strategy
-  /// manager uses does not change this. In an evaluation or a prediction: true for the last batch of the order.
+  /// In training: true for the last batch of the whole epoch, even if the strategy manager limits the number of batches
+  /// that are used. In an evaluation or a prediction: true for the last batch of the order.
   bool last_in_epoch = false;
-  LoaderCursor next;  ///< The position at which to resume after this batch.
+  LoaderCursor next;  ///< The position from which training resumes after this batch.
   /// The tensors are in host memory. The accelerator copies them to its device if necessary.
   std::vector<Tensor> tensors;
 

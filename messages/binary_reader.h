@@ -18,7 +18,7 @@
 
 namespace trainyard {
 
-/// The description of an encoded tensor, without its bytes. It serves readers that have only the body of a message,
+/// The description of an encoded tensor, without its bytes. It is for readers that have only the body of a message,
 /// such as a viewer that subscribed without payloads.
 struct TensorPlace {
   /// The element type. It is always a valid DType, because the reader refuses all other numbers.

@@ -19,11 +19,11 @@ namespace trainyard {
 /// (docs/wire_format.md).
 ///
 /// It appends to a string that the caller owns and reuses, so a steady stream of messages allocates nothing. It does
-/// not copy the buffers of tensors: it lists each distinct buffer once in `payloads`, and the body refers to it by its
-/// index.
+/// not copy the buffers of tensors: it lists each distinct buffer once in `payloads`, and the body contains only the
+/// index of the buffer.
 ///
-/// BinaryReader reads this format. The time for writing is proportional to the size of the body and does not depend on
-/// the size of the tensors.
+/// BinaryReader reads this format. The time to write a message is proportional to the size of the body and does not
+/// depend on the size of the tensors.
 class BinaryWriter : public cereal::OutputArchive<BinaryWriter, cereal::AllowEmptyClassElision> {
  public:
   /// `body` and `payloads` must outlive the writer. They need not be empty: the writer appends to them.

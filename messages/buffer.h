@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-/// The location of a shared buffer, from which another process of the same user on the same host can map it.
+/// The location of a shared buffer. Another process of the same user on the same host can map the buffer from this
+/// location.
 ///
 /// The memory is a sealed memfd of process `pid`. A reader opens `/proc/<pid>/fd/<fd>` and checks `inode`, so that it
 /// notices a descriptor that has been reused. The struct is plain data and is sent in a payload frame
@@ -54,8 +55,7 @@ class Buffer {
   bool empty() const { return size_ == 0; }
   /// Returns a view of all bytes. The span does not keep them alive.
   std::span<std::byte> bytes() const { return {data_, size_}; }
-  /// Returns the location from which other processes can map the bytes. The optional is empty for memory that is
-  /// private to this process.
+  /// Returns the location that other processes need to map the bytes; empty for memory that is private to this process.
   const std::optional<SharedHandle>& shared() const { return shared_; }
   /// Returns the owner of the bytes. Code that passes the bytes to another library must keep a copy of this pointer as
   /// long as the library uses them.

@@ -9,7 +9,7 @@
 namespace trainyard {
 
 /// The first message of a process to the launcher, which answers with a ProcessPlan. The messages in this file are the
-/// control protocol between the launcher and the processes, roughly in the order in which they are sent.
+/// control protocol between the launcher and the processes, roughly in the order of sending.
 struct Hello {
   static constexpr const char* kTypeName = "Hello";
 
@@ -45,7 +45,7 @@ struct Configured {
 struct Connect {
   static constexpr const char* kTypeName = "Connect";
 
-  /// The addresses of all event loops, including those of the receiving process. The keys have the form
+  /// The addresses of all event loops, including the loops of the receiving process. The keys have the form
   /// "process/thread".
   std::map<std::string, std::string> endpoints;
 
@@ -135,7 +135,8 @@ struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";
 
   std::string process;
-  /// The index under which shared buffers count the references of the process. A restarted process keeps its index.
+  /// The index of the process in the plan; shared buffers count references by this index. A restarted process keeps its
+  /// index.
   std::uint32_t process_index = 0;
 
   template <class Archive>

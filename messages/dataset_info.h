@@ -35,16 +35,16 @@ struct SplitInfo {
 
   std::string name;
   std::uint64_t samples = 0;
-  std::uint64_t batches = 0;  ///< The number of batches of one rank per epoch, with this batch size.
+  std::uint64_t batches = 0;  ///< The number of batches of one rank per epoch.
   /// The number of batches of one rank in an evaluation or prediction of all samples; 0 if it is equal to `batches`.
   std::uint64_t evaluation_batches = 0;
   /// The number of samples that one full batch has on all ranks together; 0 if the loader does not announce this
-  /// number. In that case its positions (LoaderCursor) count batches instead of samples.
+  /// number. In that case the loader's positions (LoaderCursor) count batches instead of samples.
   std::uint64_t batch_samples = 0;
   bool short_last = false;  ///< True if training uses a last batch that is not full.
 
-  /// Returns the number of training batches that remain in an epoch of which `used` samples have been used. If
-  /// `batch_samples` is 0, `used` is a number of batches.
+  /// Returns the number of training batches that remain in an epoch after `used` of its samples. If `batch_samples` is
+  /// 0, `used` is a number of batches.
   std::uint64_t batches_from(std::uint64_t used) const {
     if (used == 0) return batches;
     if (batch_samples == 0) return batches - std::min(batches, used);

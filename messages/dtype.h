@@ -22,12 +22,11 @@ enum class DType : std::uint8_t {
   kBool = 9,
 };
 
-/// Returns the size of one element in bytes. It is 0 for a value that is not a DType, which a malicious message can
-/// contain.
+/// Returns the size of one element in bytes; 0 for a value that is not a DType, which a malicious message can contain.
 std::size_t size_of(DType dtype);
 
-/// Returns the name used in schemas, JSON and error messages: "uint8", "float32", ... It is "invalid" for a value that
-/// is not a DType.
+/// Returns the name used in schemas, JSON and error messages: "uint8", "float32", ... Returns "invalid" for a value
+/// that is not a DType.
 std::string_view name_of(DType dtype);
 
 }  // namespace trainyard

@@ -16,7 +16,7 @@ enum class Policy : std::uint8_t {
 };
 constexpr auto words_of(Policy) { return words("edge policy", "block", "latest", "drop_oldest"); }
 
-/// The means by which the messages of an edge are carried.
+/// How an edge carries its messages.
 enum class Transport : std::uint8_t {
   kThread,   ///< Sender and receiver share an event loop.
   kProcess,  ///< Sender and receiver are on two event loops of one process.

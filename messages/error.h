@@ -16,13 +16,13 @@ enum class Code {
   kNotFound,         ///< A name, file or device does not exist.
   kTypeMismatch,     ///< Sender and receiver use different types for a message or value.
   kShapeMismatch,    ///< A tensor does not have the expected shape.
-  kTimeout,          ///< A deadline passed; the message names what was waited for.
+  kTimeout,          ///< A deadline passed; the message names the missing event.
   kPluginLoad,       ///< A plugin's library could not be loaded, or threw while it was being constructed.
   kAbiMismatch,      ///< The ABI tag of a plugin does not fit.
   kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
   kIo,               ///< The operating system refused a file, socket or memory operation.
-  kUnsupported,      ///< A feature is not available in this build or on this machine, or not implemented yet.
-  kPeerLost,         ///< A process or client with which this process communicates has ended.
+  kUnsupported,      ///< A feature is not available in this build or on this machine, or is not implemented yet.
+  kPeerLost,         ///< A process or client that this process communicates with has ended.
   kCancelled,        ///< The user asked to stop.
   kInternal,         ///< An invariant of Trainyard itself is broken; this is always a bug.
 };

@@ -21,7 +21,7 @@ struct Header {
   std::uint64_t sequence = 0;      ///< The number of the message at its output: 0, 1, 2, ...
   std::uint32_t source = 0;        ///< The index of the sending component in the plan.
   std::uint32_t subscription = 0;  ///< The number that the subscriber gave its subscription.
-  std::int64_t send_time_ns = 0;   ///< The time at which the message was sent, by CLOCK_REALTIME.
+  std::int64_t send_time_ns = 0;   ///< The time of sending, by CLOCK_REALTIME.
   /// A number that follows one batch from handler to handler; 0 if there is none. The standard components do not set
   /// the number yet.
   std::uint64_t trace = 0;

@@ -17,11 +17,11 @@ namespace trainyard {
 std::string json_from_binary(const Schema& schema, std::span<const std::byte> body, int indent = -1);
 
 /// Converts a message from JSON to binary form. Missing fields become zero or empty. A field that is a tensor must be
-/// missing or null. Throws kInvalidArgument, which names the path of the wrong field.
+/// missing or null. Throws kInvalidArgument, naming the path of the invalid field.
 std::string binary_from_json(const Schema& schema, std::string_view json);
 
-/// Converts a message to JSON, without the bytes of its tensors. The conversion goes through the binary form, so one
-/// piece of code serves all types.
+/// Converts a message to JSON, without the bytes of its tensors. The message is first converted to binary form, so the
+/// same code works for all types.
 template <Message T>
 std::string to_json(const T& message, int indent = -1) {
   std::string body;

@@ -12,8 +12,8 @@ namespace trainyard {
 /// The topic of all log records. Every process publishes the records of its components there.
 inline constexpr const char* kLogTopic = "/log";
 
-/// The importance of a line of the log, from the least to the most important. A log that is set to a level shows the
-/// lines of this level and of all levels listed after it; with kOff it shows none.
+/// The importance of a line of the log, from the least to the most important. A log set to a level shows the lines of
+/// this level and of all levels listed after it. A log set to kOff shows no lines.
 enum class LogLevel : std::uint8_t { kTrace, kDebug, kInfo, kWarning, kError, kCritical, kOff };
 constexpr auto words_of(LogLevel) {
   return words("log level", "trace", "debug", "info", "warning", "error", "critical", "off");
@@ -24,7 +24,7 @@ constexpr auto words_of(LogLevel) {
 struct LogRecord {
   static constexpr const char* kTypeName = "LogRecord";
 
-  std::int64_t time_ns = 0;  ///< The time at which the line was logged, by CLOCK_REALTIME.
+  std::int64_t time_ns = 0;  ///< The time of logging, by CLOCK_REALTIME.
   LogLevel level = LogLevel::kInfo;
   /// The component's full name, or the name of the process for a line that no component wrote.
   std::string component;

@@ -15,7 +15,7 @@
 
 namespace trainyard {
 
-/// The properties of a message type with which the runtime handles messages without knowing their C++ type. Processes
+/// The properties of a message type that the runtime needs to handle messages without knowing their C++ type. Processes
 /// compare message types by their fingerprints.
 ///
 /// Plugins are separate libraries, and each of them can have its own MessageType object for the same type. If two
@@ -32,7 +32,7 @@ struct MessageType {
   /// Reads a new message from the binary form. Throws kCorrupt if the bytes do not follow the format.
   std::shared_ptr<void> (*decode)(std::span<const std::byte> body, std::span<const Buffer> payloads) = nullptr;
 
-  /// Returns how many bytes of an edge's credit `*message` uses (payload_meter.h).
+  /// Returns the number of bytes of an edge's credit that `*message` uses (payload_meter.h).
   std::uint64_t (*payload_bytes)(const void* message) = nullptr;
 };
 
@@ -53,7 +53,7 @@ void decode(T& message, std::span<const std::byte> body, std::span<const Buffer>
   reader.finish();
 }
 
-/// Returns how many bytes of credit `message` uses on an edge within a process.
+/// Returns the number of bytes of credit that `message` uses on an edge within a process.
 template <Message T>
 std::uint64_t payload_bytes(const T& message) {
   PayloadMeter meter;

@@ -30,8 +30,8 @@ struct Metrics {
   std::uint64_t epoch = 0;
   std::string stage;         ///< "train", "train_eval" (an evaluation on training data), "validate", "test", ...
   std::int64_t time_ns = 0;  ///< The time of sending, by CLOCK_REALTIME.
-  /// The number of samples that the run has trained on, including the samples before the checkpoint from which it
-  /// resumed.
+  /// The number of samples that the run has trained on. In a resumed run, this includes the samples before the
+  /// checkpoint.
   std::uint64_t samples = 0;
   std::string unit;         ///< What `units` counts: "sample" or "token".
   std::uint64_t units = 0;  ///< The number of units that the run has trained on.
@@ -45,8 +45,8 @@ struct Metrics {
 };
 
 /// The metrics of one of several ranks, sent on "/rank_metrics" instead of Metrics. The strategy manager merges the
-/// reports of all ranks for one stage and step. The manager does not wait for a rank that has passed this step without
-/// a report.
+/// messages of all ranks for one stage and step. It does not wait for a rank that has passed this step without a
+/// message for it.
 ///
 /// In `metrics`, `samples` and `units` are the totals of this rank alone; the manager adds up the totals of all ranks.
 struct RankMetrics {

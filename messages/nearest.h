@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-/// Returns the known name closest to `given` by edit distance, in which swapping two adjacent letters counts as one
-/// edit. If no name is similar enough, returns the first known name that begins with `given`, provided that `given` has
-/// at least three letters. Otherwise, returns an empty string.
+/// Returns the known name closest to `given` by edit distance. Swapping two adjacent letters counts as one edit. If no
+/// name is similar enough, returns the first known name that begins with `given`, provided that `given` has at least
+/// three letters. Otherwise, returns an empty string.
 std::string nearest(std::string_view given, std::span<const std::string> known);
 
 /// Returns the end of an error message about an unknown name: "; did you mean 'cpu'? known: cpu, cuda", or "; known:

@@ -20,12 +20,12 @@ enum class OrderKind : std::uint8_t {
   kTrain,       ///< Train on `batches` micro-batches, with an optimizer step after every `micro_batches` of them.
   kEvaluate,    ///< Compute metrics on `batches` batches of `split`, without gradients.
   kPredict,     ///< Compute predictions for `batches` batches of `split`.
-  kGenerate,    ///< Let the model generate a prediction without input. `split` only names it.
+  kGenerate,    ///< Generate output without input. `split` is passed to the model, but no sample is read.
   kCheckpoint,  ///< Take a snapshot between two steps.
   /// Stop training, and discard all earlier orders that are not done. An update under way is completed; a step that
   /// still lacks micro-batches is discarded.
   kStop,
-  /// Pause after a step, or another unit of work, on which the ranks agree. A pause overtakes all earlier orders, which
+  /// Pause after a step, or another unit of work, that the ranks agree on. A pause overtakes all earlier orders, which
   /// continue after kGoOn or are discarded by kStop.
   kPause,
   kGoOn,  ///< Continue after a pause.
@@ -34,22 +34,22 @@ constexpr auto words_of(OrderKind) {
   return words("kind of order", "train", "evaluate", "predict", "generate", "checkpoint", "stop", "pause", "go_on");
 }
 
-/// The message with which the strategy manager tells the data loader and the accelerator host what to do next. Orders
-/// are carried out one after another, by ascending id. The manager can send an order before the previous order is done.
+/// The strategy manager's message that tells the data loaders and the accelerator hosts what to do next. Orders are
+/// carried out one after another, by ascending id. The manager can send an order before the previous order is done.
 struct Order {
   static constexpr const char* kTypeName = "Order";
 
-  std::uint64_t id = 0;  ///< Orders are numbered 1, 2, 3, ...
+  std::uint64_t id = 0;  ///< The number of the order: 1, 2, 3, ... in the order of sending.
   OrderKind kind = OrderKind::kTrain;
   /// The split to evaluate or predict; "train" for training.
   std::string split;
-  std::uint64_t batches = 0;  ///< The batches to use, for the kinds that use any.
+  std::uint64_t batches = 0;  ///< The number of batches to use; 0 for kinds of orders that use none.
   /// The number of micro-batches per optimizer step. The last step of an order may have fewer.
   std::uint64_t micro_batches = 1;
   std::uint64_t epoch = 0;
   /// The number of steps of the whole run, for learning-rate schedules and time estimates; 0 if it is unknown.
   std::uint64_t total_steps = 0;
-  LoaderCursor cursor;            ///< For training: the position in the training stream at which this order begins.
+  LoaderCursor cursor;            ///< For training: the position in the training stream where this order begins.
   std::string reason;             ///< For checkpoint and stop: the reason, such as "interval", "best" or "interrupted".
   std::vector<Scalar> metrics;    ///< For checkpoint: the newest validation metrics.
   std::vector<Setting> settings;  ///< For checkpoint: the parameters that were changed during the run.
@@ -65,9 +65,9 @@ struct Order {
 };
 
 /// The accelerator host's answer to an Order. The host answers the orders one by one, in sequence, except for a pause,
-/// which it answers as soon as its rank pauses. It does not answer kGoOn or the orders that a stop discarded; the
-/// answer to the stop covers them. Every rank sends its own answer, and the strategy manager merges the metrics of all
-/// ranks.
+/// which it answers as soon as its rank pauses. It answers neither kGoOn nor the orders that a stop discarded, because
+/// the answer to the stop covers these orders. Every rank sends its own answer, and the strategy manager merges the
+/// metrics of all ranks.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";
 
@@ -75,7 +75,7 @@ struct OrderDone {
   std::uint32_t rank = 0;
   OrderKind kind = OrderKind::kTrain;
   std::string split;
-  /// The number of steps that the run has completed, including the steps before the checkpoint from which it resumed.
+  /// The number of steps that the run has completed. In a resumed run, this includes the steps before the checkpoint.
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
   /// The number of batches that this order has used; in the answer to a stop, the number that the interrupted order had

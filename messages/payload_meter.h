@@ -16,13 +16,13 @@ namespace trainyard {
 /// A cereal output archive that writes nothing and computes how many bytes of credit a message uses. It adds up the
 /// bytes of tensors, strings (including the keys of maps) and lists of numbers. It ignores single numbers and bools.
 ///
-/// It is used for edges within a process, on which nothing is encoded. Edges between processes count the bytes that
-/// they send. A buffer that two tensors share is counted for both.
+/// The archive is used for edges within a process, where nothing is encoded. Edges between processes count the bytes
+/// that they send. A buffer that two tensors share is counted for both.
 class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision> {
  public:
   PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}
 
-  /// Adds `bytes` to the sum. The functions below call it.
+  /// Adds `bytes` to the sum. Called by the functions below.
   void add(std::uint64_t bytes) { bytes_ += bytes; }
   /// Returns the sum. It is computed for every message sent within a process, so the computation must be cheap: it
   /// neither allocates memory nor reads the bytes of tensors.

@@ -77,7 +77,7 @@ struct ProcessPlan {
   std::string run_directory;     ///< The folder with the sockets and notes of this run, private to the user.
   std::string output_directory;  ///< The folder for the run's results.
   std::string process;
-  std::uint32_t process_index = 0;  ///< The index under which shared buffers count this process's references.
+  std::uint32_t process_index = 0;  ///< The index of this process; shared buffers count references by it.
   std::uint64_t seed = 0;
   /// The lowest level of log records that are printed on standard error. Visitors also receive records of lower levels.
   LogLevel log_level = LogLevel::kInfo;

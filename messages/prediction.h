@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// The result of a model's prediction: text to read, tensors for programs, or both. It is sent on "/predictions" to
-/// the logger as the answer to a predict order.
+/// The result of a model's prediction: text to read, tensors for programs, or both. Sent on "/predictions", for example
+/// to the logger, as the result of a predict order.
 struct Prediction {
   static constexpr const char* kTypeName = "Prediction";
 

@@ -11,8 +11,8 @@
 
 namespace trainyard {
 
-/// The way in which values with the same name, from several batches or ranks, are merged into one. A mean is weighted,
-/// usually by the number of samples.
+/// How values with the same name, from several batches or ranks, are merged into one. A mean is weighted, usually by
+/// the number of samples.
 enum class Reduction : std::uint8_t { kMean, kSum, kMax, kMin };
 constexpr auto words_of(Reduction) { return words("way of merging values", "mean", "sum", "max", "min"); }
 
@@ -20,8 +20,8 @@ constexpr auto words_of(Reduction) { return words("way of merging values", "mean
 /// mean.
 using Reductions = std::map<std::string, Reduction>;
 
-/// A collector that merges named numbers from several sources. All values of a name are merged by the reduction that
-/// was given with the first value of this name. A source need not have a value for every name.
+/// A collector that merges named numbers from several sources. All values with the same name are merged by the
+/// reduction of the first of these values. A source need not have a value for every name.
 class ScalarMerger {
  public:
   /// Adds a value. `weight` must be >= 0 and matters only for means. In a mean, a value of weight 0 is ignored unless
@@ -31,7 +31,7 @@ class ScalarMerger {
   void add(const std::vector<Scalar>& values, double weight, const Reductions& reductions);
 
   bool empty() const { return merged_.empty(); }
-  /// Returns the merged values, in the order in which their names were first added.
+  /// Returns the merged values, in the order of the first value of each name.
   std::vector<Scalar> values() const;
   /// Returns the reductions other than the mean, so that the result of values() can be merged again.
   Reductions reductions() const;

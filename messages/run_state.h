@@ -33,7 +33,7 @@ struct Snapshot {
   /// The position at which a resumed run must continue: after the last batch that the parameters were trained on.
   LoaderCursor cursor;
   std::uint64_t skipped_steps = 0;  ///< The number of steps that were skipped because gradients overflowed.
-  /// The newest validation metrics, taken from the order. They determine which checkpoints are the best.
+  /// The newest validation metrics, taken from the order. These metrics determine which checkpoints are the best.
   std::vector<Scalar> metrics;
   std::vector<Setting> settings;  ///< The parameters that were changed during the run, taken from the order.
   /// The state of this rank, such as its random numbers, its loss scale and the state of its strategy. On rank 0 the
@@ -88,8 +88,8 @@ struct RunState {
   static constexpr const char* kTypeName = "RunState";
 
   bool resumed = false;
-  /// The path of the checkpoint that was loaded; empty if none was loaded. If one was, the fields below have the values
-  /// from the checkpoint's run.json.
+  /// The path of the checkpoint that was loaded; empty if none was loaded. If a checkpoint was loaded, the fields below
+  /// have the values from its run.json.
   std::string path;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
@@ -100,7 +100,8 @@ struct RunState {
   std::uint64_t cursor_batches = 0;
   std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;
-  std::vector<Setting> settings;  ///< The parameters that were changed before; see Component::take_settings.
+  /// The parameters that were changed before the checkpoint; see Component::take_settings.
+  std::vector<Setting> settings;
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -23,7 +23,7 @@ struct StateTensor {
   }
 };
 
-/// What one part of a run needs in order to continue after a resume, besides the arena and the optimizer's blocks: the
+/// The state that one part of a run needs to continue after a resume, besides the arena and the optimizer's blocks: the
 /// best value of early stopping, the momentum of a strategy, the random numbers of a rank.
 ///
 /// Use StateWriter and StateReader (core/state/state.h) to fill and read a SavedState.
@@ -81,8 +81,8 @@ struct RestoredStates {
   static constexpr const char* kTypeName = "RestoredStates";
 
   std::string path;         ///< The path of the checkpoint.
-  std::uint64_t step = 0;   ///< The step at which the checkpoint was made.
-  std::uint32_t ranks = 0;  ///< The number of ranks of the run that made it; 0 if this is not recorded.
+  std::uint64_t step = 0;   ///< The step of the checkpoint.
+  std::uint32_t ranks = 0;  ///< The number of ranks when the checkpoint was made; 0 if this is not recorded.
   std::vector<SavedState> states;
 
   template <class Archive>

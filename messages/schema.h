@@ -34,7 +34,7 @@ enum class FieldKind : std::uint8_t {
 /// The type of a field, including the types inside it.
 struct FieldType {
   FieldKind kind = FieldKind::kBool;
-  std::string struct_name;         ///< Set for kStruct only.
+  std::string struct_name;         ///< The name of the struct; empty for all other kinds.
   std::vector<FieldType> element;  ///< One entry for kList, kMap and kOptional; otherwise empty.
 
   friend bool operator==(const FieldType&, const FieldType&) = default;
@@ -48,7 +48,7 @@ struct Field {
   friend bool operator==(const Field&, const Field&) = default;
 };
 
-/// A struct and its fields, in the order in which they are written.
+/// A struct and its fields, in the order of the binary form.
 struct StructType {
   std::string name;
   std::vector<Field> fields;
@@ -73,9 +73,9 @@ std::string to_text(const Schema& schema);
 /// Returns one type in the form that it has in the canonical text, such as "list<Tensor>".
 std::string to_text(const FieldType& type);
 
-/// Parses a text that to_text() has returned. The text can come from an untrusted source; if it is not a valid schema,
-/// throws kCorrupt with the line number. The result is safe to decode with, because no struct contains itself and
-/// nesting is bounded.
+/// Parses a text returned by to_text(). The text can come from an untrusted source; if it is not a valid schema, throws
+/// kCorrupt with the line number. The result is safe to decode with, because no struct contains itself and nesting is
+/// bounded.
 Schema parse_schema(std::string_view text);
 
 /// Returns a 64-bit FNV-1a hash of the canonical text. It depends on field names, types and nesting. The hash is

@@ -32,7 +32,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     return std::move(builder.schema_);
   }
 
-  /// Adds a field to the struct that is being listed. The save function at the end of this file calls it.
+  /// Adds a field to the struct that is being listed. Called by the save function at the end of this file.
   template <class T>
   void field(const char* name) {
     FieldType type = type_of<T>();
@@ -55,8 +55,8 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     }
   }
 
-  /// Returns the kind of a number type. It depends on the width and the sign, not on the name: `long` and `long long`
-  /// are the same on the wire.
+  /// Returns the kind of a number type. The kind depends on the width and the sign, not on the name: `long` and `long
+  /// long` are the same on the wire.
   template <class T>
   static constexpr FieldKind number_kind() {
     if constexpr (std::is_same_v<T, bool>) return FieldKind::kBool;

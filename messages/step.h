@@ -8,15 +8,15 @@
 namespace trainyard {
 
 /// The message that tells the optimizer that the gradients of one update are in the arena, already reduced over the
-/// ranks. Until the optimizer answers with Parameters, only the optimizer may access these gradients. It sets them to
-/// zero after the update.
+/// ranks. Until the optimizer answers with Parameters, only the optimizer may access these gradients. The optimizer
+/// sets them to zero after the update.
 ///
-/// The message contains no gradients, because both components share the memory. The accelerator host sends it once for
-/// each update. It sends none for a step that is skipped or in which this rank has nothing to update.
+/// The message contains no gradients, because both components share the memory. The accelerator host sends one message
+/// for each update, and none for a step that is skipped or in which this rank has nothing to update.
 struct Gradients {
   static constexpr const char* kTypeName = "Gradients";
 
-  std::uint64_t step = 0;  ///< The number of the update for which these gradients are used, counted from 1.
+  std::uint64_t step = 0;  ///< The number of the update that uses these gradients, counted from 1.
   /// The step of the run that these gradients complete, for learning-rate schedules; 0 if it equals `step`. Ranks that
   /// update the same parameters one after another make several updates in one step of the run.
   std::uint64_t run_step = 0;
@@ -56,7 +56,7 @@ struct Parameters {
 
 /// The message that tells the readers of a rank's arena that the arena contains the result of a step. The next update
 /// waits until every reader has answered with ArenaRead. If the model has buffers, the next forward pass waits, too. A
-/// reader is any component with an input for this message; it maps the memory by means of ArenaInfo.
+/// reader is any component with an input for this message; the reader maps the memory that ArenaInfo describes.
 struct ArenaReadable {
   static constexpr const char* kTypeName = "ArenaReadable";
 

@@ -24,7 +24,7 @@ struct Subscribe {
   std::uint64_t window_messages = 64;     ///< The credit in messages at the start.
   std::uint64_t window_bytes = 67108864;  ///< The credit in bytes at the start.
   std::string payloads = "none";  ///< "none" (empty frames), "inline" (the bytes) or, for members only, "handle".
-  /// For "handle": the index under which shared buffers count this subscriber's references.
+  /// For "handle": the index by which shared buffers count this subscriber's references.
   std::uint32_t process_index = 0;
 
   template <class Archive>
@@ -54,9 +54,9 @@ struct Subscribed {
   }
 };
 
-/// The message with which a subscriber returns credit: it has handled this many messages and bytes, so the publisher
-/// may send the same amount again. A subscriber sends it whenever half a window has been handled, so that few such
-/// messages are needed. A publisher ignores credit beyond what it has sent.
+/// A subscriber's message that returns credit: the subscriber has handled this many messages and bytes, so the
+/// publisher may send the same amount again. A subscriber sends it whenever half a window has been handled, so that few
+/// such messages are needed. A publisher ignores credit beyond what it has sent.
 struct Credit {
   static constexpr const char* kTypeName = "Credit";
 
@@ -70,7 +70,7 @@ struct Credit {
   }
 };
 
-/// The message with which a subscriber ends a subscription. There is no answer, and messages under way still arrive.
+/// A subscriber's message that ends a subscription. There is no answer, and messages under way still arrive.
 struct Unsubscribe {
   static constexpr const char* kTypeName = "Unsubscribe";
 
@@ -96,8 +96,8 @@ struct Flush {
   }
 };
 
-/// The message with which a publisher announces that no more messages follow on this subscription. The publisher sends
-/// it to every visitor when its process ends normally, at the end of the run.
+/// A publisher's message that announces that no more messages follow on this subscription. The publisher sends it to
+/// every visitor when its process ends normally, at the end of the run.
 struct Ended {
   static constexpr const char* kTypeName = "Ended";
 

@@ -13,7 +13,7 @@
 namespace trainyard {
 
 /// A dense, row-major tensor: a dtype, a shape, and an offset in a reference-counted buffer. The struct does not
-/// contain the bytes, so passing on a message costs the same however large its tensors are.
+/// contain the bytes, so the cost of passing on a message does not depend on the size of its tensors.
 ///
 /// The struct does not check that its shape fits into its buffer. Tensors read from the wire have been checked; code
 /// that creates a Tensor itself must ensure this.

@@ -22,16 +22,16 @@ namespace trainyard {
 ///     enum class Season : std::uint8_t { kSummer, kWinter };
 ///     constexpr auto words_of(Season) { return words("season", "summer", "winter"); }
 ///
-/// The enumeration can then be the type of a Parameter and of a message's field; such a field is encoded as a string. A
-/// word that the enumeration does not have is refused when it is read.
+/// The enumeration can then be the type of a Parameter and of a message's field; such a field is encoded as a string.
+/// Reading any other word throws an error.
 template <std::size_t N>
 struct Words {
-  std::string_view noun;                   ///< What a value is called in errors: "season", "kind of order".
+  std::string_view noun;                   ///< The name for a value in errors: "season", "kind of order".
   std::array<std::string_view, N> values;  ///< The words, indexed by the value of the enumeration.
 };
 
-/// Returns the Words with this noun and with one word for each value of the enumeration, in order. Functions named
-/// `words_of` call it.
+/// Returns the Words with this noun and with one word for each value of the enumeration, in order. Called by functions
+/// named `words_of`.
 template <class... Word>
 constexpr Words<sizeof...(Word)> words(std::string_view noun, Word... values) {
   return {noun, {std::string_view(values)...}};
@@ -47,13 +47,13 @@ concept Worded = std::is_enum_v<E> && requires(E value) {
 template <Worded E>
 inline constexpr auto kWords = words_of(E{});
 
-/// Returns the word that stands for `value`.
+/// Returns the word for `value`.
 template <Worded E>
 constexpr std::string_view name_of(E value) {
   return kWords<E>.values.at(static_cast<std::size_t>(value));
 }
 
-/// Returns the value for which `word` stands, or an empty optional if there is no such value.
+/// Returns the value of `word`, or an empty optional if no value has this word.
 template <Worded E>
 constexpr std::optional<E> find_by_name(std::string_view word) {
   for (std::size_t i = 0; i < kWords<E>.values.size(); ++i) {
@@ -66,7 +66,7 @@ constexpr std::optional<E> find_by_name(std::string_view word) {
 std::string describe_unknown_word(std::string_view given, std::string_view noun,
                                   std::span<const std::string_view> known);
 
-/// Returns the value for which `word` stands. If there is no such value, throws kInvalidArgument with the text of
+/// Returns the value of `word`. If no value has this word, throws kInvalidArgument with the text of
 /// describe_unknown_word.
 template <Worded E>
 E from_name(std::string_view word) {

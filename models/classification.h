@@ -24,8 +24,8 @@ struct ClassificationSizes {
 };
 
 /// Reads the sizes from the dataset's description. Throws kShapeMismatch unless the dataset has an input, one class
-/// number as target, and at least two classes. The error begins with `where`, which is the name of the model, and lists
-/// what the model needs and what the dataset has.
+/// number as target, and at least two classes. The error begins with `where`, the name of the model, and states what
+/// the model needs and what the dataset has.
 ClassificationSizes classification_sizes(const DatasetInfo& data, const std::string& where);
 
 /// Returns the inputs of a batch as numbers of `type`, the type of the model's weights. Bytes are scaled to the range

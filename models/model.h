@@ -29,7 +29,7 @@ using ModelContext = PluginContext;
 /// waiting for the device to compute it.
 struct NamedMetric {
   std::string name;
-  at::Tensor value;  ///< The value for the batch: the mean over its samples, unless `reduction` says otherwise.
+  at::Tensor value;  ///< The value for the batch: the mean over its samples, unless `reduction` is not kMean.
   /// How the values of several batches and ranks are combined into one. A mean is weighted by the number of samples in
   /// each batch.
   Reduction reduction = Reduction::kMean;
@@ -37,8 +37,9 @@ struct NamedMetric {
 
 /// The input of a model for one micro-batch.
 struct ModelBatch {
-  std::string split;                ///< The split that the samples belong to.
-  std::vector<at::Tensor> tensors;  ///< One for each of DatasetInfo::fields, in that order, on the model's device.
+  std::string split;  ///< The split that the samples belong to.
+  /// One tensor for each of DatasetInfo::fields, in the same order, on the model's device.
+  std::vector<at::Tensor> tensors;
 };
 
 /// The base class of all models. A model consists of its layers and its loss, and does not depend on optimizers,
@@ -64,8 +65,7 @@ class Model : public Configurable, public Stateful {
   /// the error states what the model needs and what the dataset has.
   virtual void build(const DatasetInfo& data) = 0;
 
-  /// Returns the trainable tensors, in the order in which the forward pass uses them. They are leaves that require a
-  /// gradient.
+  /// Returns the trainable tensors, in the order of the forward pass. They are leaves that require a gradient.
   virtual std::vector<NamedTensor> parameters() = 0;
 
   /// Returns the tensors that are saved in checkpoints but not trained, such as running means.
@@ -82,15 +82,14 @@ class Model : public Configurable, public Stateful {
   virtual std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) = 0;
 
   /// Returns a prediction for every sample of a batch. If `batch` has no tensors, the model generates output without an
-  /// input. Throws kUnsupported if the model does not support such a prediction; the default implementation always
-  /// throws.
+  /// input. Throws kUnsupported if the model does not support this; the default implementation always throws.
   virtual Prediction predict(const ModelBatch& batch);
 
   /// Saves the state that the model keeps between steps besides parameters and buffers; see Stateful. The default is no
   /// state.
   void save_state(StateWriter& /*into*/) const override {}
 
-  /// Restores what save_state() has saved.
+  /// Restores what save_state() saved.
   void restore_state(const StateReader& /*from*/) override {}
 
   // A model that can be divided into stages overrides the following functions, so that for every batch
@@ -105,7 +104,7 @@ class Model : public Configurable, public Stateful {
   virtual at::Tensor stage_input(const ModelBatch& batch) { return batch.tensors.at(0); }
 
   /// Computes the loss from the output of the last stage: a 0-dimensional tensor, the mean over the samples. The
-  /// default implementation throws kUnsupported, because the model has no stages.
+  /// default implementation, for models without stages, throws kUnsupported.
   virtual at::Tensor loss(const at::Tensor& output, const ModelBatch& batch);
 
   /// Computes the same metrics as evaluation_step, from the output of the last stage. The default implementation throws
@@ -116,7 +115,7 @@ class Model : public Configurable, public Stateful {
   using MakeWorld = std::function<std::unique_ptr<Collective>()>;
 
   /// Connects the model with the other ranks. `make_world` is called when the model first exchanges tensors. The
-  /// accelerator host calls this function in a run of several ranks; otherwise the model works on a single rank.
+  /// accelerator host calls join() in a run of several ranks. A model that has not joined works as on a single rank.
   void join(MakeWorld make_world) { make_world_ = std::move(make_world); }
 
  protected:
@@ -147,7 +146,7 @@ class Model : public Configurable, public Stateful {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the model `name`. `description` is one sentence about the model. The macro is used in
-/// the last line of the model's .cpp, outside of any namespace.
+/// Registers the class `Class` as the model `name`. `description` is one sentence about the model. Must be the last
+/// line of the model's .cpp, outside of any namespace.
 #define TRAINYARD_MODEL(Class, name, description) \
   TRAINYARD_PLUGIN("model", ::trainyard::Model, ::trainyard::ModelContext, Class, name, "1", description)

@@ -12,8 +12,8 @@
 
 namespace trainyard {
 
-/// A part of a model that can be computed separately. It can run on a different rank than the other parts, or while the
-/// parameters of the other parts are not in memory.
+/// A part of a model that can be computed separately. A stage can run on a different rank from the other stages, or
+/// while the parameters of the other stages are not in memory.
 struct Stage {
   std::string name;                     ///< For example "layers.0".
   std::vector<NamedTensor> parameters;  ///< The parameters that the stage uses. Stages may share parameters.

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// An evaluation or a prediction in which all ranks take part. The object exists until end() has been called. This
-/// class is for strategies that keep complete and current parameters on every rank; other strategies derive from it.
+/// An evaluation or a prediction in which all ranks take part. The object exists until end() returns. This class is for
+/// strategies that keep complete and current parameters on every rank; other strategies derive from it.
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
@@ -23,7 +23,7 @@ class Evaluation {
   /// Gathers the whole model on every rank, for predictions. Called on all ranks before every prediction.
   virtual void gather_model() {}
 
-  /// Ends the evaluation: releases memory and restores changed values. It is the last call.
+  /// Ends the evaluation: releases memory and restores changed values. No other function is called afterwards.
   virtual void end(ArenaEdit& /*edit*/) {}
 };
 

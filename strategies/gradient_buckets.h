@@ -18,7 +18,7 @@ namespace trainyard {
 /// pass is still running.
 ///
 /// Buckets are filled from the end of the arena, because backward finishes the last parameters first. The first bucket
-/// is small, so that reducing begins early (as in PyTorch's DistributedDataParallel, Li et al. 2020). Buckets are
+/// is small, so that its reduction begins early (as in PyTorch's DistributedDataParallel, Li et al. 2020). Buckets are
 /// reported in ascending order, even if backward finishes them in another order, so that all ranks reduce the same
 /// bucket at the same time.
 class GradientBuckets {
@@ -26,8 +26,9 @@ class GradientBuckets {
   using OnReady = std::function<void(const Bucket& bucket, at::Tensor gradients)>;
 
   /// Fills the first bucket to `first_bytes`, or to `bytes` if that is less, and the others to `bytes`. If `bytes` is
-  /// 0, one bucket contains all gradients. A parameter is never cut. `entries` begins with the entries of `parameters`.
-  /// `gradients` is the flat gradient block or a block of the same layout; `on_ready` receives slices of it.
+  /// 0, one bucket contains all gradients. A parameter is never divided between two buckets. `entries` begins with the
+  /// entries of `parameters`. `gradients` is the flat gradient block or a block of the same layout; `on_ready` receives
+  /// slices of it.
   GradientBuckets(const std::vector<NamedTensor>& parameters, const std::vector<ArenaEntry>& entries,
                   const at::Tensor& gradients, std::uint64_t first_bytes, std::uint64_t bytes, OnReady on_ready);
   ~GradientBuckets();
@@ -36,8 +37,8 @@ class GradientBuckets {
 
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
-  /// Makes the next backward pass report buckets. It must be the pass that completes the gradients of the step; all
-  /// other passes report none.
+  /// Makes the next backward pass report buckets. That pass must be the one that completes the gradients of the step.
+  /// All other passes report no buckets.
   void arm();
 
   /// Reports all remaining buckets, including those whose parameters had no gradient. Called after the armed pass, or
@@ -58,12 +59,12 @@ class GradientBuckets {
   at::Tensor gradients_;
   OnReady on_ready_;
   std::vector<Bucket> buckets_;
-  std::vector<std::size_t> bucket_of_;   ///< Indexed by parameter.
+  std::vector<std::size_t> bucket_of_;   ///< The bucket of each parameter.
   std::vector<std::size_t> sizes_;       ///< The number of parameters in each bucket.
   std::vector<std::size_t> unfinished_;  ///< The number of parameters in each bucket that have no gradient yet.
   std::size_t next_ = 0;                 ///< The bucket to be reported next.
   bool armed_ = false;
-  std::vector<std::shared_ptr<void>> accumulators_;  ///< Autograd's nodes, to which the hooks are attached.
+  std::vector<std::shared_ptr<void>> accumulators_;  ///< The nodes of autograd to which the hooks are attached.
   /// A pointer to this object that the hooks share. It is null for hooks that outlive this object.
   std::shared_ptr<GradientBuckets*> self_;
 };

@@ -44,7 +44,7 @@ class LocalSteps : public Strategy {
   std::vector<at::Tensor> averaged(ArenaEdit& edit) const;
 
   Parameter<std::int64_t> every_steps_;
-  bool apart_ = false;  ///< True if there has been an update since the ranks last united.
+  bool apart_ = false;  ///< True if there was an update after the last unite().
 };
 
 }  // namespace trainyard

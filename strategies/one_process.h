@@ -8,7 +8,7 @@
 namespace trainyard {
 
 /// Throws kUnsupported, naming two ranks and their processes, unless all ranks are threads of one process. `where`
-/// names the strategy that requires this.
+/// names the strategy in the error.
 void check_one_process(RankGroup& ranks, const std::string& where);
 
 }  // namespace trainyard

@@ -24,9 +24,9 @@ enum class OnNan : std::uint8_t {
 };
 constexpr auto words_of(OnNan) { return words("way with a loss that is not a number", "stop", "skip", "ignore"); }
 
-/// A guard that exists while a forward pass runs. It switches autocast on, if the run uses autocast, and holds the
-/// rank's turn to draw random numbers (RankGenerator::Turn), if the pass may draw any. While it exists, the rank must
-/// not wait for another rank.
+/// A guard that exists while a forward pass runs. It switches on autocast if the run uses it, and holds the rank's turn
+/// to draw random numbers (RankGenerator::Turn) if the pass may draw any. While it exists, the rank must not wait for
+/// another rank.
 class ForwardScope {
  public:
   /// `type` is the type of computation under autocast; empty means no autocast. `generator` is null if the pass draws
@@ -46,12 +46,14 @@ class ForwardScope {
 class Passes {
  public:
   struct Options {
-    std::string where;  ///< The beginning of error messages.
+    std::string where;  ///< The prefix of error messages.
     at::DeviceType device = at::kCPU;
-    std::optional<at::ScalarType> autocast;  ///< The type of computation; if empty, the type of the parameters.
-    OnNan on_nan = OnNan::kIgnore;           ///< What happens when a loss is not finite.
-    RankGenerator* generator = nullptr;      ///< Gives turns to draw random numbers; null if no turns are needed.
-    StepTrace* trace = nullptr;              ///< Records what the rank does and when; null to record nothing.
+    /// The type of computation under autocast; if empty, there is no autocast.
+    std::optional<at::ScalarType> autocast;
+    OnNan on_nan = OnNan::kIgnore;  ///< What happens when a loss is not finite.
+    /// Controls this rank's turns to draw random numbers; null if no turns are needed.
+    RankGenerator* generator = nullptr;
+    StepTrace* trace = nullptr;  ///< The record of the rank's activity; null to record nothing.
   };
 
   explicit Passes(Options options) : options_(std::move(options)) {}
@@ -71,10 +73,10 @@ class Passes {
   /// Returns the guard for a part of a forward pass that draws no random numbers, such as an evaluation.
   ForwardScope evaluation() const { return ForwardScope(options_.device, options_.autocast, nullptr); }
 
-  /// Returns the loss to differentiate, made from the `loss` that a model returned. If the loss is not finite, the
-  /// function throws kInvalidArgument with OnNan::kStop, naming the step and the batch. A loss on a device with memory
-  /// of its own is checked later, by check_losses(). With OnNan::kSkip, a loss that is not finite makes all gradients
-  /// NaN, so that every rank skips the step.
+  /// Returns the loss to differentiate, made from the `loss` that a model returned. With OnNan::kStop, throws
+  /// kInvalidArgument if the loss is not finite, naming the step and the batch; if the loss is on a device with memory
+  /// of its own, check_losses() checks it later. With OnNan::kSkip, a loss that is not finite makes all gradients NaN,
+  /// so that every rank skips the step.
   at::Tensor loss(at::Tensor loss, const MicroBatch& batch) const;
 
   /// Checks the losses that loss() left unchecked, and throws what loss() throws. Called at the end of a step, when the

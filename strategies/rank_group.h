@@ -22,7 +22,7 @@ Elements elements_of(const at::Tensor& host);
 /// device tensor works on a copy in host memory and is finished when the call returns.
 ///
 /// A single rank also forms a group. Its operations change nothing, so most callers need not treat it differently. All
-/// ranks of a group must call the same operations in the same order. A copy of this object stands for the same group.
+/// ranks of a group must call the same operations in the same order. Copies of this object refer to the same group.
 class RankGroup {
  public:
   /// Makes a group of a single rank.
@@ -30,7 +30,9 @@ class RankGroup {
   explicit RankGroup(std::shared_ptr<Collective> collective) : collective_(std::move(collective)) {}
 
   bool is_alone() const { return collective_ == nullptr; }
-  std::uint32_t rank() const { return collective_ ? collective_->rank() : 0; }  ///< The rank within the group.
+  std::uint32_t rank() const {
+    return collective_ ? collective_->rank() : 0;
+  }  ///< The number of this rank within the group.
   std::uint32_t size() const { return collective_ ? collective_->size() : 1; }
 
   // The following are operations of Collective, where they are described. Bounds are in elements.
@@ -47,8 +49,8 @@ class RankGroup {
   /// Lets operations under way make progress; see Collective::progress.
   void progress();
 
-  /// Returns a flat tensor of `elements` undefined values. If the collective has memory on which operations need no
-  /// copy, the tensor is in such memory. Every rank must request the same sizes in the same order.
+  /// Returns a flat tensor of `elements` undefined values. If the collective has memory that operations can use without
+  /// a copy, the tensor is in such memory. Every rank must request the same sizes in the same order.
   at::Tensor scratch(std::int64_t elements, const at::TensorOptions& options);
 
   /// Makes the group fail because this rank cannot continue. The other ranks get an error that names this rank, instead

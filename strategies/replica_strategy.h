@@ -24,19 +24,20 @@ struct Bucket {
 
 /// The base of strategies whose ranks are replicas: each has the whole model and a part of the data, and the ranks
 /// reduce their gradients. A derived class determines how a bucket of gradients is reduced; this class determines when.
-/// It calls the hooks in this order:
+/// The hooks are called in this order:
 ///
 ///     prepare_reduction, then in every step: reduce for each bucket, finish for each bucket, complete_reduction
 ///
-/// In a run with a single rank it calls none of these hooks.
+/// In a run with a single rank, none of these hooks is called.
 class ReplicaStrategy : public Strategy {
  public:
   explicit ReplicaStrategy(StrategyContext& context);
   ~ReplicaStrategy() override;
 
  protected:
-  /// Returns the size in bytes to which buckets are filled; the first bucket is filled to at most 1 MiB. A parameter is
-  /// never cut, so a bucket may become larger. 0 means one bucket with all gradients, which is reduced after backward.
+  /// Returns the intended size of a bucket, in bytes; the first bucket is intended to have at most 1 MiB. A parameter
+  /// is never divided between two buckets, so a bucket may become larger. 0 means a single bucket with all gradients,
+  /// which is reduced after the backward pass.
   virtual std::uint64_t bucket_bytes() const { return 0; }
 
   /// Allocates the memory and makes the groups of ranks that the reduction needs.
@@ -44,11 +45,11 @@ class ReplicaStrategy : public Strategy {
 
   /// Starts to reduce one bucket in place and returns immediately. `gradients` is the bucket's part of the flat
   /// gradient block, on this rank's device. Called for the buckets in the same order on every rank, each as soon as the
-  /// last backward pass of the step has finished it. If the last micro-batch is empty, it is called at the end of the
-  /// step.
+  /// last backward pass of the step has finished it. If the last micro-batch is empty, reduce() is called at the end of
+  /// the step.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
 
-  /// Completes a bucket. Called at the end of the step, after Work::wait() for the Work that reduce() returned.
+  /// Completes a bucket. Called at the end of the step, after Work::wait() for the Work returned by reduce().
   virtual void finish(const Bucket& /*bucket*/, const at::Tensor& /*gradients*/) {}
 
   /// Called at the end of a step, after finish() for every bucket. A strategy that starts reductions independently of

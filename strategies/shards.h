@@ -16,7 +16,7 @@ namespace trainyard {
 /// alignment; if there are fewer units than ranks, some parts are empty.
 std::vector<std::uint64_t> shard_bounds(std::uint64_t bytes, std::uint32_t ranks);
 
-/// Restricts `bounds`, which shard_bounds() returned, to the `bytes` bytes at `offset`, for a collective operation over
+/// Restricts `bounds`, a result of shard_bounds(), to the `bytes` bytes at `offset`, for a collective operation over
 /// these bytes. The results are in elements of `element_bytes` bytes, counted from `offset`. Parts may be empty.
 std::vector<std::uint64_t> bounds_within(std::span<const std::uint64_t> bounds, std::uint64_t offset,
                                          std::uint64_t bytes, std::uint64_t element_bytes);
@@ -25,9 +25,11 @@ std::vector<std::uint64_t> bounds_within(std::span<const std::uint64_t> bounds, 
 struct Holdings {
   std::uint64_t parameters = 0;  ///< The parameters kept between steps.
   std::uint64_t gradients = 0;   ///< The gradients kept between steps.
-  /// The peak, including parameters that are gathered only temporarily.
+  /// The largest number of bytes of parameters at any time, including parameters that are gathered only temporarily.
   std::uint64_t peak_parameters = 0;
-  std::uint64_t peak_gradients = 0;    ///< The peak, including gradients that autograd holds or that are being sent.
+  /// The largest number of bytes of gradients at any time, including gradients that autograd holds or that are being
+  /// sent.
+  std::uint64_t peak_gradients = 0;
   std::uint64_t whole_parameters = 0;  ///< The size of all parameters of the model, divided or not.
 
   /// Returns a human-readable description: "rank 1 holds 2048 of 8192 parameter bytes (at most 8192), ...".

@@ -9,8 +9,9 @@
 
 namespace trainyard {
 
-/// A record of what a rank does and when. Its file is in Chrome's trace format (a JSON array of complete events), which
-/// chrome://tracing and Perfetto can show. An event costs two clock readings. All functions are thread-safe.
+/// A record of what a rank does and when. write() uses Chrome's trace format (a JSON array of complete events), which
+/// chrome://tracing and Perfetto can show. Recording an event requires two readings of the clock. All functions are
+/// thread-safe.
 class StepTrace {
  public:
   using Clock = std::chrono::steady_clock;
@@ -18,11 +19,11 @@ class StepTrace {
   /// The maximum number of events. Later events are discarded, so that a long run does not fill the memory.
   static constexpr std::size_t kMostEvents = 100'000;
 
-  /// `rank` becomes the process id of the events, so the files of several ranks can be viewed together.
+  /// `rank` is used as the process id of the events, so that the files of several ranks can be viewed together.
   explicit StepTrace(std::uint32_t rank) : rank_(rank) {}
 
-  /// Adds an event. The times are on the clock CLOCK_MONOTONIC, which all ranks of a host share. `lane` names the row
-  /// in which the event is shown, such as "compute" or "communication".
+  /// Adds an event. The times are on the clock CLOCK_MONOTONIC, which all ranks of a host share. `lane` is the name of
+  /// the event's row in the viewer, such as "compute" or "communication".
   void add(const std::string& name, const std::string& lane, Clock::time_point begin, Clock::time_point end);
 
   /// Writes the events to the file `path`. Throws kIo if it cannot be written.
@@ -39,8 +40,8 @@ class StepTrace {
   std::vector<Event> events_;
 };
 
-/// A guard that records one event, which lasts from the construction of the guard to its destruction. Does nothing if
-/// `trace` is null.
+/// A guard that records one event, which lasts from the construction of the guard to its destruction. If `trace` is
+/// null, nothing is recorded.
 class TraceSpan {
  public:
   TraceSpan(StepTrace* trace, const char* name, const char* lane) : trace_(trace), name_(name), lane_(lane) {

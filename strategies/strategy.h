@@ -26,27 +26,27 @@ namespace trainyard {
 
 class Accelerator;
 
-/// The arguments from which a strategy is constructed. Its rank is in the PluginContext.
+/// The arguments of a strategy's constructor. The rank is in the PluginContext.
 struct StrategyContext : PluginContext {
-  /// The accelerator of this rank, or null while only the declaration is read.
+  /// The accelerator of this rank; null if only the declaration is read.
   Accelerator* accelerator = nullptr;
-  /// The model of this rank, or null while only the declaration is read. It is built before shard() is called.
+  /// The model of this rank; null if only the declaration is read. Model::build is called before shard().
   Model* model = nullptr;
 };
 
-/// The parts of a rank on which its strategy works. They exist as long as the strategy does.
+/// The parts of a rank that its strategy works on. They exist as long as the strategy does.
 struct RankParts {
   Model* model = nullptr;
   Arena* arena = nullptr;
   World* world = nullptr;
   Passes* passes = nullptr;
-  StepTrace* trace = nullptr;  ///< Records what the strategy does and when; null to record nothing.
+  StepTrace* trace = nullptr;  ///< The record of the rank's activity; null to record nothing.
 };
 
 /// The tasks of end_step() besides completing the gradients: checks, clipping and norms.
 struct StepEnd {
   bool check_finite = false;  ///< True to check whether a gradient overflowed.
-  double clip_value = 0;      ///< The limit for the absolute value of a gradient, as it is in the arena; 0 = no limit.
+  double clip_value = 0;      ///< The limit for the absolute value of a gradient in the arena; 0 = no limit.
   bool norm = false;          ///< True to compute the norm of the gradients, after they are clipped to clip_value.
 };
 
@@ -58,8 +58,8 @@ struct StepSummary {
   double norm = 0;     ///< The L2 norm of all gradients. It is meaningful only if StepEnd::norm was set.
 };
 
-/// The way in which ranks train one model together. A strategy is part of the accelerator host, because it works in
-/// place on the host's arena. It handles only tensors and does not depend on the hardware.
+/// A plugin that determines how ranks train one model together. A strategy is part of the accelerator host, because it
+/// works in place on the host's arena. It handles only tensors and does not depend on the hardware.
 ///
 /// There are two kinds of strategies. If every rank has the whole model and only the reduction of gradients differs, a
 /// strategy derives from ReplicaStrategy and implements little besides `reduce`. Other strategies derive from this
@@ -77,7 +77,7 @@ struct StepSummary {
 ///         begin_update  -> claim_update
 ///         (the optimizer changes the parameters)
 ///         end_update    -> after_update
-///     or, for a step that is skipped after its end or given up before it:
+///     or, for a step that is skipped after its end or cancelled before it:
 ///         drop_step     -> drop_gradients
 ///     between steps:
 ///         begin_evaluation ... end_evaluation  -> make_evaluation
@@ -115,8 +115,8 @@ class Strategy : public Configurable, public Stateful {
   /// process and do not.
   void set_up(const RankParts& parts);
 
-  /// Makes all ranks start from the same parameters. If there is a checkpoint, it is called after the checkpoint has
-  /// been restored into the arena.
+  /// Makes all ranks start from the same parameters. If the run resumes, called after the checkpoint has been restored
+  /// into the arena.
   void start();
 
   /// Computes the forward and backward pass of one micro-batch. Returns the loss without its graph, or an undefined
@@ -130,7 +130,7 @@ class Strategy : public Configurable, public Stateful {
   /// Discards the gradients of the current step. May be called before or after end_step().
   void drop_step();
 
-  /// Returns the number of the update that the gradients of step `step` make (Gradients::step), or 0 if this rank makes
+  /// Returns the number of the update that uses the gradients of step `step` (Gradients::step), or 0 if this rank makes
   /// no update in this step. Called before the gradients are passed to the optimizer.
   std::uint64_t begin_update(std::uint64_t step) { return claim_update(step); }
 
@@ -140,11 +140,11 @@ class Strategy : public Configurable, public Stateful {
 
   /// Begins an evaluation or a prediction. Called on all ranks.
   Evaluation& begin_evaluation();
-  /// Ends the evaluation or prediction, if there is one. Called on all ranks. If an evaluation is broken off, the next
-  /// train(), begin_evaluation() or begin_snapshot() calls this.
+  /// Ends the evaluation or prediction, if there is one. Called on all ranks. If an evaluation is cancelled, the next
+  /// train(), begin_evaluation() or begin_snapshot() calls end_evaluation().
   void end_evaluation();
 
-  /// Prepares the arena for the copy that the checkpoint writer makes. Called on all ranks before every copy.
+  /// Prepares the arena for the checkpoint writer's copy. Called on all ranks before every copy.
   void begin_snapshot();
 
   /// Returns the traits for the planner.
@@ -171,7 +171,8 @@ class Strategy : public Configurable, public Stateful {
   /// afterwards.
   virtual void drop_gradients(ArenaEdit& /*edit*/) {}
 
-  /// Implements begin_update(), which describes the result. By default every rank makes the update of its step.
+  /// Returns the result of begin_update(). By default, every rank makes one update in each step, and the update has the
+  /// number of the step.
   virtual std::uint64_t claim_update(std::uint64_t step) { return step; }
 
   /// Called by end_update(). A strategy that exchanges parameters does so here.
@@ -196,7 +197,7 @@ class Strategy : public Configurable, public Stateful {
   Passes& passes() const { return *parts_.passes; }
   StepTrace* trace() const { return parts_.trace; }
 
-  /// Returns the number of samples that this rank was given in the current step.
+  /// Returns the number of samples that this rank received in the current step.
   std::uint64_t step_samples() const { return step_samples_; }
   /// Returns true if end_step() was called for the current step.
   bool step_has_ended() const { return step_has_ended_; }
@@ -206,7 +207,7 @@ class Strategy : public Configurable, public Stateful {
   double norm_of_all(const at::Tensor& own_gradients) const;
   bool finite_everywhere(double norm) const;
   void begin_step();
-  /// Runs a part of a step. If it throws, the other ranks also fail, instead of waiting for this rank.
+  /// Runs a part of a step. If `part` throws, the other ranks also fail, instead of waiting for this rank.
   template <class Part>
   auto together(const Part& part);
 
@@ -219,6 +220,6 @@ class Strategy : public Configurable, public Stateful {
 
 }  // namespace trainyard
 
-/// Registers a strategy. It is the last line of the strategy's .cpp, outside of any namespace.
+/// Registers a strategy. Must be the last line of the strategy's .cpp, outside of any namespace.
 #define TRAINYARD_STRATEGY(Class, name, description) \
   TRAINYARD_PLUGIN("strategy", ::trainyard::Strategy, ::trainyard::StrategyContext, Class, name, "1", description)

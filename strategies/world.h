@@ -22,7 +22,7 @@ class World : public RankGroup {
   /// All members must call this with the same arguments, and no other rank may call it.
   RankGroup make_group(const std::string& name, const std::vector<std::uint32_t>& ranks);
 
-  /// Makes the world, and every group that make_group() has made, fail because this rank cannot continue.
+  /// Makes the world and every group made by make_group() fail because this rank cannot continue.
   void abort(const std::string& reason) noexcept;
 
   std::chrono::milliseconds timeout() const { return timeout_; }
@@ -31,7 +31,7 @@ class World : public RankGroup {
   PluginContext context_;
   PluginSpec plugin_;
   std::chrono::milliseconds timeout_;
-  std::vector<RankGroup> groups_;  ///< The groups that make_group() has made.
+  std::vector<RankGroup> groups_;  ///< The groups made by make_group().
 };
 
 }  // namespace trainyard

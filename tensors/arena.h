@@ -16,7 +16,7 @@ namespace trainyard {
 /// The layout of an arena with all parameters and buffers. It is computed before any memory is allocated.
 struct ArenaLayout {
   std::vector<ArenaEntry> entries;    ///< The parameters, then the buffers.
-  std::uint64_t parameter_bytes = 0;  ///< The size of all parameters, padding included.
+  std::uint64_t parameter_bytes = 0;  ///< The size of all parameters, including padding.
   std::uint64_t buffer_bytes = 0;
   DType dtype = DType::kFloat32;  ///< The type of the parameters.
 
@@ -25,13 +25,13 @@ struct ArenaLayout {
   static ArenaLayout of(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers);
 };
 
-/// The shard of a rank: which bytes of the block of parameters belong to the rank, and which of the rank's own blocks
-/// hold only these bytes. By default the shard is the whole block.
+/// The part of the parameters that belongs to a rank, in bytes of the whole block. The flags state which of the rank's
+/// blocks contain only this part. By default a rank has everything.
 struct ArenaShard {
   static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
-  std::uint64_t begin = 0;   ///< A multiple of Arena::kAlignment.
-  std::uint64_t end = kEnd;  ///< A multiple of Arena::kAlignment, or kEnd.
+  std::uint64_t begin = 0;   ///< The first byte; a multiple of Arena::kAlignment.
+  std::uint64_t end = kEnd;  ///< The end (exclusive); a multiple of Arena::kAlignment, or kEnd.
   bool gradients = false;    ///< True if the block of gradients holds only the shard.
   bool parameters = false;   ///< True if the block of parameters holds only the shard.
   /// True if autograd accumulates directly into the block of gradients, for every parameter whose gradient is
@@ -39,7 +39,7 @@ struct ArenaShard {
   bool in_place = true;
 };
 
-/// The parameters, the gradients and the model's buffers of one rank, each in one flat block.
+/// The parameters of one rank and their gradients, each in one flat block, and the model's buffers in a third block.
 ///
 /// Every entry starts at a multiple of 64 bytes. The bytes between entries are padding and stay zero, so norms,
 /// optimizers and reductions may process whole blocks. The model's tensors become views of the blocks: values are
@@ -64,13 +64,13 @@ class Arena {
   Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, const Allocate& allocate,
         const DeviceMemory& own = {}, const ArenaShard& shard = {});
 
-  /// Return flat views of the blocks on which kernels work, with the dtype of the parameters. Only the optimizer and
-  /// the holders of an ArenaEdit may change parameters.
+  /// Return flat views of the memory that kernels work on, with the dtype of the parameters. Only the optimizer and the
+  /// holders of an ArenaEdit may change parameters.
   const at::Tensor& parameters() const { return parameters_.flat(); }
   const at::Tensor& gradients() const { return gradients_.flat(); }
 
-  /// Return views of the parameters and of the gradients that belong to this rank's shard. The optimizer works on this
-  /// part of the blocks.
+  /// Return the part of the parameters and of the gradients that belongs to this rank's shard. The optimizer works only
+  /// on this part.
   at::Tensor own_parameters() const { return own_part(parameters_.flat(), shard_.parameters); }
   at::Tensor own_gradients() const { return own_part(gradients_.flat(), shard_.gradients); }
 
@@ -91,7 +91,7 @@ class Arena {
 
   bool has_buffers() const { return !buffers_.empty(); }
 
-  /// Sets a callback that is called at the end of every ArenaEdit that has changed or fetched parameters.
+  /// Sets a callback that is called at the end of every ArenaEdit that changed or fetched parameters.
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
   /// Makes the gradients of a step visible to the optimizer, which sets the gradients in host memory to zero after use.
@@ -102,7 +102,7 @@ class Arena {
   void publish_buffers() const { buffers_.to_host(); }
 
   /// Makes the optimizer update `parameters` instead of this rank's block. `parameters` is the memory of a parameter
-  /// server, which all ranks share and which has the layout of the parameters.
+  /// server: all ranks share it, and its layout is the same as in this rank's block.
   void serve_from(const Buffer& parameters) { server_ = parameters; }
 
   /// Returns the number of trainable values, without padding.
@@ -111,8 +111,7 @@ class Arena {
   /// Returns the size of all blocks in bytes.
   std::uint64_t bytes() const;
 
-  /// Returns the message from which the optimizer and the checkpoint writer learn where the blocks are. The arguments
-  /// become fields of the message.
+  /// Returns the message that gives the optimizer and the checkpoint writer access to the memory.
   ArenaInfo info(std::uint32_t rank, const std::string& device, const std::string& model) const;
 
  private:
@@ -130,14 +129,14 @@ class Arena {
   std::uint64_t parameter_count_ = 0;
   MirroredBlock parameters_;
   MirroredBlock gradients_;
-  MirroredBlock buffers_;  ///< A block of bytes, because buffers can have different dtypes.
-  Buffer server_;          ///< The memory given to serve_from(); empty if there is none.
+  MirroredBlock buffers_;  ///< A block of bytes, because buffers may have different dtypes.
+  Buffer server_;          ///< The memory passed to serve_from(); empty if there is none.
   std::function<void()> on_change_;
 };
 
-/// The scope in which its owner may change the parameters of an arena. Its destructor makes the changes visible to the
-/// optimizer and the checkpoint writer, and calls the listener that on_change() has set. An edit without changes costs
-/// nothing. If an exception destroys the edit, the destructor does nothing, because the run ends anyway.
+/// A guard that permits changes of the parameters while it exists. Its destructor makes the changes visible to the
+/// optimizer and the checkpoint writer, and calls the callback set by Arena::on_change. An edit without changes costs
+/// nothing. If an exception destroys the edit, the destructor does neither, because the run ends.
 class ArenaEdit {
  public:
   explicit ArenaEdit(Arena& arena);
@@ -145,7 +144,7 @@ class ArenaEdit {
   ArenaEdit(const ArenaEdit&) = delete;
   ArenaEdit& operator=(const ArenaEdit&) = delete;
 
-  /// Returns the flat parameters, which the caller may change. The destructor treats them as changed.
+  /// Returns the flat parameters, which the caller may change. After this call they count as changed.
   const at::Tensor& parameters();
 
   /// Copies the parameters from host memory to the device, after the optimizer has updated them.
@@ -157,7 +156,7 @@ class ArenaEdit {
   Arena& arena_;
   int exceptions_;        ///< The number of exceptions in flight when the edit began.
   bool changed_ = false;  ///< True if parameters may have been changed through this edit.
-  bool fetched_ = false;  ///< True if parameters were fetched from host memory.
+  bool fetched_ = false;  ///< True if fetch_parameters() or fetch_all() was called.
 };
 
 }  // namespace trainyard

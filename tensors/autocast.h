@@ -5,15 +5,15 @@
 
 namespace trainyard {
 
-/// A scope in which suitable LibTorch operations of the current thread compute in `type`, while operations that need
-/// more precision stay in float32. Converted weights are cached until the outermost Autocast is destroyed, so weights
-/// must not be updated before.
+/// A guard for autocast. While it exists, suitable LibTorch operations on its thread compute in `type`, and operations
+/// that need more precision compute in float32. Weights are converted once and cached until the guard is destroyed, so
+/// they must not be updated before that.
 ///
-/// An Autocast is meant for the forward pass and the loss. The backward pass does not need an Autocast, because each
-/// operation computes its gradient in the type of its forward pass.
+/// Use it for the forward pass and the loss. The backward pass does not need it, because each gradient has the type of
+/// its operation.
 class Autocast {
  public:
-  /// Starts autocast to `type`. Throws kUnsupported for a kind of device for which this LibTorch has no autocast.
+  /// Starts autocast to `type`. Throws kUnsupported if this LibTorch has no autocast for devices of this type.
   Autocast(at::DeviceType device, at::ScalarType type);
   ~Autocast();
   Autocast(const Autocast&) = delete;

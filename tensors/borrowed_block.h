@@ -9,8 +9,8 @@ namespace trainyard {
 
 /// A flat tensor whose memory is provided only temporarily.
 ///
-/// Views of the block, including views that autograd has saved for the backward pass, always refer to the memory that
-/// is currently provided. While no memory is provided, the views have sizes and a type, but must not be read or
+/// Views of the tensor, including views that autograd has saved for the backward pass, always refer to the memory that
+/// is provided at the moment. While no memory is provided, the views have sizes and a type, but must not be read or
 /// written.
 class BorrowedBlock {
  public:
@@ -23,10 +23,10 @@ class BorrowedBlock {
   /// Returns a view with these sizes, starting at element `begin`.
   at::Tensor view(std::int64_t begin, at::IntArrayRef sizes) const;
 
-  /// Provides memory for the block. `memory` must be contiguous and on the device of the block, and must have the type
-  /// and the number of elements of the block. The block keeps `memory` alive until take_back().
+  /// Provides the memory. `memory` must be flat and have the same type, device and number of elements. The block keeps
+  /// `memory` alive until take_back().
   void lend(const at::Tensor& memory);
-  /// Withdraws the memory that was provided.
+  /// Stops using the memory passed to lend(), and releases it.
   void take_back();
   bool has_memory() const { return memory_.defined(); }
 

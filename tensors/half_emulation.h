@@ -10,10 +10,10 @@
 
 namespace trainyard {
 
-/// A substitute for autocast to float16 where LibTorch has no float16 kernels, that is, on the CPU before LibTorch 2.3.
+/// An emulation of autocast to float16 for the CPU before LibTorch 2.3, which has no float16 kernels for it.
 ///
-/// The model computes in float32, but with weights that have been rounded to float16, and each gradient of a weight is
-/// rounded to float16 before it is added to the arena. In this rounding, values of 65520 and more become infinite and
+/// The model computes in float32, but with weights that were rounded to float16. Each gradient of a weight is also
+/// rounded to float16 before it is added to the arena. By this rounding, values of 65520 and more become infinite and
 /// values below 2^-25 become zero, so loss scaling is needed as on a GPU. Activations are not rounded. This saves
 /// neither time nor memory; its purpose is to test a `16-mixed` run without a GPU.
 class HalfEmulation {

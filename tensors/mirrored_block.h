@@ -13,20 +13,21 @@ namespace trainyard {
 
 /// The separate memory of a device, in which an arena has its blocks.
 struct DeviceMemory {
-  /// A function that copies a whole block between host and device, and returns when the copy is complete.
+  /// A function that copies a whole block between host and device, and returns when that is complete. If `copy` is
+  /// empty, LibTorch's own copy is used.
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
 
-  std::optional<at::Device> device;  ///< The device; empty if kernels work on the host memory itself.
-  /// The function that copies blocks; empty to use LibTorch's own copy.
+  /// The device whose memory kernels work on; empty if they work on the host memory.
+  std::optional<at::Device> device;
   Copy copy;
 };
 
-/// One flat block of an arena, which has two sides: the host memory and the memory that kernels work on. The optimizer
-/// and the checkpoint writer can map the host memory in other processes.
+/// One flat block of an arena, with its two sides: the host memory, which other components can map in their processes,
+/// and the memory that kernels work on.
 ///
-/// On a processor both are the same bytes, and nothing is ever copied. For a device with separate memory, there is a
-/// second block of the same layout on the device. Code that has changed one side must copy it to the other. The whole
-/// block is copied, in one contiguous transfer.
+/// On a processor both are the same bytes, and nothing is ever copied. A device with memory of its own has a second
+/// block of the same layout. Code that has changed one side must copy it to the other. The whole block is copied in one
+/// contiguous transfer.
 class MirroredBlock {
  public:
   MirroredBlock() = default;
@@ -50,8 +51,7 @@ class MirroredBlock {
   /// Returns the kernels' view of one entry.
   at::Tensor entry(const ArenaEntry& entry) const;
 
-  /// Copy the whole block to the host's side or to the device's side. Return false if nothing is copied, because both
-  /// sides are the same bytes or the block is empty.
+  /// Copy the block to the other side. Return false if there is nothing to copy, because both sides are the same bytes.
   bool to_host() const;
   bool to_device() const;
 
@@ -61,7 +61,7 @@ class MirroredBlock {
   Buffer host_;
   DType dtype_ = DType::kUInt8;
   at::Tensor host_view_;
-  at::Tensor flat_;  ///< The same as `host_view_` if there is only host memory.
+  at::Tensor flat_;  ///< The side that kernels work on; the same as `host_view_` if there is only host memory.
   DeviceMemory own_;
 };
 

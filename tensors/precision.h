@@ -8,10 +8,10 @@
 
 namespace trainyard {
 
-/// The number formats that the parameter `precision` of a launch file selects.
+/// The meaning of a launch file's parameter `precision` for tensors.
 ///
 /// "true" means that parameters, gradients, batches and computation all have one type. "mixed" means that parameters
-/// and gradients stay float32, while LibTorch's autocast computes in 16 bits where that is faster.
+/// and gradients stay float32, while LibTorch's autocast runs suitable operations in 16 bits.
 struct Precision {
   std::string name;                         ///< "32-true", "bf16-mixed", ...
   at::ScalarType parameters = at::kFloat;   ///< The type of the arena and of the floating-point tensors of a batch.
@@ -30,12 +30,12 @@ const std::vector<std::string>& precision_names();
 /// bf16-mixed and 16-mixed.
 const std::vector<std::string>& precision_names_and_aliases();
 
-/// Returns the precision with this name or short name. For other names throws kInvalidArgument with a list of the
-/// allowed ones.
+/// Returns the precision with this name or short name. Throws kInvalidArgument, with a list of the allowed names, for
+/// any other name.
 Precision parse_precision(const std::string& name);
 
-/// Returns `tensor`, converted to the type of the parameters if it holds floating-point numbers of another type.
-/// Integers, such as classes and tokens, and bytes are not converted.
+/// Converts `tensor` to the type of the parameters if it holds floating-point numbers of another type. Integers (such
+/// as classes and tokens) and bytes are left unchanged.
 at::Tensor with_precision(const at::Tensor& tensor, const Precision& precision);
 
 }  // namespace trainyard

@@ -9,15 +9,14 @@ namespace trainyard {
 
 /// The random numbers of a rank that shares its process with others. LibTorch has one generator for the CPU in a
 /// process. Ranks that are threads of one process would draw from it in whatever order they happen to run, and no run
-/// could be repeated. So each rank has its own sequence, and only one rank at a time runs a pass that draws random
-/// numbers.
+/// could be repeated. Each rank therefore has its own sequence, and only one rank at a time runs a pass that draws
+/// random numbers.
 ///
 /// A rank that is alone in its process has no overhead. A rank whose model has drawn no random numbers in its first
 /// passes is assumed never to draw, and no longer waits for the others.
 class RankGenerator {
  public:
-  /// Counts this rank as one of the process. Every rank of the process must have made its RankGenerator before the
-  /// first rank draws.
+  /// Every rank of the process must construct its RankGenerator before the first rank draws.
   RankGenerator();
   ~RankGenerator();
   RankGenerator(const RankGenerator&) = delete;
@@ -35,8 +34,8 @@ class RankGenerator {
   /// process. The caller must hold the lock.
   void install() const;
 
-  /// A scope in which the current thread draws from the rank's own sequence. Other ranks that draw wait until the scope
-  /// ends.
+  /// A guard for a rank's turn. While it exists, its thread draws from the rank's own sequence, and other ranks of the
+  /// process that draw must wait.
   class Turn {
    public:
     explicit Turn(RankGenerator& generator);
@@ -45,7 +44,7 @@ class RankGenerator {
     Turn& operator=(const Turn&) = delete;
 
    private:
-    RankGenerator* generator_ = nullptr;  ///< Null if the Turn does nothing.
+    RankGenerator* generator_ = nullptr;  ///< Null if this rank does not need a turn.
     std::unique_lock<std::mutex> lock_;
   };
 
@@ -53,7 +52,7 @@ class RankGenerator {
   bool takes_turns() const;
 
   at::Tensor state_;    ///< The state of the rank's sequence; undefined before adopt().
-  int idle_turns_ = 0;  ///< The number of turns without a draw, counted from the first turn.
+  int idle_turns_ = 0;  ///< The number of turns without a draw; a large negative number once the rank has drawn.
 };
 
 }  // namespace trainyard

@@ -21,8 +21,8 @@ inline constexpr bool kHalfOnCpu = TRAINYARD_TORCH_AT_LEAST(2, 3);
 /// True if LibTorch has scaled_dot_product_attention, one operation with kernels for GPUs.
 #define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
 
-/// The type that LibTorch's functions take for a tensor that may be missing: c10::optional before version 2.4,
-/// std::optional since.
+/// The type that LibTorch's functions take for a tensor that may be missing: c10::optional before LibTorch 2.4,
+/// std::optional since 2.4.
 #if TRAINYARD_TORCH_AT_LEAST(2, 4)
 template <class T>
 using TorchOptional = std::optional<T>;

@@ -33,9 +33,8 @@ struct ImageShape {
   std::size_t plane_bytes() const { return height * row_bytes(); }
 };
 
-/// Returns the layout of a field that is an image, with the shape [channels, height, width] or [height, width]. Each
-/// channel is a plane. Throws kShapeMismatch for a field of any other shape; `where` is the transform's name in the
-/// error.
+/// Returns the layout of an image field, which has the shape [channels, height, width] or [height, width]. Each channel
+/// is a plane. Throws kShapeMismatch for a field of any other shape; `where` is the transform's name in the error.
 inline ImageShape image_shape(const DatasetField& field, const std::string& where) {
   const std::size_t dimensions = field.shape.size();
   if (dimensions != 2 && dimensions != 3) {

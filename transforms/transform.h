@@ -24,10 +24,10 @@ class TransformRandom {
  public:
   explicit TransformRandom(std::uint64_t key) : key_(key) {}
 
-  /// Draws an integer from 0 to bound - 1, each with the same probability. `bound` must be greater than 0.
+  /// Returns a random integer from 0 to bound - 1; each is equally likely. `bound` must be greater than 0.
   std::uint64_t below(std::uint64_t bound) { return random_below(random_bits(draws_++, key_), bound); }
 
-  /// Draws a number uniformly from the open interval (0, 1).
+  /// Returns a random number, uniformly distributed in the open interval (0, 1).
   double unit() { return random_unit(random_bits(draws_++, key_)); }
 
  private:
@@ -57,9 +57,9 @@ class Transform : public Configurable {
   virtual DatasetField prepare(const DatasetField& input) = 0;
 
   /// Computes `output` from `input`. The two spans do not overlap. `input` has the size of the field that was passed to
-  /// `prepare`, and `output` has the size of the field that `prepare` returned. `random` is null in evaluation. A
-  /// random transform must then treat all samples in the same way; the shape of its output stays the same. This
-  /// function is called for every sample, so it must not allocate memory.
+  /// `prepare`, and `output` has the size of the field that `prepare` returned. `random` is null in evaluation; a
+  /// random transform must then treat all samples in the same way, with the same shape of the output. This function is
+  /// called for every sample, so it must not allocate memory.
   virtual void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const = 0;
 
   /// Returns the name of the field that is changed.
@@ -71,7 +71,7 @@ class Transform : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the transform `name`. `description` is one sentence about the transform. The macro is
-/// used in the last line of the transform's .cpp, outside of any namespace.
+/// Registers the class `Class` as the transform `name`. `description` is one sentence about the transform. Must be the
+/// last line of the transform's .cpp, outside of any namespace.
 #define TRAINYARD_TRANSFORM(Class, name, description) \
   TRAINYARD_PLUGIN("transform", ::trainyard::Transform, ::trainyard::TransformContext, Class, name, "1", description)

@@ -15,9 +15,9 @@ namespace trainyard {
 ///     accelerator = { plugin = "simulated", kind = "ipu" }
 ///     accelerator = { plugin = "simulated", device_counts = [1, 3], memory_limit_bytes = 1000000, link_gb_per_s = 2 }
 ///
-/// Each of the other parameters replaces the rule of the same name if it is given. Losses are bit-identical to those of
-/// the processor. A step takes the time of the processor plus the time that the link would need, which is computed from
-/// the number of bytes and then spent waiting.
+/// Each of the other parameters replaces the rule of the same name if it is given. Losses are bit-identical to the
+/// losses of the processor. A step takes the time of the processor plus the time that the link would need, which is
+/// computed from the number of bytes and then spent waiting.
 class Simulated final : public Accelerator {
  public:
   explicit Simulated(AcceleratorContext& context);

@@ -23,17 +23,16 @@ bool is_of_a_run();
 /// what the user can do.
 void check_places(const CollectiveContext& context);
 
-/// Throws kUnsupported if two members of the group share a process. Every member calls it, and it waits for all
-/// members.
+/// Throws kUnsupported if two members of the group share a process. Every member must call this function, which waits
+/// for all of them.
 void refuse_shared_process(const CollectiveContext& context);
 
-/// Gives this process the place of its rank, by setting its environment. It is called once, before MPI is initialised,
-/// on every rank of the run. Throws kIo if mpirun fails, and kTimeout if mpirun offers no place in time.
+/// Gives this process the place of its rank, by setting its environment. Called once on every rank of the run, before
+/// MPI is initialised. Throws kIo if mpirun fails, and kTimeout if mpirun offers no place in time.
 void take_place(const CollectiveContext& context);
 
-/// The way in which rank 0 ends its mpirun, which the other ranks need until MPI has ended for them, too. With
-/// kTogether, rank 0 waits for the other ranks for at most a few seconds. With kAtOnce it does not wait; this is for a
-/// group that has failed.
+/// How rank 0 ends its mpirun. The other ranks need mpirun until they have ended MPI. With kTogether, rank 0 waits for
+/// the other ranks for at most a few seconds. With kAtOnce it does not wait; this is for a group that has failed.
 enum class Farewell : std::uint8_t { kTogether, kAtOnce };
 
 /// Releases the place, after MPI has ended in this process. If the process ends without this call, mpirun still ends,

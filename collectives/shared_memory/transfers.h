@@ -42,7 +42,7 @@ class SharedTransfer : public Transfer {
 
 /// Returns true if an operation with this descriptor is small enough for a slot.
 bool fits_slot(const Group& group, const Descriptor& descriptor);
-/// Copies the elements into this member's slot. It must be called before the operation is announced.
+/// Copies the elements into this member's slot. Must be called before the operation is announced.
 void put_into_slot(Group& group, const Operation& operation);
 /// Makes the transfer of a small operation. `scratch` is memory that successive operations reuse; it must outlive the
 /// transfers.

@@ -25,9 +25,9 @@
 
 namespace trainyard {
 
-/// The component that carries out the orders on one device: it runs the forward and backward passes, and accumulates
-/// and clips gradients. It owns the model and the arena. Between the messages Gradients and Parameters, the optimizer
-/// changes the parameters in the arena.
+/// Carries out the orders on one device: forward and backward passes, accumulation and clipping of gradients. The
+/// component holds the model and the arena. The optimizer changes the parameters in the arena between the messages
+/// Gradients and Parameters.
 ///
 ///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
 ///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
@@ -36,7 +36,7 @@ namespace trainyard {
 /// messages to the current order and decides which order is next.
 class AcceleratorHost final : public Component {
  public:
-  /// `memory_bytes` is the memory that LibTorch uses in a process before there is a model.
+  /// `memory_bytes` is the memory that LibTorch needs in a process without a model.
   static inline const ComponentTraits kTraits{
       .per_rank = true, .thread = "main", .restartable = false, .memory_bytes = 56ull << 20};
 
@@ -149,19 +149,19 @@ class AcceleratorHost final : public Component {
       *this, "rank_metrics", "the metrics of this rank, in a run with several ranks", {.topic = "/rank_metrics"}};
   Output<Prediction> predictions_{*this, "predictions", "predictions of the model", {.topic = "/predictions"}};
 
-  // Snapshots carry the host's own state into checkpoints, so that the state belongs to the right step.
+  // The component's own state is part of its Snapshot messages, so that a checkpoint gets the state of the right step.
   StatePort state_{*this, [this](const RestoredStates& states) { return runner_->restore(states); }};
 
-  // The optimizer and the checkpoint writer work on the same memory, so both must have finished before the first order.
+  // The optimizer and the checkpoint writer prepare the same memory, so both must have finished before the first order.
   Gate ready_{[this] { become_ready(); }};
   Gate::Need optimizer_ready_{ready_, parameters_};
   Gate::Need restored_{ready_, run_state_};
 
-  // These two objects are made when the component is configured. Runner::build() is called when the dataset is known.
+  // These two are made when the component is configured. Runner::build is called when the dataset is known.
   std::unique_ptr<Runner> runner_;
   std::optional<host::Workplace> workplace_;
 
-  std::optional<host::RankPause> pause_;  ///< Set when the model has been built; no pause is ordered before that.
+  std::optional<host::RankPause> pause_;  ///< Set when the model is built; no pause is ordered earlier.
   host::OrderQueue queue_{batches_};
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
   std::uint64_t trace_ = 0;                   ///< The trace of the batch that was consumed last.

@@ -16,8 +16,9 @@ namespace trainyard::host {
 ///
 ///     begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
 ///
-/// Between two batches the order can be busy: it waits for the optimizer, or until the arena is no longer being read,
-/// and receives no batch. If a stop overtakes the order, abandon() is called instead of finish().
+/// Between two batches the order may be busy, which means that it waits for the optimizer, the checkpoint writer or a
+/// reader of the arena. A busy order receives no batch. If a stop overtakes the order, abandon() is called instead of
+/// finish().
 class ActiveOrder {
  public:
   /// `batches` is the number of batches that the order consumes.
@@ -27,34 +28,32 @@ class ActiveOrder {
   ActiveOrder(const ActiveOrder&) = delete;
   ActiveOrder& operator=(const ActiveOrder&) = delete;
 
-  /// Begins the order. Called once, after the previous order has finished.
+  /// Begins the order. Called when the orders before it are done.
   virtual void begin() {}
 
   /// Counts one batch and uses it. Called only while the order is neither busy nor complete. Throws kInternal for a
   /// batch of another order.
   void consume(const Batch& batch);
 
-  /// Returns true while the order waits for the optimizer, or until the arena is no longer being read.
+  /// Returns true while the order waits for the optimizer, the checkpoint writer or a reader of the arena.
   virtual bool busy() const { return false; }
   /// Returns true if all batches have been used and the order is not busy.
   bool complete() const { return used_ == batches_ && !busy(); }
 
-  /// Returns true if a pause could interrupt the order now, because the next batch begins a new unit of work
-  /// (turnstile.h).
+  /// Returns true if the ranks may pause now, because no unit of this order is half done (turnstile.h).
   virtual bool between_units() const { return true; }
 
   /// Finishes the order, which must be complete, and returns its answer.
   OrderDone finish();
 
-  /// Ends the order without an answer, because a stop has overtaken it. A step or an evaluation that has begun is
-  /// discarded as a whole.
+  /// Cancels the order, because a stop overtakes it. A step or an evaluation that has begun is discarded as a whole.
   virtual void abandon() {}
 
-  /// Called when the optimizer has answered. Throws kInternal if the order does not wait for the update that the answer
-  /// names.
+  /// Called when the optimizer has answered. Throws kInternal if this order does not wait for an answer, or waits for
+  /// the answer to another update.
   void on_parameters(const Parameters& message);
-  /// Called when the arena is no longer being read: the checkpoint writer has made all requested copies, and every
-  /// reader has answered.
+  /// Called when the arena is no longer being read: the checkpoint writer has made every copy that was requested, and
+  /// every reader has answered.
   virtual void on_arena_free() {}
 
   /// Return the number of batches that the order has used, and the number of samples in them.
@@ -62,10 +61,10 @@ class ActiveOrder {
   std::uint64_t samples() const { return samples_; }
 
  protected:
-  /// Uses one batch of this order. used() and samples() already include it.
+  /// Uses one batch of this order. used() and samples() already include the batch.
   virtual void use(const Batch& batch) = 0;
-  /// Completes the work of the order, and adds the results of this kind of order to the answer. The other fields of the
-  /// answer are already set.
+  /// Ends what begin() started, and adds the results of the order to the answer. The fields that all kinds of orders
+  /// have are already set.
   virtual void conclude(OrderDone&) {}
   /// Returns the number of the update for which the order waits, or 0 if it waits for none.
   virtual std::uint64_t awaited_update() const { return 0; }
@@ -83,7 +82,7 @@ class ActiveOrder {
   std::uint64_t samples_ = 0;
 };
 
-/// Returns true if the whole order is one unit of work (turnstile.h): a checkpoint, or a prediction without batches.
+/// Returns true if the whole order is one unit, because it has no batches.
 bool is_one_unit(const Order& order);
 
 /// Makes the ActiveOrder for an order. For a stop that overtakes another order, construct a StopOrder instead. Throws

@@ -11,21 +11,21 @@
 
 namespace trainyard::host {
 
-/// The components that read the arena after a step, and the answers that are still missing.
+/// The readers of the arena that were informed of a step and have not answered yet.
 ///
-/// Until all readers have answered, the next step may be computed but not applied. If the model has buffers, the next
-/// step may not even be computed, because a forward pass would change the buffers. If there are no readers, the
-/// functions do nothing.
+/// Until all readers have answered, the next step may be computed but not applied. If the model has buffers, the step
+/// may not even be computed, because a forward pass would change the buffers. Without readers, nothing is sent and
+/// nothing waits.
 class ArenaReaders {
  public:
-  /// Every component that is connected to the input `answers` is a reader. Visitors that listen to `output` are not.
+  /// Every sender connected to `answers` is a reader. Visitors that listen to `output` are not readers.
   ArenaReaders(Runner& runner, Output<ArenaReadable>& output, const InputBase& answers, std::uint32_t rank)
       : runner_(runner), output_(output), answers_(answers), rank_(rank) {}
 
-  /// Sends ArenaReadable to the readers, because the arena contains the result of this step.
+  /// Informs the readers that the arena contains the result of this step.
   void show(std::uint64_t step);
 
-  /// Records one answer. Throws kInternal for an answer that is not expected.
+  /// Records one answer. Throws kInternal for an answer that was not requested.
   void read(const ArenaRead& answer);
 
   bool pending() const { return pending_ > 0; }

@@ -13,8 +13,7 @@ namespace trainyard {
 /// therefore kept and reused, and a step usually creates no new ones.
 class BatchViews {
  public:
-  /// Returns a view of `tensor`, which is valid until release(). If the caller keeps the view longer, the buffer is
-  /// kept, too.
+  /// Returns a view of `tensor`, valid until `release`. If the caller keeps the view longer, the buffer is also kept.
   at::Tensor view(const Tensor& tensor);
 
   /// Releases every buffer whose view is no longer in use.
@@ -27,7 +26,7 @@ class BatchViews {
   static constexpr std::size_t kMaxEntries = 32;
 
   struct Entry {
-    Tensor source;    ///< The tensor of the message. Its buffer is empty while the view is unused.
+    Tensor source;    ///< The tensor of the message; its buffer is empty while the view is unused.
     std::byte* data;  ///< The address of the view's bytes.
     at::Tensor view;
     bool in_use = false;

@@ -7,8 +7,8 @@
 
 namespace trainyard::host {
 
-/// A checkpoint order that is being carried out. It asks the checkpoint writer for a copy of the arena and is complete
-/// without waiting for it, because nothing changes the parameters until the copy is made.
+/// Carries out a checkpoint order: asks the checkpoint writer for a copy of the arena. The order is then complete. It
+/// need not wait for the copy, because nothing changes the parameters until the copy is made.
 class CheckpointOrder final : public ActiveOrder {
  public:
   CheckpointOrder(const std::shared_ptr<const Order>& order, Workplace& workplace) : ActiveOrder(order, workplace, 0) {}

@@ -15,9 +15,8 @@
 
 namespace trainyard {
 
-/// The batches on their way from messages to the model: they are copied to the device and converted to the model's
-/// type. If the device has separate memory, the copy can begin before the batch is needed. On other devices, the model
-/// works on the memory of the message.
+/// The batches on the device, converted to the model's type. If the device has memory of its own, a batch can be copied
+/// before it is needed. Otherwise the model works on the memory of the message.
 class DeviceBatches {
  public:
   /// Works for `device` and converts to `precision`. `own_memory` is true if the device has separate memory.
@@ -34,7 +33,7 @@ class DeviceBatches {
   void release() { views_.release(); }
 
  private:
-  /// A batch that is being copied to the device. It is identified by its order, its epoch and its index.
+  /// A batch that is being copied to the device. It is identified by its order, epoch and index.
   struct Prefetched {
     std::uint64_t order, epoch, index;
     std::vector<at::Tensor> tensors;

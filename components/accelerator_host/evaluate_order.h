@@ -9,9 +9,8 @@
 
 namespace trainyard::host {
 
-/// An evaluation that is being carried out. It computes the metrics of its batches, without gradients. Its answer
-/// contains the means of the metrics over the samples of this rank; the strategy manager merges the means of several
-/// ranks.
+/// Carries out an evaluation: computes the metrics of its batches, without gradients. The answer contains the means
+/// over the samples of this rank; the strategy manager merges the means of several ranks.
 class EvaluateOrder final : public ActiveOrder {
  public:
   EvaluateOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)
@@ -23,8 +22,7 @@ class EvaluateOrder final : public ActiveOrder {
   void use(const Batch& batch) override;
   void conclude(OrderDone& done) override;
 
-  /// The number of samples and the metrics of every batch. The metrics stay on the device until the last batch has been
-  /// evaluated.
+  /// The samples and metrics of every batch. The metrics stay on the device until the last batch has been evaluated.
   std::vector<std::pair<double, std::vector<NamedMetric>>> evaluated_;
 };
 

@@ -6,20 +6,20 @@
 
 namespace trainyard {
 
-/// The mode of the model, training or evaluation, and the strategy's evaluation that is under way. Switching can be
-/// expensive, so the model is switched only when the mode changes.
+/// The mode of the model, training or evaluation, and the evaluation that is under way. Switching a model can be
+/// expensive, so Model::set_training is called only when the mode changes.
 class EvaluationMode {
  public:
   /// Sets the model to training.
   EvaluationMode(Model& model, Strategy& strategy) : model_(model), strategy_(strategy) { model.set_training(true); }
 
-  /// Sets the model to training. An evaluation that was under way is discarded.
+  /// Sets the model to training. If an evaluation was cancelled, evaluation() is no longer valid.
   void train() {
     evaluation_ = nullptr;
     set_training(true);
   }
 
-  /// Begin and end an evaluation. end() does not set the model to training, because another evaluation can follow.
+  /// Begin and end an evaluation. end() does not set the model to training, because another evaluation may follow.
   void begin() {
     set_training(false);
     evaluation_ = &strategy_.begin_evaluation();
@@ -41,7 +41,7 @@ class EvaluationMode {
 
   Model& model_;
   Strategy& strategy_;
-  bool training_ = true;  ///< The mode that was last set on the model: true for training.
+  bool training_ = true;  ///< The argument of the last call of Model::set_training.
   Evaluation* evaluation_ = nullptr;
 };
 

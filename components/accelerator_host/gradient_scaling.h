@@ -26,13 +26,13 @@ struct SkippedStep {
   std::uint64_t skipped = 0;   ///< The number of steps skipped since the run began.
 };
 
-/// The result of a step. It is the same on every rank, unless each rank uses its own gradients (GradientsOfRanks).
+/// The result of a step. It is the same on every rank, unless the ranks have different gradients (GradientsOfRanks).
 struct StepResult {
-  /// The factor by which the optimizer multiplies the gradients, in order to clip them and to undo the loss scale.
+  /// The factor by which the optimizer multiplies gradients, for clipping and to remove the loss scale.
   double scale = 1;
-  /// The norm of all gradients before clipping, without the loss scale; 0 if it was not computed.
+  /// The norm of all gradients before clipping and without the loss scale; 0 if it was not computed.
   double norm = 0;
-  std::optional<SkippedStep> skipped;  ///< Set if the step is skipped. Its gradients are then already discarded.
+  std::optional<SkippedStep> skipped;  ///< Set if the step is skipped; the gradients have already been discarded.
 };
 
 /// The part of a rank that determines by which factors gradients are multiplied, and that decides whether a step is
@@ -41,11 +41,11 @@ struct StepResult {
 class GradientScaling {
  public:
   struct Options {
-    std::string where;        ///< The beginning of error messages.
+    std::string where;        ///< The prefix of error messages.
     std::string accelerator;  ///< The name of the accelerator, for error messages.
     bool clipping_allowed = true;
     std::optional<LossScaling> loss;  ///< Empty if the loss is not scaled.
-    /// True to skip steps whose gradients are not finite even if the loss is not scaled.
+    /// True to skip steps with gradients that are not finite, even if the loss is not scaled.
     bool skips_not_finite = false;
   };
 
@@ -63,17 +63,16 @@ class GradientScaling {
   /// The list is empty if the loss is not scaled and no step was skipped.
   std::vector<Scalar> metrics() const;
 
-  /// Returns the loss scaler, whose state belongs in checkpoints; null if the loss is not scaled.
+  /// Returns the loss scaler, whose state must be saved; null if the loss is not scaled.
   LossScaler* loss_scaler() { return scaler_ ? &*scaler_ : nullptr; }
 
   /// Returns the number of steps skipped since the run began.
   std::uint64_t skipped_steps() const { return scaler_ ? scaler_->skipped() : skipped_; }
-  /// Sets the number of steps that a resumed run has skipped before. If the loss is scaled, the loss scaler restores
-  /// the number itself.
+  /// Sets the number of skipped steps of a resumed run. A loss scaler restores this number from its own state.
   void restore_skipped_steps(std::uint64_t skipped) { skipped_ = skipped; }
 
  private:
-  /// The number of skipped steps in a row that ends the run with an error.
+  /// After this number of skipped steps in a row, training has failed.
   static constexpr std::uint64_t kMostSkippedInARow = 100;
 
   void check_allowed(const Clipping& clipping) const;
@@ -81,9 +80,8 @@ class GradientScaling {
 
   Options options_;
   std::optional<LossScaler> scaler_;
-  std::uint64_t skipped_ = 0;  ///< The steps skipped since the run began; used only if the loss is not scaled.
-  /// The steps skipped since the last step that was not skipped; used only if the loss is not scaled.
-  std::uint64_t skipped_in_a_row_ = 0;
+  std::uint64_t skipped_ = 0;  ///< The number of steps skipped since the run began, if the loss is not scaled ...
+  std::uint64_t skipped_in_a_row_ = 0;  ///< ... and the number skipped since the last update.
 };
 
 }  // namespace trainyard

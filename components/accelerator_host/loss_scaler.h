@@ -7,15 +7,15 @@
 
 namespace trainyard {
 
-/// The settings of loss scaling, which 16-mixed uses.
+/// The settings of the loss scale in 16-mixed.
 struct LossScaling {
   double initial = 65536;             ///< The scale of the first step; > 0.
   std::uint64_t growth_steps = 2000;  ///< The number of good steps in a row after which the scale doubles.
 };
 
-/// The loss scale of a run. It stays close to the largest factor at which gradients still fit into float16. As in
-/// torch.cuda.amp.GradScaler, a step whose gradients overflow is skipped and halves the scale, and `growth_steps` good
-/// steps in a row double the scale.
+/// A search for the largest factor of the loss at which gradients still fit into float16, with the method of
+/// torch.cuda.amp.GradScaler: a step whose gradients overflow is skipped and halves the scale, and `growth_steps` good
+/// steps in a row double it.
 class LossScaler final : public Stateful {
  public:
   static constexpr double kGrowth = 2;
@@ -32,12 +32,12 @@ class LossScaler final : public Stateful {
   /// smallest scale was too large.
   void update(bool finite);
 
-  /// The name of the state in checkpoints. The state is the same on all ranks, because they skip steps together. If
-  /// ranks skip steps separately, the checkpoint contains the state of rank 0, and all ranks resume with it.
+  /// The name of the state in checkpoints. The state is the same on all ranks if they skip steps together. Otherwise
+  /// all ranks of a resumed run continue with the state of rank 0.
   static constexpr const char* kState = "loss_scale";
 
   void save_state(StateWriter& into) const override;
-  /// Throws kCorrupt for impossible values. A value that is missing in the checkpoint stays as it is.
+  /// Throws kCorrupt for impossible values. Values that are missing from the state do not change.
   void restore_state(const StateReader& from) override;
 
  private:

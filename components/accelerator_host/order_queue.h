@@ -12,8 +12,8 @@
 
 namespace trainyard::host {
 
-/// A batch, and the trace of its message. A message that is sent because of the batch carries this trace, even if
-/// another message triggers it.
+/// A batch, and the trace of its message. Messages that result from the batch carry this trace, even if they are sent
+/// while another message is handled.
 struct ReceivedBatch {
   std::shared_ptr<const Batch> batch;  ///< Null if no batch is stored.
   std::uint64_t trace = 0;
@@ -34,26 +34,26 @@ class OrderQueue {
   const Order& front() const { return *orders_.front(); }
   /// Removes and returns the next order. There must be one.
   std::shared_ptr<const Order> pop();
-  /// If a stop is among the orders, drops every order before the stop, and removes and returns the stop. Otherwise
+  /// If one of the orders is a stop, drops every order before the stop, then removes and returns the stop. Otherwise
   /// returns null.
   std::shared_ptr<const Order> pop_stop();
 
-  /// Stores a batch until take_batch() returns it. Returns false if the batch is dropped, because its order has been
-  /// answered or the run is ending.
+  /// Stores a batch for take_batch(). Returns false if the batch was dropped, because its order is done or the queue is
+  /// closed.
   bool offer(ReceivedBatch received);
   bool has_batch() const { return received_.batch != nullptr; }
   /// Removes and returns the stored batch; `batch` is null in the result if no batch is stored.
   ReceivedBatch take_batch() { return std::exchange(received_, {}); }
 
-  /// Records that the order with the id `order` has been answered. Because ids only increase, all earlier orders are
-  /// finished, too. Drops the stored batch if it belongs to one of these orders.
+  /// Records that the order with this id was answered. Ids only increase, so all earlier orders are done, too. Drops
+  /// the stored batch if its order is done.
   void finished(std::uint64_t order);
-  /// Pauses the input of batches if a batch is stored, and otherwise resumes it. Must be called last after every use of
-  /// the queue, because resuming can deliver a batch immediately.
+  /// Pauses the input of batches if a batch is stored, and otherwise resumes it. Call this after every use of the
+  /// queue, as the last function, because resuming may immediately deliver a batch.
   void regulate_batches();
 
-  /// Drops the stored orders, the stored batch and all batches that arrive later, because the run is ending. So no
-  /// sender is blocked.
+  /// Drops the stored orders and all present and future batches, because the run is ending. In this way no sender is
+  /// blocked.
   void close();
   bool closed() const { return closed_; }
 

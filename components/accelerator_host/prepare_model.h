@@ -15,8 +15,8 @@ namespace trainyard {
 /// seed yields the same initial numbers for every precision.
 void apply_precision(Model& model, const Precision& precision);
 
-/// Checks that all ranks have the same model. Throws kShapeMismatch, with the first difference, if they do not. Must be
-/// called before the ranks exchange any tensors, so that the error names the difference instead of a number of bytes.
+/// Throws kShapeMismatch, with the first difference, unless all ranks have the same model. Must be called before the
+/// ranks exchange anything else. Otherwise an error would report only different numbers of bytes.
 void check_same_model(Model& model, RankGroup& ranks, const std::string& where);
 
 }  // namespace trainyard

@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// The random numbers of a rank. Every rank draws the same initial parameters, and different numbers afterwards, so
-/// that dropout differs between ranks.
+/// The random numbers of a rank. Every rank draws the same initial parameters. Afterwards the ranks draw different
+/// numbers, so that dropout differs between ranks.
 class RandomNumbers final : public Stateful {
  public:
   RandomNumbers(ClaimedDevice& device, std::uint64_t seed, std::uint32_t rank)
@@ -21,16 +21,16 @@ class RandomNumbers final : public Stateful {
   /// one generator for the process, so ranks that are threads of one process run `build` one after another.
   void draw_initial(const std::function<void()>& build);
 
-  /// Returns the generator of this rank. Passes that may draw random numbers run during a RankGenerator::Turn.
+  /// Returns the generator of this rank. Every pass that may draw random numbers must hold a turn of it.
   RankGenerator& generator() { return generator_; }
 
-  /// The name under which checkpoints keep the state of every rank.
+  /// The name of the state in checkpoints. Every rank has its own state.
   static constexpr const char* kState = "random_numbers";
 
   void save_state(StateWriter& into) const override;
   void restore_state(const StateReader& from) override;
-  /// Begins a new sequence that depends on `step`, at which the run resumes. Used on a rank for which the checkpoint
-  /// contains no state.
+  /// Begins a new sequence, which depends on the step of the checkpoint. Called on a rank if the checkpoint contains no
+  /// state for it.
   void begin_anew(std::uint64_t step);
 
  private:

@@ -10,7 +10,7 @@
 
 namespace trainyard::host {
 
-/// This rank's state in the pauses of all ranks.
+/// The state of this rank in the pauses of all ranks.
 ///
 ///     kWorking -> kWanted: the order has come -> kResting: the last unit before the pause is done -> kWorking
 class RankPause {
@@ -24,12 +24,11 @@ class RankPause {
   /// Returns true if the rank may begin its next unit of work, which then counts as begun.
   bool pass() { return turnstile_.pass(); }
 
-  /// Records an order to pause, and closes the turnstile. Afterwards a rank may begin only units that another rank has
-  /// already begun.
+  /// Records the order to pause, which has this id. Afterwards no rank begins a unit that no other rank has begun.
   void want(std::uint64_t order);
 
-  /// Makes the rank rest if a pause is wanted and this rank has begun the last unit before it. Must be called between
-  /// two units. Returns the id of the order to answer, or nothing if the rank does not rest.
+  /// Comes to rest if a pause is wanted and this rank has begun the last unit before it. Call this between two units.
+  /// Returns the id of the order to answer; empty if the rank has not come to rest.
   std::optional<std::uint64_t> come_to_rest();
 
   /// Ends the pause for this rank. Does nothing if the rank does not rest.
@@ -43,7 +42,7 @@ class RankPause {
 
   Turnstile turnstile_;
   State state_ = State::kWorking;
-  std::uint64_t order_ = 0;  ///< The id of the last order to pause.
+  std::uint64_t order_ = 0;  ///< The id of the order that requested the newest pause.
 };
 
 }  // namespace trainyard::host

@@ -18,7 +18,7 @@ namespace trainyard::host {
 
 /// The outcome of a training step, from which its report is made.
 struct StepOutcome {
-  std::vector<at::Tensor> losses;  ///< The losses of the micro-batches that had samples, still on the device.
+  std::vector<at::Tensor> losses;  ///< The losses of all micro-batches that had samples, still on the device.
   std::uint64_t samples = 0;
   StepResult result;
   bool updated = false;  ///< True if the optimizer made an update.
@@ -26,8 +26,8 @@ struct StepOutcome {
   double learning_rate = 0;
 };
 
-/// The sender of the results of training and evaluations. It sends Metrics if this rank is the only one, and otherwise
-/// RankMetrics. It also measures the speed of training.
+/// The sender of the results of training and evaluations: as Metrics if this rank is the only one, otherwise as
+/// RankMetrics. The reporter also measures the speed of training.
 class Reporter {
  public:
   struct Outputs {
@@ -37,7 +37,7 @@ class Reporter {
   Reporter(Runner& runner, const RunPosition& position, Outputs outputs, const ComponentContext& context,
            const Parameter<bool>& device_stats);
 
-  /// Sets the unit in which throughput is measured, such as "token", and the number of units in a sample.
+  /// Sets the unit of throughput, such as "token", and the number of units in a sample.
   void count_in(const std::string& unit, std::uint64_t units_per_sample);
 
   /// Record that training continues, that a batch of `samples` samples was used, and that training pauses. Pauses do
@@ -49,7 +49,7 @@ class Reporter {
   /// Reports a step. Waits for the device, because it reads the losses and measures the time.
   void report_step(const Order& order, const StepOutcome& step);
 
-  /// Reports the metrics of an evaluation, taken from its answer `done`.
+  /// Reports the metrics of an evaluation, which are in its answer `done`.
   void report_evaluation(const Order& order, const OrderDone& done);
 
   /// Stops all reporting. Called when the run is ending.

@@ -8,7 +8,7 @@
 
 namespace trainyard::host {
 
-/// The progress of the run. Orders update it, and it outlives each of them.
+/// The progress of the run. Orders update this object, which outlives them.
 struct RunPosition {
   std::uint64_t step = 0;     ///< The number of steps done.
   std::uint64_t epoch = 0;    ///< The epoch of the last training batch.
@@ -16,8 +16,8 @@ struct RunPosition {
   LoaderCursor cursor;        ///< The position after the last batch of the last complete step.
 };
 
-/// Returns the position at which a rank begins. Rank 0 continues the count of samples that all ranks together had
-/// reached, and the other ranks begin with 0. So the sum over all ranks is right even if their number has changed.
+/// Returns where a run begins on a rank. Rank 0 continues the counts of the ranks that trained before, so that the sum
+/// over all ranks is correct even if their number has changed.
 inline RunPosition position_of(const RunState& state, std::uint32_t rank) {
   return {.step = state.step, .epoch = state.epoch, .samples = rank == 0 ? state.samples : 0, .cursor = state.cursor};
 }

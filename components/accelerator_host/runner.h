@@ -50,34 +50,34 @@ class Runner {
   /// Throws kTimeout, naming the ranks that did not connect, and kShapeMismatch if the other ranks have another model.
   void build(const DatasetInfo& data);
 
-  /// Makes all ranks start from the same parameters, and restores state. If the run resumes, the checkpoint must have
-  /// been restored into the arena before this call.
+  /// Makes all ranks start from the same parameters, and restores the states that restore() kept. If the run resumes,
+  /// the arena must already have the content of the checkpoint.
   void start();
 
-  /// Begins to copy to the device a batch that will be needed later. Does nothing if the device has no separate memory.
+  /// If the device has memory of its own, starts to copy a batch that will be needed later to the device.
   void prefetch(const Batch& batch) { batches_->prefetch(batch); }
 
-  /// Runs the forward and the backward pass of one micro-batch of a step, and adds the gradients times `weight` to the
-  /// arena. `last` is true for the last micro-batch of the step. Returns the loss. For a batch of zero rows, the rank
-  /// only takes part in the communication, and the loss is an undefined tensor. Throws kInvalidArgument if the loss is
-  /// not finite, unless that is allowed (OnNan).
+  /// Computes forward and backward of one micro-batch of a step, and adds the gradients times `weight` to the arena.
+  /// `last` is true for the last micro-batch of the step. Returns the loss. For a batch of zero rows, the rank only
+  /// takes part in the communication, and the result is an undefined tensor. Throws kInvalidArgument if the loss is not
+  /// finite, unless that is allowed (OnNan).
   at::Tensor train(const Batch& batch, std::uint64_t step, double weight, bool last);
 
   /// Ends a step's accumulation: reduces over ranks, checks for overflow if the loss is scaled, clips, and then makes
   /// the gradients visible to the optimizer. Throws what GradientScaling::end_step throws.
   StepResult end_step(const Clipping& clipping);
 
-  /// Discards the accumulated gradients of a step that will not be completed.
+  /// Discards the accumulated gradients of a cancelled step.
   void give_up_step() { strategy_->drop_step(); }
 
-  /// Called before the gradients of this step are passed to the optimizer. Returns the number of the update that the
-  /// optimizer will make, or 0 if it gets no gradients for this step.
+  /// Called before the gradients of this step are passed to the optimizer. Returns the number of the resulting update,
+  /// or 0 if the optimizer gets no gradients for this step.
   std::uint64_t begin_update(std::uint64_t step) { return strategy_->begin_update(step); }
 
   /// Ends the update. Called when the optimizer has changed the parameters, or if it gets no gradients for this step.
   void end_update(std::uint64_t step) { strategy_->end_update(step); }
 
-  /// Begin and end an evaluation or a prediction. Must be called on every rank, even on a rank without batches.
+  /// Begin and end an evaluation or prediction. Called on every rank, even on one without batches.
   void begin_evaluation() { mode_->begin(); }
   void end_evaluation() { mode_->end(); }
 
@@ -85,25 +85,24 @@ class Runner {
   /// part in the communication.
   std::vector<NamedMetric> evaluate(const Batch& batch);
   std::optional<Prediction> predict(const Batch& batch);
-  /// Lets the model generate output without an input.
+  /// Returns output that the model generates without input.
   Prediction generate(const std::string& split);
 
   /// Throws kInvalidArgument if a parameter is not finite after this step, unless that is allowed (OnNan).
   void check_parameters(std::uint64_t step) const;
 
-  /// Prepares the arena for the copy that the checkpoint writer makes of it; see Strategy::begin_snapshot.
+  /// Prepares the arena for the checkpoint writer's copy; see Strategy::begin_snapshot.
   void begin_snapshot() { strategy_->begin_snapshot(); }
 
-  /// Makes the model's buffers visible to the components that read the arena in host memory.
+  /// Makes the model's buffers visible to readers of the arena in host memory.
   void publish_buffers() { arena_->publish_buffers(); }
 
   /// Returns the state of this rank that a checkpoint stores besides the arena. This is the state of the random
   /// numbers, the model, the strategy and the loss scaler, and the rank's own buffers.
   std::vector<SavedState> states() { return parts_->save(); }
-  /// Keeps the states of a checkpoint until start() restores them. Returns the names of all owners whose state this
-  /// function accepts.
+  /// Keeps the states of a checkpoint for start(), and returns the owners whose states belong to this rank's parts.
   std::vector<std::string> restore(const RestoredStates& states) { return parts_->keep(states); }
-  /// Returns the number of steps that were skipped because gradients were not finite.
+  /// Return and restore the number of steps that were skipped because gradients were not finite.
   std::uint64_t skipped_steps() const { return scaling_->skipped_steps(); }
   /// Sets the number of steps that a resumed run has skipped before.
   void restore_skipped_steps(std::uint64_t skipped) { scaling_->restore_skipped_steps(skipped); }
@@ -147,9 +146,9 @@ class Runner {
   std::optional<Passes> passes_;
   std::optional<GradientScaling> scaling_;
 
-  std::unique_ptr<Strategy> strategy_;  ///< Declared after what it works on, so that it is destroyed first.
+  std::unique_ptr<Strategy> strategy_;  ///< Declared after the objects that it uses, so that it is destroyed first.
 
-  // These members are also made by build(), and refer to the members above.
+  // These members are also made by `build`, and refer to the members above.
   std::optional<EvaluationMode> mode_;
   std::optional<SavedParts> parts_;
 };

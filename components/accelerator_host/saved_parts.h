@@ -14,15 +14,15 @@
 
 namespace trainyard {
 
-/// The parts of a rank that have state which a checkpoint keeps besides the arena: the random numbers, the parts that
-/// the constructor receives, and the rank's own copy of the model's buffers, if it has one.
+/// The parts of a rank whose state a checkpoint stores besides the rank's memory: the random numbers, the parts passed
+/// to the constructor, and the model's buffers if every rank has its own.
 ///
-/// A checkpoint contains the buffers of rank 0 like the other tensors of the model. In a run of several ranks, the
-/// buffers differ between ranks, because they are, for instance, running means of the samples that a rank has seen.
-/// What the buffers mean depends on the strategy.
+/// The blocks of a checkpoint contain only the buffers of rank 0. In a run of several ranks, the buffers of each rank
+/// differ, because they are running means of the samples that this rank has seen. Their meaning depends on the
+/// strategy, so a checkpoint stores them under the strategy's name.
 class SavedParts {
  public:
-  /// A part that has state, and the name under which checkpoints keep it.
+  /// A part that has state, and the name of this state in checkpoints.
   struct Part {
     std::string owner;
     Stateful* state;
@@ -39,12 +39,11 @@ class SavedParts {
   /// Returns the state of all parts.
   std::vector<SavedState> save();
 
-  /// Keeps the states of a checkpoint until restore() is called. Returns the names of all owners whose state this
-  /// function accepts.
+  /// Keeps the states of a checkpoint until restore(), and returns the owners of the states that restore() uses.
   std::vector<std::string> keep(const RestoredStates& states);
 
-  /// Restores the parts from the states that keep() has stored. Does nothing if keep() was not called. If the
-  /// checkpoint has no state for the random numbers of this rank, a new sequence begins.
+  /// Restores the parts from the states that keep() stored. Does nothing if keep() was not called. If the checkpoint
+  /// has no random numbers for this rank, a new sequence begins.
   void restore();
 
  private:

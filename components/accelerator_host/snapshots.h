@@ -11,7 +11,8 @@
 
 namespace trainyard::host {
 
-/// The copies of the arena that were requested from the checkpoint writer and are not made yet. There can be several.
+/// The copies of the arena that were requested from the checkpoint writer but have not been made yet. There may be
+/// several.
 ///
 /// Until all copies are made, the next step may be computed but not applied.
 class Snapshots {

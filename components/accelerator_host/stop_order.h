@@ -8,9 +8,8 @@
 
 namespace trainyard::host {
 
-/// A stop that is being carried out. It abandons the order that is under way, if any. Its answer also stands for the
-/// abandoned order and for all orders that were still waiting. The answer contains the number of batches that the
-/// abandoned order had used.
+/// Carries out a stop: cancels the order that is under way. The answer also covers the orders that the stop discards,
+/// and contains the number of batches that the cancelled order had used.
 class StopOrder final : public ActiveOrder {
  public:
   /// `overtaken` is the order that is under way, if any.

@@ -6,8 +6,8 @@
 
 namespace trainyard {
 
-/// A meter for the number of units, such as samples or tokens, that are trained on per second. The caller pauses it
-/// during evaluations and checkpoints.
+/// A meter for the number of units, such as samples or tokens, that are trained on per second. Time for evaluations and
+/// checkpoints does not count.
 class Throughput {
  public:
   using Clock = std::chrono::steady_clock;

@@ -30,8 +30,8 @@ class TrainOrder final : public ActiveOrder {
   /// The phases of a step.
   enum class Phase {
     kAccumulating,  ///< The step needs another micro-batch.
-    kHolding,       ///< The gradients are complete, but the arena is still being read, so the optimizer must wait.
-    kUpdating,      ///< The parameters belong to the optimizer until it answers.
+    kHolding,       ///< The gradients are complete, but the optimizer would change what is being read.
+    kUpdating,      ///< The optimizer updates the parameters, and nothing else may access them until it answers.
   };
   /// Changes `phase_`, which no other function does. Throws kInternal for a change that is not allowed.
   void enter(Phase next);
@@ -52,7 +52,7 @@ class TrainOrder final : public ActiveOrder {
   // These members describe the current step.
   std::uint64_t micro_batch_ = 0;    ///< The number of micro-batches done.
   std::uint64_t micro_batches_ = 0;  ///< The number of micro-batches that the step will have.
-  std::uint64_t batch_ = 0;          ///< The index of the newest micro-batch.
+  std::uint64_t batch_ = 0;          ///< The index of the step's newest micro-batch.
   std::uint64_t update_ = 0;  ///< The number of the update that the step makes; 0 if the optimizer gets no gradients.
   bool reported_ = false;     ///< True if the step ends with metrics.
   StepOutcome outcome_;       ///< The outcome of the step. Its losses are kept only if the step will be reported.

@@ -15,8 +15,8 @@
 
 namespace trainyard::host {
 
-/// The objects that all orders of a run share: the position of the run, the requests to read the arena, and the outputs
-/// for results. The accelerator host owns the Workplace, which outlives every order.
+/// The data and outputs that all orders of a run share: the position of the run, the pending readers of the arena, and
+/// the ports for results. The workplace belongs to the accelerator host and outlives every order.
 struct Workplace {
   /// The ports of the accelerator host that orders use.
   struct Ports {
@@ -28,8 +28,7 @@ struct Workplace {
     Reporter::Outputs reports;
   };
 
-  /// Parameters of the accelerator host, which are read again in every step, because they can be changed during the
-  /// run.
+  /// Parameters of the accelerator host. They are read again in every step, because they can change during the run.
   struct Settings {
     const Parameter<double>& clip_norm;
     const Parameter<double>& clip_value;

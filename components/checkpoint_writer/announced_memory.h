@@ -10,22 +10,21 @@
 
 namespace trainyard {
 
-/// The memory that the ranks have announced: the arena of every rank, and its optimizer's state if the run has an
-/// optimizer.
+/// The memory that the ranks have announced: the arena of each rank and, if the run has an optimizer, the optimizer's
+/// state.
 class AnnouncedMemory {
  public:
   explicit AnnouncedMemory(std::uint32_t ranks) : arenas_(ranks), states_(ranks) {}
 
-  /// Record the announcement of one rank. Throw kInternal for a rank that does not exist.
+  /// Record a rank's message. Throw kInternal for a rank that does not exist.
   void add(std::shared_ptr<const ArenaInfo> arena);
   void add(std::shared_ptr<const OptimizerState> state);
 
-  /// Returns the division of the memory of all ranks into tensors; see make_state_layout(). Every rank must have
-  /// announced its arena.
+  /// Returns how the memory of all ranks is divided into tensors; see make_state_layout. Every rank must have announced
+  /// its arena.
   StateLayout layout() const;
 
-  /// Returns the announcements of rank 0, for facts that are the same on all ranks. Rank 0 must have announced its
-  /// arena.
+  /// Returns the memory of rank 0, for properties that are the same on all ranks. Rank 0 must have announced its arena.
   RankState first() const { return {arenas_.front().get(), states_.front().get()}; }
 
  private:

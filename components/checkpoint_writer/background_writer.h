@@ -16,8 +16,9 @@
 
 namespace trainyard {
 
-/// A thread that writes checkpoints, one after another. A second thread would only compete for the same disk, and the
-/// store that names and deletes checkpoints may be used by only one thread at a time.
+/// A writer of checkpoints, which works on a separate thread, one checkpoint after another. There is one thread because
+/// a second would only compete for the same disk, and because the store that names and deletes checkpoints serves one
+/// thread at a time.
 ///
 /// submit() and take_finished() are called on the component's event loop. If a write fails, take_finished() returns the
 /// error, and the thread continues with the next checkpoint.
@@ -38,10 +39,10 @@ class BackgroundWriter {
   /// Finishes all submitted writes.
   ~BackgroundWriter();
 
-  /// Submits a copy for writing and returns without waiting. take_finished() returns the copy later.
+  /// Submits a copy for writing and returns immediately. take_finished() returns the copy afterwards.
   void submit(std::unique_ptr<StateCopy> state);
 
-  /// Returns the results that have been added since the last call, in the order of submission.
+  /// Returns the results that are new since the last call, in the order of submission.
   std::vector<Finished> take_finished();
 
   /// Blocks until every submitted checkpoint has been written or has failed.

@@ -10,9 +10,9 @@
 
 namespace trainyard {
 
-/// A directory of checkpoints and the rule by which they are kept. The store deletes only checkpoints that it wrote or
-/// adopted. Only one thread may use it at a time: the component's thread until the first snapshot, and the thread of
-/// the BackgroundWriter afterwards.
+/// A directory of checkpoints, with the rule that decides which ones are kept. The store deletes only checkpoints that
+/// it wrote itself or that adopt() took over. Only one thread at a time may use it: the component's until the first
+/// snapshot, and the writer's afterwards.
 class CheckpointStore {
  public:
   /// The settings of the store, which are fixed for the run. The directory must exist.
@@ -25,8 +25,8 @@ class CheckpointStore {
   };
   explicit CheckpointStore(Options options) : options_(std::move(options)) {}
 
-  /// Treats the checkpoints that are already in the directory as if this run had written them. Checkpoints of later
-  /// steps than `resumed_step` are no longer part of the run; they count as the oldest, so the rule deletes them first.
+  /// Takes over the checkpoints in the directory as an earlier part of this run. First deletes the checkpoints of steps
+  /// after `resumed_step`, because they are no longer part of the run.
   void adopt(std::uint64_t resumed_step);
 
   /// Sets the values that are written into every run.json and stay the same during the run.
@@ -36,7 +36,7 @@ class CheckpointStore {
   struct Written {
     std::string path;
     std::uint64_t bytes = 0;
-    std::vector<std::string> warnings;  ///< Problems that occurred after the checkpoint was safely on disk.
+    std::vector<std::string> warnings;  ///< The problems that occurred after the checkpoint was safely on disk.
   };
 
   /// Writes, syncs and names a checkpoint, then moves the pointers ("last" and "best") and deletes what the rule does

@@ -28,18 +28,19 @@ constexpr auto words_of(Existing) { return words("way with existing checkpoints"
 
 /// The component that saves and restores the state of the run (docs/checkpoint_format.md).
 ///
-/// The writer answers a Snapshot with SnapshotTaken when it has copied the arena. A separate thread then hashes, writes
-/// and syncs the copy. There are two copies, so a third snapshot in a row must wait until one of the copies is free. If
-/// a checkpoint cannot be written, CheckpointDone reports this; the run continues, and earlier checkpoints are kept.
+/// The component answers a Snapshot with SnapshotTaken as soon as it has copied the arena. A separate thread then
+/// hashes, writes and syncs the copy. There is memory for two copies, so a third snapshot in a row must wait until one
+/// of the copies has been written. A checkpoint that cannot be written is reported in CheckpointDone; the run
+/// continues, and earlier checkpoints stay.
 ///
-/// The component receives the messages of all ranks. It saves the tensors of the model and the optimizer in the form
-/// that they have with a single rank, even if the ranks have divided them. So any number of ranks can continue from a
-/// checkpoint. Other state is saved for every rank that has separate state (core/state/state.h).
+/// The component receives the messages of all ranks. The tensors of the model and the optimizer are saved as a single
+/// rank would have them, even if several ranks divide them among themselves. Any number of ranks can therefore continue
+/// from them. Other state is saved separately for each rank if the ranks have different values; see core/state/state.h.
 ///
-/// When a run resumes, every component that has state receives it before the run begins. RunState contains the position
+/// When a run resumes, every component that has state receives it before the run begins, and RunState contains the step
 /// at which the run begins.
 ///
-/// The component deletes only checkpoints of its own run and, if the run resumes from its own directory, of the run
+/// The component deletes only checkpoints of its own run and, if the run resumes from the same directory, of the run
 /// that it continues. With `existing` = replace it also deletes checkpoints of other runs.
 class CheckpointWriter final : public Component {
  public:
@@ -53,11 +54,11 @@ class CheckpointWriter final : public Component {
   void on_finalize() override;
 
  private:
-  // Checks the directory before training, removes leftovers, and checks whether there is a checkpoint to resume from.
+  // Called before training: checks the directory and its leftovers, and whether there is a checkpoint to resume from.
   void prepare_directory() const;
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
-  // Called when every block of every rank is known: makes the layout, restores, and announces where the run begins.
+  // Called when every block of every rank is known. Makes the layout, restores, and announces where the run begins.
   void begin_run();
   Resumed restore();
   void give_states_back(Resumed& resumed);
@@ -70,7 +71,7 @@ class CheckpointWriter final : public Component {
   void check_monitor(const std::vector<Scalar>& metrics) const;
   void begin_copy();
   void finish_copy(std::vector<SavedState> states, const std::string& error);
-  // Runs on the component's event loop after the writer's thread has finished a checkpoint.
+  // Runs on the component's loop after the writer's thread has finished a checkpoint.
   void report_finished();
   void report(const BackgroundWriter::Finished& finished);
 

@@ -16,28 +16,27 @@
 
 namespace trainyard {
 
-/// The checkpoint writer's side of the exchange of state with other components. It adds the necessary ports to its
-/// owner. Each of the other components has a StatePort.
+/// The messages between the checkpoint writer and the components that have state. This class contains the ports for
+/// these messages, which are the counterparts of the ports of a StatePort.
 class ComponentStates {
  public:
-  /// The time within which all components must have sent or restored their state. A component does this between two
-  /// messages, so only a component that hangs takes longer.
+  /// The maximum time that components may need to send or restore their state. They do so between two messages, so only
+  /// a component that hangs takes longer.
   static constexpr std::chrono::seconds kDeadline{30};
 
   explicit ComponentStates(Component& owner);
 
-  /// Sends the components their state, and calls `done` when all components have restored theirs. `left` names the
-  /// owners in `states` whose state no component has taken. If a component does not answer in time, the component that
-  /// owns this object fails with kTimeout.
+  /// Sends the states to the components, and calls `done` when all components have answered. `left` contains the owners
+  /// whose state no component has taken. The owner of this object fails if a component does not answer in time.
   void give_back(RestoredStates states, std::function<void(const std::set<std::string>& left)> done);
 
-  /// The callback of collect(), which receives the states or, if `error` is not empty, the reason why there are none.
+  /// A function that receives the states of all components, or an error; `error` is empty if there is none.
   using Collected = std::function<void(std::vector<SavedState> states, const std::string& error)>;
-  /// Asks the components for their state. Calls `done` when all components have sent it, or with an error when one of
-  /// them has not sent it in time. If no component has state, `done` is called before this function returns.
+  /// Requests the state of the components. Calls `done` when all have answered, or with an error if one does not answer
+  /// in time. `done` may be called before collect() returns.
   void collect(std::uint64_t order, std::uint64_t step, Collected done);
 
-  /// Cancels the collection that is under way, if any, and passes `error` to its callback.
+  /// Cancels the collection under way, and passes `error` to its callback.
   void give_up(const std::string& error);
 
  private:

@@ -14,7 +14,7 @@ inline constexpr const char* kGradients = "gradients";
 /// Returns the block of this name, or null if there is none.
 const Tensor* find_block(const std::vector<ArenaBlock>& blocks, const std::string& name);
 
-/// The bytes of the parameters that each rank has.
+/// The division of the parameters among the ranks, in bytes.
 struct RankParts {
   std::uint64_t whole = 0;            ///< The size of all parameters in bytes.
   std::uint64_t element_bytes = 1;    ///< The size of one value of a parameter.

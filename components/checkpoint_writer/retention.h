@@ -17,15 +17,16 @@ struct StoredCheckpoint {
   std::optional<double> value;  ///< The value of the monitored metric, if it was measured and finite.
 };
 
-/// The rule by which checkpoints are kept: the newest `last` and the best `best` checkpoints, or all checkpoints if
-/// `last` is 0. The newest checkpoint is always kept.
+/// The rule that decides which checkpoints are kept: the newest `last` and the best `best`, or all if `last` is 0. The
+/// newest checkpoint is always kept. The functions below are pure functions of a list, so deletion can be tested
+/// without a disk.
 struct RetentionRule {
   std::size_t last = 2;
   std::size_t best = 1;
   bool smaller_is_better = true;
 };
 
-/// Returns the index of the best checkpoint, and of several equal ones the earliest. Returns nothing if no checkpoint
+/// Returns the index of the best checkpoint, or of the earliest one if several are equally good; empty if no checkpoint
 /// has a value.
 std::optional<std::size_t> best_of(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule);
 

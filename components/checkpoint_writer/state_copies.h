@@ -14,29 +14,29 @@ namespace trainyard {
 
 /// The copies into which snapshots are taken, and the snapshots that wait for a free copy.
 ///
-/// There are two copies: while one is being written, the other can be filled. More copies would only use memory,
-/// because each has the size of the whole state. At most one copy is open at a time, which means that the blocks are
-/// copied, but the state of other components is still missing. Snapshots are copied in the order of their arrival.
+/// There are two copies, so that one can be filled while the other is being written. More copies would only use more
+/// memory, since each has the size of the whole state. At most one copy is open: its blocks are copied, but the state
+/// of components is still missing. Snapshots are copied in the order of their arrival.
 ///
 ///     free -> begin(): open -> finish(): with the caller, who has it written -> give_back(): free
 class StateCopies {
  public:
   StateCopies();
 
-  /// Appends a snapshot to the snapshots that wait.
+  /// Adds a snapshot after all others that wait.
   void add(Snapshot snapshot) { waiting_.push_back(std::move(snapshot)); }
 
   /// Returns true if a snapshot waits, a copy is free, and no copy is open.
   bool can_begin() const { return !waiting_.empty() && !free_.empty() && !open_; }
 
   /// Copies every block for the snapshot that has waited longest, and returns the copy, which is then open. can_begin()
-  /// must be true. `layout` must stay alive and unchanged while there are copies that refer to it.
+  /// must be true, and `layout` must stay unchanged until all copies are free.
   const StateCopy& begin(const StateLayout& layout);
 
-  /// Returns the open copy and passes its ownership to the caller. No copy is open afterwards.
+  /// Returns the open copy, and passes its ownership to the caller. There must be one.
   std::unique_ptr<StateCopy> finish() { return std::move(open_); }
 
-  /// Makes a copy free again, and releases the states of other components that it refers to.
+  /// Makes a copy free again, and releases the states of components in it.
   void give_back(std::unique_ptr<StateCopy> copy);
 
   bool all_free() const { return free_.size() == kCopies; }

@@ -19,10 +19,10 @@ class StateCopy {
   /// take().
   void take(const StateLayout& layout, const Snapshot& snapshot);
 
-  /// Releases the states of the snapshot, whose tensors can refer to the memory of other components.
+  /// Releases the states, whose tensors may refer to memory of other components.
   void forget_states() { snapshot_.states.clear(); }
 
-  /// Adds states that arrived after the snapshot.
+  /// Adds state that arrived after the snapshot.
   void add(std::vector<SavedState> states);
 
   /// Returns the tensors of a file, one for each slice, as views of the copy.

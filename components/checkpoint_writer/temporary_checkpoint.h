@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// A directory in which a checkpoint is written before it gets its name. The directory is locked while its process
-/// lives. So what a killed process has left can be distinguished from what another process is writing. The destructor
+/// A directory in which a checkpoint is written before it gets its name. It is locked while its process lives, so that
+/// leftovers of a killed process can be distinguished from a checkpoint that another process is writing. The destructor
 /// removes the directory unless it was published.
 class TemporaryCheckpoint {
  public:
@@ -18,7 +18,7 @@ class TemporaryCheckpoint {
 
   const std::string& path() const { return path_; }
 
-  /// Makes the checkpoint durable under its name and returns its new path. If the name exists already and `replace` is
+  /// Makes the checkpoint durable under its name and returns the path. If the name already exists and `replace` is
   /// true, the new checkpoint replaces the old one. If `replace` is false, the name of the new checkpoint gets a
   /// suffix: ".2", ".3", ... path() must not be used afterwards. Throws kIo.
   std::string publish(bool replace);
@@ -30,17 +30,16 @@ class TemporaryCheckpoint {
   int lock_ = -1;
 };
 
-/// Removes a published checkpoint. The directory is renamed first. So if the process is killed meanwhile, a temporary
-/// directory remains, which sweep_temporaries() removes, and never a checkpoint with missing files. Does nothing if the
-/// checkpoint does not exist. Throws kIo.
+/// Removes a published checkpoint. The checkpoint is renamed first. If the process is killed meanwhile, a leftover
+/// remains that sweep_temporaries() removes, and never a checkpoint with missing files. Does nothing if the checkpoint
+/// does not exist. Throws kIo.
 void remove_checkpoint(const std::string& path);
 
-/// Removes the temporary directories that killed processes have left in `directory`. Returns the number of removed
-/// directories.
+/// Removes the temporary directories that killed processes left in `directory`. Returns their number.
 int sweep_temporaries(const std::string& directory);
 
-/// Makes the link `<directory>/<pointer>` refer to `name`. The change is atomic: a reader sees either the old or the
-/// new target. Throws kIo.
+/// Makes `<directory>/<pointer>` refer to `name`, atomically: a reader sees either the old or the new target. Throws
+/// kIo.
 void set_pointer(const std::string& directory, const std::string& pointer, const std::string& name);
 
 }  // namespace trainyard

@@ -43,7 +43,7 @@ inline OptimizerState small_state(float value = 0.5f) {
           .hyperparameters = {{"beta1", 0.9}}};
 }
 
-/// Returns a snapshot in which every field is set, so that a test notices a field that is lost.
+/// Returns a snapshot in which every field is set, so that a test detects a lost field.
 inline Snapshot snapshot_at(std::uint64_t step, double loss = 1) {
   return {.order = step + 100,
           .step = step,

@@ -15,27 +15,28 @@ namespace trainyard {
 /// One batch to be read.
 struct Job {
   const BatchPlan* plan = nullptr;
-  LoaderCursor place;          ///< The position of the batch in the plan.
+  LoaderCursor place;          ///< The place of the batch in the plan.
   LoaderCursor next;           ///< The position at which training continues after this batch.
   bool last_in_epoch = false;  ///< True for the last batch of the epoch or the evaluation.
 };
 
-/// The sequence of batches to read, which follows from the orders. It also determines to which order each sent batch
-/// belongs.
+/// The sequence of batches to read, which results from the orders. It also determines the order to which each sent
+/// batch belongs.
 ///
-/// When the batches of all orders have been read, the sequence continues with training batches, because a train order
-/// most likely follows. If the next order needs other batches, these guesses become invalid.
+/// When the batches of all orders have been read, it continues with the training stream, because a train order most
+/// likely follows, and its first batches are then ready. If an order needs other batches, the batches read ahead are
+/// discarded.
 class BatchSequence {
  public:
-  /// `train` is the plan for training, or null if there is no split to train on. `evaluate` contains a plan for
-  /// evaluating every split. Both must outlive the sequence.
+  /// `train` is null if there is no split for training. `evaluate` contains a plan for every split. Both must outlive
+  /// the sequence.
   BatchSequence(const BatchPlan* train, const std::map<std::string, BatchPlan>& evaluate);
 
   /// The result of add() if all jobs have become invalid.
   static constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 
-  /// Adds the next order. Returns how many of the newest jobs have become invalid and must not be sent; for a stop this
-  /// is kEverything. Throws kInvalidArgument for an order that cannot be carried out.
+  /// Adds the next order. Returns the number of newest jobs that are now invalid and will never be sent; after a stop
+  /// this is kEverything. Throws kInvalidArgument for an order that cannot be served.
   std::uint64_t add(const Order& order);
 
   /// Returns the next batch to read, or nothing if no order needs a batch and no batch can be read ahead.
@@ -49,8 +50,7 @@ class BatchSequence {
     std::uint64_t order = 0;
     std::uint64_t epoch = 0;
   };
-  /// Records that `job`, which must be the oldest unsent job, is sent now. Returns the order and the epoch to which it
-  /// belongs.
+  /// Records that `job`, which must be the oldest unsent job, is now sent.
   Stamp send(const Job& job);
 
   /// Returns the position at which training continues after the last batch that was sent.
@@ -62,7 +62,7 @@ class BatchSequence {
     std::uint64_t order = 0;
     std::uint64_t epoch = 0;
     const BatchPlan* plan = nullptr;
-    LoaderCursor place;  ///< The position of the next batch to read.
+    LoaderCursor place;  ///< The next batch to read.
     LoaderCursor next;   ///< For an evaluation: the position at which training continues.
     std::uint64_t to_read = 0;
     std::uint64_t to_send = 0;

@@ -22,8 +22,8 @@ namespace trainyard {
 /// The component that reads a dataset and sends the batches that orders request. The samples are shuffled and
 /// distributed over the ranks, and worker threads read batches ahead.
 ///
-/// Transforms may change fields of the samples. Random transforms draw random numbers only for the splits that
-/// `random_splits` names (by default "train"), and never when training samples are evaluated.
+/// Transforms may change fields of the samples. Random transforms draw random numbers only for the splits in
+/// `random_splits` (by default "train"), and never when training samples are evaluated.
 ///
 /// The content of a batch depends on the seed, the dataset, the rank and the batch's position, but not on the number of
 /// workers, prefetching or timing. A cursor (the epoch, and how many of its samples are used) can start training at any
@@ -119,8 +119,7 @@ class DataLoader : public Component {
   std::optional<BatchPlan> train_;
   std::map<std::string, BatchPlan> evaluate_;  ///< Indexed by split.
   std::optional<BatchSequence> sequence_;
-  /// Set while the component is active. It is declared after the members that it uses, so that it is destroyed before
-  /// them.
+  /// Set while the component is active. Declared after the members that it uses, so that it is destroyed first.
   std::unique_ptr<Prefetcher> prefetcher_;
 };
 

@@ -23,7 +23,7 @@ namespace trainyard::testing {
 /// i modulo 251. A gate can stop readers, and one sample can be broken.
 class Numbers final : public Dataset {
  public:
-  /// The part of the dataset that a test can still access after the loader has taken the dataset.
+  /// The data that a test and the dataset share after the loader owns the dataset.
   struct Control {
     std::map<std::string, std::uint64_t> splits{{"train", 100}, {"validate", 25}};
     std::uint64_t broken = ~std::uint64_t{0};

@@ -19,7 +19,7 @@
 
 namespace trainyard {
 
-/// A queue that reads batches ahead on worker threads and returns them in the order in which they were requested.
+/// A reader that reads batches ahead on worker threads, and returns them in the order of the requests.
 ///
 /// The queue is a ring of slots: the owner adds jobs at the tail, workers process them in order, and the owner removes
 /// the results at the head. A slot is reused when its result has been removed, so the amount of memory is limited. All
@@ -37,9 +37,8 @@ class Prefetcher {
     std::atomic<bool> discarded{false};
   };
 
-  /// `layout` is the layout of the fields of `reader`; both must outlive the prefetcher. `slots` is the number of
-  /// batches that are read ahead at most. `wake` is called on a worker's thread when a job is done for which head() has
-  /// returned null.
+  /// `layout` is the layout of the reader's fields; `layout` and `reader` must outlive the prefetcher. `wake` is called
+  /// on a worker's thread when `head` has returned null for a job that is now done.
   Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake);
 
@@ -61,8 +60,8 @@ class Prefetcher {
   /// Frees the slot that head() returned.
   void pop();
 
-  /// Frees the slots of discarded jobs at the head. If one of these jobs is still being read, `wake` is called when it
-  /// is done.
+  /// Frees the slots of discarded jobs at the head. If a worker is still reading a discarded job, `wake` will be called
+  /// when this job is done.
   void skip_discarded();
 
   /// Discards the newest `count` jobs, or all jobs if there are fewer. Their results are not returned.

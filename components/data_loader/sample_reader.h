@@ -23,19 +23,19 @@ struct SampleChoice {
   bool random = false;  ///< True if random transforms draw random numbers; otherwise they behave as in an evaluation.
 };
 
-/// A reader of the samples of a dataset. It passes the fields of each sample through the transforms, in the order in
-/// which the transforms were added.
+/// A reader of the samples of a dataset. It passes their fields through the transforms, in the order in which the
+/// transforms were added.
 ///
-/// The transformed sample depends only on the seed and the SampleChoice. Several threads may read at the same time,
-/// each with its own Scratch. Only the first read with a Scratch allocates memory.
+/// The transformed sample depends only on the seed and the SampleChoice. Several threads may read concurrently, each
+/// with its own scratch memory. The first read allocates this memory; later reads allocate nothing themselves.
 class SampleReader {
  public:
   /// `dataset` must be open and must outlive the reader. Random transforms depend on `seed`.
   SampleReader(const Dataset& dataset, std::uint64_t seed);
 
-  /// Appends a transform, and prepares it for the output of the earlier transforms of its field. Throws
-  /// kInvalidArgument, with the nearest known name, if the transform names a field that does not exist. Also throws
-  /// what the transform throws.
+  /// Appends a transform, which is prepared for the output of the earlier transforms of its field. Throws
+  /// kInvalidArgument, with the nearest known name, if there is no such field. Exceptions of the transform are passed
+  /// on.
   void add(std::unique_ptr<Transform> transform);
 
   /// Returns the description of the fields of a sample after all transforms.
@@ -54,10 +54,10 @@ class SampleReader {
   struct Step {
     std::unique_ptr<Transform> transform;
     std::size_t field = 0;
-    std::size_t input_offset = 0;  ///< The offset of the step's input in the scratch memory.
+    std::size_t input_offset = 0;  ///< The offset in the scratch memory.
     std::size_t input_bytes = 0;
-    /// The step that takes the result; empty if the result is written into the batch.
-    std::optional<std::size_t> next{};
+    std::optional<std::size_t>
+        next{};  ///< The step that uses the result; empty if the result is written into the batch.
   };
 
   std::size_t field_named(const Transform& transform) const;
@@ -69,8 +69,7 @@ class SampleReader {
   std::uint64_t key_;
   std::vector<DatasetField> fields_;
   std::vector<Step> steps_;
-  /// For each field, the first step that transforms it; empty if there is none.
-  std::vector<std::optional<std::size_t>> first_;
+  std::vector<std::optional<std::size_t>> first_;  ///< For each field, the step that uses the output of the dataset.
   std::size_t scratch_bytes_ = 0;
 };
 

@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-/// A file to which text is appended. Appended text stays in memory until flush(), so that logging a step makes no
+/// A file to which text is only appended. The text stays in memory until flush(), so that logging a step makes no
 /// system call. The file is opened with O_APPEND, so two processes that log into one file do not overwrite each other.
 class AppendFile {
  public:
@@ -30,8 +30,8 @@ class AppendFile {
   std::string buffer_;
 };
 
-/// Removes an incomplete last line from a file. A killed run can have left such a line, and the next line would be
-/// appended to it. Does nothing if there is no file.
+/// Removes an incomplete last line, which a killed run may have left, so that the next line is not appended to it. Does
+/// nothing if there is no file.
 void drop_torn_line(const std::string& path);
 
 }  // namespace trainyard

@@ -8,11 +8,11 @@
 
 namespace trainyard {
 
-/// A terminal, pipe or file on which lines are shown. The caller owns the descriptor.
+/// An output for lines: a terminal, a pipe or a file. The caller owns the descriptor.
 ///
-/// Writing never blocks during the run, because training must not stop when a terminal is paused. Text that cannot be
-/// written yet (because of Ctrl-S on a terminal, or a pipe that is not read) is kept in memory, up to `kMaxPending`
-/// bytes. Beyond that the oldest lines are dropped, and a line reports how many were dropped.
+/// The console does not block during the run, because training must not stop when a terminal is paused. Text that
+/// cannot be written yet (because of Ctrl-S on a terminal, or a pipe that is not read) is kept in memory, up to
+/// `kMaxPending` bytes. Beyond that the oldest lines are dropped, and a line reports how many were dropped.
 class Console {
  public:
   static constexpr std::size_t kMaxPending = 1 << 20;
@@ -47,7 +47,7 @@ class Console {
   int fd_;
   bool colour_;
   bool live_shown_ = false;
-  bool broken_ = false;  ///< True after an error that cannot be overcome; the run then continues without a console.
+  bool broken_ = false;  ///< True if writing has failed; the run continues without a console.
   std::uint64_t dropped_lines_ = 0;
   std::string pending_;
 };

@@ -16,7 +16,7 @@ namespace trainyard {
 /// and earlier rows get an empty cell. An existing file is continued, and its columns keep their order.
 class CsvFile {
  public:
-  /// Opens or creates the file, and removes an incomplete last line. Throws kIo.
+  /// Opens or makes the file, and removes an incomplete last line. Throws kIo.
   explicit CsvFile(std::string path);
 
   /// Sets a cell of the current row. If a cell is set twice, the first value counts.
@@ -41,7 +41,7 @@ class CsvFile {
   std::vector<std::string> columns_;
   std::vector<std::string> cells_;  ///< The cells of the current row, one for each column. Their memory is reused.
   std::size_t columns_in_file_ = 0;
-  std::size_t next_column_ = 0;  ///< The column that set() tries first, because all rows usually have the same order.
+  std::size_t next_column_ = 0;  ///< The likely column of the next name, because rows usually have the same order.
 };
 
 /// Returns the text as a field of a CSV file, in quotes if necessary.

@@ -10,9 +10,9 @@
 
 namespace trainyard {
 
-/// A sink that writes metrics as one table per stage: `metrics_train.csv`, `metrics_validate.csv`, ... The columns are
-/// step, epoch, time (in seconds since 1970), samples, the units trained on (such as "tokens"), and one for every
-/// value. Numbers are exact; values that are not finite are written as "nan", "inf" or "-inf".
+/// Writes metrics as one table per stage: `metrics_train.csv`, `metrics_validate.csv`, ... The columns are step, epoch,
+/// time (in seconds since 1970), samples, the unit that is counted ("tokens"), and one for every value. Numbers are
+/// exact; numbers that are not finite are written as "nan", "inf" or "-inf".
 class CsvSink final : public Sink {
  public:
   /// Writes into `directory`. A file is created when its stage first appears.
@@ -26,9 +26,8 @@ class CsvSink final : public Sink {
   CsvFile& table_of(const std::string& stage);
 
   std::string directory_;
-  std::map<std::string, std::unique_ptr<CsvFile>> tables_;  ///< Indexed by file name.
-  /// Indexed by stage. Two stages whose file names are equal share a table.
-  std::map<std::string, CsvFile*> by_stage_;
+  std::map<std::string, std::unique_ptr<CsvFile>> tables_;  ///< The tables, indexed by file name.
+  std::map<std::string, CsvFile*> by_stage_;                ///< Two stages whose file names are equal share a table.
   std::string scratch_;
 };
 

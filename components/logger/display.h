@@ -10,19 +10,19 @@
 
 namespace trainyard {
 
-/// The display of the run on the console. On a terminal there is one live line, redrawn at most ten times a second, and
-/// above it a line for every validation, checkpoint and prediction. Elsewhere training steps have lines, too, but at
-/// most one in every interval, because steps can be very short.
+/// The text that the user sees of a run. On a terminal there is one live line, redrawn at most ten times a second, and
+/// above it a line for every validation, checkpoint and prediction. Elsewhere training steps also have lines, but at
+/// most one in every interval, because a step can be as short as a few microseconds.
 class Display final : public Sink {
  public:
-  /// The style of the display: lines only, or one live line with the most important lines above it.
+  /// Either only lines, or one live line with the most important lines above it.
   enum class Mode { kLines, kLive };
   using Clock = std::chrono::steady_clock;
-  // This interval is short enough for a reader, and long enough that drawing costs almost nothing.
+  // The time between two redraws: short enough for every user, and long enough to cost almost nothing.
   static constexpr std::chrono::milliseconds kRedraw{100};
 
-  /// `fd` belongs to the caller and stays open. In the mode kLines, at most one training step in every `interval` has a
-  /// line: the newest step. If `interval` is 0, every step has a line.
+  /// `fd` belongs to the caller and stays open. In the mode kLines, at most one line for a training step is shown in
+  /// every `interval`, for the newest step; if `interval` is 0, every step has a line.
   Display(int fd, Mode mode, bool colour, Clock::duration interval = {})
       : console_(fd, colour), mode_(mode), interval_(interval) {}
 

@@ -9,9 +9,9 @@
 
 namespace trainyard {
 
-/// A sink that writes all messages to one file, as JSON lines. The field `kind` of a line names its content: metrics,
-/// model, dataset, prediction, checkpoint or log. `time` is in seconds since 1970. Numbers are exact. JSON has no NaN
-/// and no infinity: such a value is written as null, and `not_finite` contains the original, as in {"loss":"NaN"}.
+/// Writes all messages to one file, as JSON lines. `kind` is the kind of a line: metrics, model, dataset, prediction,
+/// checkpoint or log; `time` is in seconds since 1970. Numbers are exact. JSON has no NaN and no infinity: such a value
+/// is null, and `not_finite` contains the value as text, as in {"loss":"NaN"}.
 class JsonlSink final : public Sink {
  public:
   /// Opens or creates the file at `path`. An existing file is continued. Throws kIo.

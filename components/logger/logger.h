@@ -45,7 +45,7 @@ class Logger final : public Component {
   void on_finalize() override;
 
  private:
-  // Chooses the console and its style by the parameter `console` and by the kind of the descriptor.
+  // Chooses the console and its style. Both depend on the parameter and on whether the output is a terminal.
   void open_console();
   void open_files();
   // Applies the parameter `every_steps`, then calls tell().

@@ -11,8 +11,7 @@
 
 namespace trainyard {
 
-/// The text that shows the progress of a training run. It depends only on the recorded metrics, not on a terminal or a
-/// clock.
+/// The text that shows the progress of a training run. This class uses no terminal and no clock.
 class Progress {
  public:
   /// Records the metrics of any stage.
@@ -23,14 +22,14 @@ class Progress {
   /// Returns true if the last step of a run whose length is known has been recorded.
   bool complete() const { return total_ != 0 && step_ >= total_; }
 
-  /// Returns the live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". It is at
-  /// most `width` characters wide; if necessary, the least important parts are left out. `colour` adds escape
+  /// Returns the live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". The line
+  /// is at most `width` characters wide; if necessary, the least important parts are left out. `colour` adds escape
   /// sequences, which have no width.
   std::string live_line(std::size_t width, bool colour) const;
 
   /// Returns the line for files and pipes: "step 840/2000  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45". For a
-  /// stage other than train, the line begins with the name of the stage. The rate is the throughput in `metrics`, so
-  /// that the line agrees with the files. If `metrics` contains no throughput, the rate is measured here.
+  /// stage other than train, its name comes first. The rate is the throughput that the step itself reports, so the line
+  /// agrees with the files. If the sender reports no throughput, this class measures the rate.
   std::string plain_line(const Metrics& metrics) const;
 
  private:

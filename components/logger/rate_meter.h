@@ -7,8 +7,8 @@
 namespace trainyard {
 
 /// A meter for the rate at which a counter increases. The rate is smoothed: it is a mean over the past, with weights
-/// that fall by a factor of e every `kMemorySeconds` seconds. Pauses, such as validations, are included, so that the
-/// remaining time can be estimated from the rate.
+/// that fall by a factor of e every `kMemorySeconds`. Pauses (such as a validation) are included, so the remaining time
+/// can be estimated from the rate.
 class RateMeter {
  public:
   static constexpr double kMemorySeconds = 5;
@@ -24,8 +24,8 @@ class RateMeter {
   bool started_ = false;
   std::int64_t last_time_ns_ = 0;
   std::uint64_t last_count_ = 0;
-  double counted_ = 0;  ///< The weighted sum of the increases of the counter.
-  double seconds_ = 0;  ///< The weighted sum of the time that passed.
+  double counted_ = 0;  ///< The weighted sum of the increases of the counter ...
+  double seconds_ = 0;  ///< ... and of the time that passed.
 };
 
 }  // namespace trainyard

@@ -10,9 +10,9 @@
 
 namespace trainyard {
 
-/// The base class of everything that records the run in one format. A sink ignores messages that its format cannot
-/// represent. Any call may throw kIo; the logger then reports the error once and continues without the sink. A sink is
-/// called only on the logger's event loop. on() should only buffer, and flush() should write.
+/// A record of the run in one format. A sink ignores messages that its format cannot represent. Any call may throw kIo;
+/// the logger then reports the error once and continues without the sink. A sink is called only on the logger's loop.
+/// on() should only buffer, and flush() should write.
 class Sink {
  public:
   virtual ~Sink() = default;

@@ -18,8 +18,8 @@ std::uint32_t crc32c(std::string_view bytes);
 /// CRC-32C of `data`. Numbers are little-endian.
 void append_record(std::string& out, std::string_view data);
 
-/// Returns the event with which every file begins. It contains the version of the format; a reader refuses a file
-/// without this event.
+/// Returns the first event of every file. The event contains the version of the format; readers refuse a file without
+/// it.
 std::string version_event(double wall_time);
 
 /// Returns an event with one number.

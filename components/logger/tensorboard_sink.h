@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// A sink that writes metrics as TensorBoard curves and predictions as TensorBoard texts, with tags such as
-/// "train/loss", "validate/loss" and "predict/sample". Every run writes a separate file,
+/// Writes metrics as TensorBoard curves and predictions as TensorBoard texts, with tags such as "train/loss",
+/// "validate/loss" and "predict/sample". Every run writes a separate file,
 /// `events.out.tfevents.<seconds>.<host>.<pid>`; TensorBoard joins the files of a directory by step.
 class TensorboardSink final : public Sink {
  public:

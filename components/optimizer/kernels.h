@@ -37,15 +37,15 @@ using Arithmetic = std::conditional_t<sizeof(T) == 2, float, T>;
 /// The numbers of one step that are the same for every element of a segment.
 template <class T>
 struct Coefficients {
-  T gradient_scale = 1;  ///< The factor by which the gradient is multiplied first; negative to maximise.
-  T weight_decay = 0;    ///< The parameter times this factor is added to the gradient.
-  T keep = 1;            ///< adamw: the factor by which the parameter is multiplied first.
-  T step_size = 0;       ///< The learning rate, including corrections of the rule such as Adam's bias correction.
-  T decay1 = 0;          ///< The weight of the old momentum or first average.
-  T gain1 = 1;           ///< The weight of the new gradient in the momentum or first average.
-  T decay2 = 0;          ///< The weight of the old average of squares.
-  T gain2 = 1;           ///< The weight of the new squared gradient in the average of squares.
-  T root_scale = 1;      ///< adam in single precision: the factor 1 / sqrt(1 - beta2^step).
+  T gradient_scale = 1;  ///< Multiplies the gradient before anything else; negative to maximise.
+  T weight_decay = 0;    ///< This times the parameter is added to the gradient.
+  T keep = 1;            ///< The factor by which adamw multiplies the parameter first.
+  T step_size = 0;       ///< The learning rate, already divided by the divisors of the rule.
+  T decay1 = 0;          ///< The factor of the old momentum or first average ...
+  T gain1 = 1;           ///< ... and the weight of the new value.
+  T decay2 = 0;          ///< The factor of the old average of squares ...
+  T gain2 = 1;           ///< ... and the weight of the new value.
+  T root_scale = 1;      ///< adam: 1 / sqrt(1 - beta2^step).
   T eps = 0;
   T root_divisor = 1;  ///< adam in double precision: the divisor sqrt(1 - beta2^step), as in LibTorch.
 };

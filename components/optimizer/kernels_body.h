@@ -10,10 +10,10 @@
 // The formulas are taken from the functions _single_tensor_* of torch.optim 1.13. g is the gradient after scaling, and
 // p is the parameter.
 //
-// In double precision the kernels round where LibTorch's kernels round, whose add(x, alpha) and addcmul are fused
-// multiply-adds. So a run in 64-true is bit-identical to a run with torch.optim. In single precision nothing is fused,
-// so that results are bit-identical on processors with and without such instructions. This costs no time, because the
-// speed of memory is the limit.
+// In double precision the kernels round where LibTorch's kernels round: there, add(x, alpha) and addcmul are fused
+// multiply-adds. A run in 64-true is therefore bit-identical to a run of torch.optim. In single precision nothing is
+// fused. Results are then bit-identical on processors with and without such instructions, and the kernels are no
+// slower, because memory limits their speed.
 
 #include "components/optimizer/kernels.h"
 
@@ -31,7 +31,7 @@ inline double multiply_add(double a, double b, double c) { return __builtin_fma(
 inline float add_square(float gain, float g, float c) { return c + gain * (g * g); }
 inline double add_square(double gain, double g, double c) { return __builtin_fma(gain * g, g, c); }
 
-/// Returns the denominator of adam, without eps.
+/// Returns the divisor of adam, without eps.
 inline float corrected_root(float square, const Coefficients<float>& c) { return square_root(square) * c.root_scale; }
 inline double corrected_root(double square, const Coefficients<double>& c) {
   return square_root(square) / c.root_divisor;
@@ -63,8 +63,8 @@ struct Sgd {
   }
 };
 
-/// Adam: p -= lr / bias1 * m / (sqrt(v / bias2) + eps), where m and v are the running means of g and g^2. Adam adds the
-/// weight decay to the gradient; AdamW subtracts it from the parameter. AMSGrad uses the largest v of all steps.
+/// m and v are running means of g and g^2, and p -= lr / bias1 * m / (sqrt(v / bias2) + eps). Adam adds the weight
+/// decay to the gradient; AdamW subtracts it from the parameter. AMSGrad uses the largest v up to this step.
 template <bool kDecoupled, bool kAmsgrad>
 struct Adam {
   static constexpr int kStates = kAmsgrad ? 3 : 2;
@@ -117,8 +117,8 @@ struct Adagrad {
   }
 };
 
-/// Applies a formula to the slices. The pointers refer to memory that does not overlap. T is the stored type, and A is
-/// the type of the calculation.
+/// Applies a formula to the slices. The pointers refer to separate memory, and the pragma ivdep informs the vectoriser
+/// of this. T is the stored type, A the type of the calculation.
 template <class Rule, class T, class A = Arithmetic<T>>
 void pass(const Slices<T>& slices, const Coefficients<A>& coefficients) {
   const Coefficients<A> c = coefficients;

@@ -22,7 +22,7 @@ namespace trainyard {
 /// The component that updates the parameters of its rank with the gradients, in one fused pass over the arena in every
 /// step. It has state only for its rank's part of the parameters (ArenaInfo::shard_begin).
 ///
-/// The rules and their options have the names and the meaning that they have in torch.optim. One pass reads a gradient,
+/// The rules and their options are the same as in torch.optim, with the same names. One pass reads a gradient,
 /// multiplies it by Gradients::scale, updates the state and the parameter, and zeroes the gradient.
 ///
 /// Input      arena       the blocks to work on; answered with `optimizer_state` and Parameters of step 0
@@ -121,8 +121,8 @@ class Optimizer final : public Component {
   Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at the start and at the end",
                                   between(0, 1)};
 
-  /// Delays the first step until RunState has arrived, which contains the number of this step. Gradients arrive on
-  /// another edge, and can arrive earlier.
+  /// Delays the first step until RunState has arrived, which contains the number of that step. Gradients may arrive
+  /// earlier, because they have a separate edge.
   Gate begin_{[this] { step_if_complete(); }};
   Gate::Need arena_known_{begin_, arena_};
   Gate::Need first_step_known_{begin_, run_state_};
@@ -131,8 +131,7 @@ class Optimizer final : public Component {
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
   std::unique_ptr<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
-  /// True if the optimizers of several ranks update the same parameters, one after another.
-  bool shared_state_ = false;
+  bool shared_state_ = false;  ///< True if several ranks' optimizers update the same parameters in turn.
   /// The number of the last update; with shared state, the number of this rank's last update.
   std::uint64_t step_ = 0;
   Gradients pending_;          ///< The most recent message for the next step.

@@ -16,7 +16,7 @@ namespace trainyard::optimizer {
 enum class RuleKind : std::uint8_t { kSgd, kAdam, kAdamW, kRmsprop, kAdagrad };
 constexpr auto words_of(RuleKind) { return words("update rule", "sgd", "adam", "adamw", "rmsprop", "adagrad"); }
 
-/// A rule and its options, which have the names and the meaning that they have in torch.optim. Each rule uses its own
+/// A rule of torch.optim and its options, with the same names and meanings as in torch.optim. Each rule uses its own
 /// options and ignores the others.
 struct Rule {
   RuleKind kind = RuleKind::kAdamW;
@@ -48,8 +48,8 @@ bool has_momentum(const Rule& rule);
 /// Returns the formula for this rule. `moving_momentum` is true if a schedule will change the momentum.
 Formula formula_of(const Rule& rule, bool moving_momentum = false);
 
-/// Returns the names of the state blocks, in the order in which the kernel expects them. torch.optim uses the same
-/// names.
+/// Returns the names of the state blocks, in the order that the kernel expects. The names are the same as in
+/// torch.optim.
 std::vector<std::string> state_names(Formula formula);
 
 /// Returns the options that affect this rule, indexed by name, for checkpoints.

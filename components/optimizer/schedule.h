@@ -18,15 +18,15 @@ constexpr auto words_of(ScheduleKind) {
 /// for a resumed run.
 struct ScheduleSettings {
   ScheduleKind kind = ScheduleKind::kConstant;
-  std::uint64_t warmup_steps = 0;  ///< Used by all schedules except one_cycle, which includes a warm-up.
-  /// cosine, linear: the learning rate at the end. step: the lower limit.
+  std::uint64_t warmup_steps = 0;  ///< Used by all schedules except one_cycle, which has its own warm-up.
+  /// The last learning rate of cosine and linear, and the lower limit of step.
   double min_lr = 0;
-  std::uint64_t step_size = 0;    ///< step: the number of steps between two drops.
-  double gamma = 0.1;             ///< step: the factor by which the learning rate drops.
-  std::uint64_t total_steps = 0;  ///< The number of steps of the schedule; 0 means the steps of the run.
-  double pct_start = 0.3;         ///< one_cycle: the fraction of the steps during which the rate rises.
-  double div_factor = 25;         ///< one_cycle: the rate starts at lr / div_factor.
-  double final_div_factor = 1e4;  ///< one_cycle: the rate ends at lr / div_factor / final_div_factor.
+  std::uint64_t step_size = 0;    ///< step: the steps between two drops.
+  double gamma = 0.1;             ///< step: the factor of a drop.
+  std::uint64_t total_steps = 0;  ///< The number of steps of the schedule; 0 = the number of steps of the run.
+  double pct_start = 0.3;         ///< one_cycle: the part of the steps during which the rate rises.
+  double div_factor = 25;         ///< one_cycle: it starts at lr / div_factor ...
+  double final_div_factor = 1e4;  ///< ... and ends at that value divided by final_div_factor.
   bool cycle_momentum = true;     ///< one_cycle: momentum (or beta1) moves opposite to the learning rate.
   double base_momentum = 0.85;
   double max_momentum = 0.95;
@@ -48,7 +48,7 @@ void check(const ScheduleSettings& settings);
 /// After the last step, cosine, linear and one_cycle keep their final value.
 double learning_rate(const ScheduleSettings& settings, double lr, std::uint64_t index, std::uint64_t run_steps);
 
-/// Returns the momentum of update `index`, or nothing if the schedule does not change the momentum of the rule.
+/// Returns the momentum of update `index`; empty if the schedule does not change the rule's momentum.
 std::optional<double> momentum(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps);
 
 }  // namespace trainyard::optimizer

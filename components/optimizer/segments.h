@@ -24,7 +24,7 @@ struct GroupSettings {
     std::string pattern;
     double factor = 1;
   };
-  std::vector<Scale> lr_scale;  ///< If several patterns match, the last one applies.
+  std::vector<Scale> lr_scale;  ///< The last pattern that matches a parameter applies.
 };
 
 /// Parses text such as "encoder.*=0.1". Throws kInvalidArgument if it has another form.

@@ -10,7 +10,7 @@
 
 namespace trainyard::optimizer {
 
-/// The part of the parameters that a rank has, counted in elements of the whole block.
+/// The part of the parameters that belongs to a rank, counted in elements of the whole block.
 struct Part {
   std::uint64_t begin = 0;
   std::uint64_t count = 0;

@@ -16,8 +16,8 @@ namespace trainyard::optimizer {
 /// precise enough for running averages. Throws kUnsupported for types that the optimizer cannot update.
 DType state_dtype_of(DType parameters);
 
-/// The update of the flat blocks of an arena by a rule, in place. The object keeps references to the blocks; run()
-/// allocates no memory.
+/// The update of the flat blocks of an arena by a rule, in place. The object keeps references to the blocks, and run()
+/// allocates nothing.
 class UpdatePass {
  public:
   /// `state` contains one block for each of state_names(formula), in this order. Each block has the layout of the

@@ -17,11 +17,12 @@
 
 namespace trainyard::manager {
 
-/// The announcements that the other components make before the run begins: the data, the readiness of the accelerator
-/// hosts, and the position at which the run begins. When all of them have arrived, `begin` is called once.
+/// The announcements of the other components before the run begins: the data, the readiness of the hosts, and the point
+/// at which the run begins. When all have arrived, `begin` is called once.
 class Announcements {
  public:
-  /// The inputs of the strategy manager, whose connections determine which announcements are expected.
+  /// The strategy manager's inputs for announcements. Their numbers of connections determine which announcements will
+  /// arrive.
   struct Inputs {
     const InputBase& dataset;
     const InputBase& run_state;
@@ -30,17 +31,17 @@ class Announcements {
 
   Announcements(const Inputs& inputs, std::uint32_t ranks, std::function<void()> begin);
 
-  /// Record the announcement of a component.
+  /// Record an announcement.
   void add(const DatasetInfo& info);
   void add(const ModelInfo& info) { hosts_ready_.arrived(info.rank); }
   void add(const RunState& place);
-  /// Records the state of the checkpoint that the run resumes. Must be called before the RunState is added.
+  /// Records the state of the checkpoint that the run resumes. This message arrives before the RunState.
   void add(const RestoredStates& states) { start_.set_states(states); }
 
   /// Returns a description of the announcements that are missing, for errors.
   std::string missing() const { return complete_.missing(); }
 
-  /// Returns the facts about the run. Must be called only when all announcements have arrived.
+  /// Returns the facts about the run. Valid only when every announcement has arrived.
   RunFacts facts() const;
   /// Returns the position at which the run begins; see StartingPoint::checked().
   RunState checked_start(const RunSettings& settings, const std::function<void(const std::string&)>& warn) const {
@@ -52,13 +53,12 @@ class Announcements {
  private:
   Inputs inputs_;
   RunFacts facts_;
-  DatasetInfo data_;          ///< The message of the first loader.
+  DatasetInfo data_;          ///< The dataset that the first loader announced.
   std::size_t datasets_ = 0;  ///< The number of loaders that have sent their dataset.
   StartingPoint start_;
 
   Gate complete_;
-  // The data loader of rank 0 represents the loaders of all ranks, unless the launch file connects the other loaders,
-  // too.
+  // The loader of rank 0 represents the loaders of the other ranks, unless the launch file connects those, too.
   Gate::Need data_known_;
   Gate::Need hosts_ready_;
   Gate::Need start_known_;

@@ -7,11 +7,11 @@
 
 namespace trainyard::manager {
 
-/// The parameters that were changed during the run, as checkpoints record them. There is one entry for each parameter
-/// whose value differs from the launch file.
+/// The parameters that were changed during the run, as checkpoints record them. There is one entry for each such
+/// parameter, but none for a parameter that has its value from the launch file again.
 class ChangedSettings {
  public:
-  /// Adds the changes that a resumed run made before.
+  /// Adds the changes that the resumed checkpoint contains.
   void resume(const std::vector<Setting>& settings);
 
   /// Records a change.

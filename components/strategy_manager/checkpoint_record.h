@@ -21,13 +21,12 @@ struct Place {
 
 inline Place place_of(const OrderDone& done) { return {done.step, done.cursor.epoch, done.cursor.samples}; }
 
-/// The progress of the checkpoints of a run: planned, taken, and written to disk. With this record nothing is saved
-/// twice, and the run does not end before all checkpoints are on disk.
+/// A record of the checkpoints of a run, from the plan to the disk. With its help nothing is saved twice, and the run
+/// does not end before everything is on disk.
 class CheckpointRecord {
  public:
-  /// `step` is the number of steps that are already ordered when the run begins, and `start` is the position at which
-  /// it begins. The state at this position counts as saved: a resumed run has read it from disk, and a new run has
-  /// nothing to save yet.
+  /// `step` is the ordered step at which the run begins, and `start` contains the place in training. The state at this
+  /// place counts as saved, because a resumed run has read it from disk, and a new run has nothing to save yet.
   CheckpointRecord(std::uint64_t step, const RunState& start)
       : planned_(step), taken_({start.step, start.cursor.epoch, start.cursor.samples}) {}
 
@@ -41,8 +40,8 @@ class CheckpointRecord {
   /// Returns true if the newest checkpoint was taken at this place.
   bool taken_at(const Place& place) const { return taken_ == place; }
 
-  /// Records that a checkpoint is on disk or could not be written. This function can be called before take(), because
-  /// the messages of different senders can overtake each other.
+  /// Records that a checkpoint is on disk, or could not be written. write() may be called before take() for the same
+  /// checkpoint, because messages of two senders can arrive in any order.
   void write(const CheckpointDone& done);
   /// Returns true if every checkpoint that was taken is on disk or has failed.
   bool all_written() const { return unwritten_.empty(); }
@@ -52,8 +51,9 @@ class CheckpointRecord {
  private:
   std::uint64_t planned_;
   Place taken_;
-  std::set<std::uint64_t> unwritten_;      ///< Checkpoint orders that were carried out but are not on disk yet.
-  std::set<std::uint64_t> written_early_;  ///< Checkpoint orders that are on disk but not yet recorded by take().
+  std::set<std::uint64_t> unwritten_;  ///< The orders that were carried out, but whose checkpoints are not on disk yet.
+  /// The orders whose checkpoints are on disk, but for which take() was not called yet.
+  std::set<std::uint64_t> written_early_;
   std::string error_;
 };
 

@@ -12,33 +12,33 @@
 
 namespace trainyard::manager {
 
-/// The kinds of differences between a checkpoint's data and the data of the run that resumes it. The user can permit
-/// each of them.
+/// A property in which a checkpoint may differ from the run that resumes it, if the user allows this.
 enum class Difference : std::uint8_t {
-  kSeed,        ///< The seed that determines the order of the samples.
-  kSampling,    ///< The way in which the samples are ordered (sampling).
+  kSeed,        ///< The seed of the order of the samples.
+  kSampling,    ///< The way the samples are ordered.
   kDataset,     ///< The dataset, or the number of its training samples.
   kVocabulary,  ///< The classes or tokens, or their texts.
   kLearnt,      ///< Other facts that the dataset has learnt from its data.
-  kPosition,    ///< The checkpoint contains the position in batches, but not the size of the batches.
+  kPosition,    ///< The checkpoint contains the position in batches, but not the batch size.
 };
 constexpr auto words_of(Difference) {
   return words("difference from the checkpoint", "seed", "sampling", "dataset", "vocabulary", "learnt", "position");
 }
 
-/// The name under which checkpoints keep the description of the data.
+/// The name of the facts about the data in checkpoints.
 inline constexpr const char* kDataState = "data";
 
-/// Returns a description of the data for checkpoints. A run that resumes compares it with its own data.
+/// Returns the facts about the data that a checkpoint must contain, for comparison with the data of a run that resumes
+/// it.
 std::vector<SavedState> data_state(const DatasetInfo& data);
 
-/// Compares the data of a checkpoint with the data of this run. In the mode `fit`, the number and the order of the
-/// samples must be the same, because otherwise the position in the epoch would refer to other samples. In every mode,
-/// the classes, tokens and other facts that the dataset has learnt from its data must be the same. The model's inputs
-/// and outputs are numbers that stand for them.
+/// Compares the data of a checkpoint with the data of this run. In mode fit, the number and the order of the samples
+/// must be the same, because otherwise the position in the epoch would refer to other samples. In every mode, the facts
+/// that the dataset has learnt from its data must be the same, because the model's outputs are numbers of these classes
+/// or tokens.
 ///
-/// Calls `accepted` with a sentence for every difference that RunSettings::may_differ permits. Throws kInvalidArgument
-/// if there are other differences; the text names all of them, and the setting that would permit them.
+/// Calls `accepted` with a sentence for every difference that is in `may_differ`. If there are other differences,
+/// throws kInvalidArgument; the text lists them and the setting that would allow them.
 void check_same_data(const StateReader& saved, const DatasetInfo& data, const RunSettings& settings,
                      const std::function<void(const std::string&)>& accepted);
 

@@ -6,20 +6,19 @@
 
 namespace trainyard::manager {
 
-/// A rule that decides after every validation whether training should stop, because one metric no longer improves. It
-/// is the rule of Lightning's EarlyStopping: a value counts as better if it beats the best value by more than
-/// `min_delta`. Training should stop after `patience` validations without a better value, or at a value that is not
-/// finite.
+/// The rule that stops training early, based on one metric of the validations. It is the same as in Lightning's
+/// EarlyStopping: a value counts as better if it beats the best one by more than `min_delta`. Training should stop
+/// after `patience` validations without a better value, or at a value that is not finite.
 class EarlyStopping {
  public:
   /// With a `patience` of 0, should_stop() is never true, but the best value is still tracked.
   EarlyStopping(bool larger_is_better, std::int64_t patience, double min_delta)
       : larger_is_better_(larger_is_better), patience_(patience), min_delta_(min_delta) {}
 
-  /// Records the next value. Returns true if it is better than all earlier values.
+  /// Records the next value. Returns true if it is the best value up to now.
   bool update(double value);
 
-  /// Continues from the state of an earlier run: the best value, and the number of validations since.
+  /// Restores the best value and the number of validations since then.
   void go_on_from(std::optional<double> best, std::int64_t waited);
 
   /// Returns true if training should stop according to the last value.

@@ -54,8 +54,7 @@ class FakeHost {
     }
   }
 
-  /// Takes all orders that the agenda issues now, and records the largest number of orders that were open at the same
-  /// time.
+  /// Collects all orders that the agenda can issue now, and records the largest number of open orders.
   void take_orders() {
     while (const auto order = agenda_.next()) {
       orders.push_back(*order);

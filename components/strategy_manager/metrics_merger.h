@@ -14,14 +14,14 @@
 
 namespace trainyard::manager {
 
-/// A collector of the metrics of all ranks. It merges the metrics that belong to the same stage and step. A rank need
-/// not report every step: the merger waits for a rank only until the rank has passed the step.
+/// A collector that merges the metrics of the ranks for the same stage and step. A rank need not report every step: the
+/// merger waits for a rank only until this rank has passed the step.
 ///
 ///     rank 0: train 10, train 20         -->  train 10 (0 and 1), train 20 (0), train 30 (1), in this order
 ///     rank 1: train 10,           train 30
 ///
-/// A value is merged over the ranks that report it. Totals (samples, units) are summed over all ranks; for a rank that
-/// does not report the step, its last totals are used.
+/// Values are merged over the ranks that have them. Totals (samples, units) are added up over all ranks; for a missing
+/// rank, its last totals are used.
 class MetricsMerger {
  public:
   explicit MetricsMerger(std::uint32_t ranks) : ranks_(ranks) {}
@@ -29,9 +29,9 @@ class MetricsMerger {
   /// Adds the metrics of one rank. Throws kInvalidArgument for a rank that does not exist.
   void add(const RankMetrics& metrics);
 
-  /// Records a rank's answer to an order, which shows how far the rank has come. Answers and metrics can overtake each
-  /// other, so an answer takes effect only when the second answer after it arrives. All metrics from before the first
-  /// of these answers have then arrived, because at most two orders are open at a time.
+  /// Records a rank's answer to an order, which shows how far the rank has come. Answers and metrics may overtake each
+  /// other, so the merger uses the rank's last answer but two. Only two orders are open at a time, so that earlier
+  /// order was already done when the order of this answer was sent.
   void answered(const OrderDone& done);
 
   /// Declares that no more metrics will arrive. Every open entry then counts as complete.
@@ -41,7 +41,8 @@ class MetricsMerger {
   /// never decrease.
   std::vector<Metrics> take();
 
-  /// Returns the number of messages that were dropped because they arrived after take() had returned their step.
+  /// Returns the number of messages that were dropped, because they arrived after their step had been returned without
+  /// them.
   std::uint64_t late() const { return late_; }
 
  private:

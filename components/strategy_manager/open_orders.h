@@ -12,32 +12,33 @@
 
 namespace trainyard::manager {
 
-/// The orders that were sent but that some rank has not answered yet. OpenOrders also assigns the ids of orders, which
-/// count up without gaps.
+/// The orders that were sent but not yet answered by all ranks. This class also assigns the ids of all orders, which
+/// are consecutive numbers in the order of sending.
 class OpenOrders {
  public:
   explicit OpenOrders(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Returns the id that the next order will have.
+  /// Returns the id of the next order.
   std::uint64_t next_id() const { return last_id_ + 1; }
-  /// Assigns the next id to an order that is not kept here, and returns this id.
+  /// Uses up the next id and returns it, for an order that is not stored here.
   std::uint64_t take_id() { return ++last_id_; }
 
-  /// Sets the id of the task's order, and keeps the task until all ranks have answered. Returns the order to send.
+  /// Sets the id of the task's order, and stores the task until all ranks have answered. Returns the order with its id,
+  /// ready to be sent.
   Order open(Task task);
 
   /// A task that all ranks have answered.
   struct Closed {
     Task task;
-    /// The answers to an evaluation, indexed by rank. They are merged in the order of the ranks, not in the order of
-    /// arrival.
+    /// The answers to an evaluation, by rank. They are merged in the order of the ranks, so that the result does not
+    /// depend on the order of arrival.
     std::map<std::uint32_t, OrderDone> measured;
   };
-  /// Records one rank's answer. Returns the task if this was the last missing answer, and otherwise nothing. Throws
-  /// kInternal for an order that is not open, and if the ranks answer at different steps.
+  /// Records one rank's answer. Returns the task if this was the last missing answer to it. Throws kInternal for an
+  /// order that is not open, and for ranks that answer at different steps.
   std::optional<Closed> answered(const OrderDone& done);
 
-  /// Removes all orders, because the ranks have dropped them for a stop.
+  /// Removes all open orders, because the ranks have dropped them for a stop.
   void drop() { open_.clear(); }
 
   bool empty() const { return open_.empty(); }

@@ -8,8 +8,7 @@
 
 namespace trainyard::manager {
 
-/// The state of a pause, in which all ranks rest after the same step. Afterwards the interrupted orders are continued
-/// or dropped.
+/// A pause of all ranks after a step on which they agree. Afterwards the interrupted orders are continued or dropped.
 ///
 ///     kWorking -> kWanted -> kComing: the order is sent -> kResting: all have answered -> kLeaving -> kWorking
 class Pause {
@@ -18,15 +17,15 @@ class Pause {
 
   explicit Pause(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Requests a pause, unless one is already requested or under way.
+  /// Requests a pause, unless there already is one.
   void want();
-  /// Ends the pause, or cancels the request for it. If the order to pause has already been sent, the pause ends as soon
-  /// as all ranks rest.
+  /// Ends the pause, or withdraws the request if no order was sent. If the ranks have not all come to rest, the pause
+  /// ends when they have.
   void end();
   /// Records that the pause is over because the orders were dropped.
   void drop() { state_ = State::kWorking; }
 
-  /// Returns the kind of the order that must be sent now with this id, and treats the order as sent. Returns nothing if
+  /// Returns the kind of the order that must be sent now, and records that it was sent with this id. Returns nothing if
   /// no order is due.
   std::optional<OrderKind> next(std::uint64_t id);
 
@@ -42,8 +41,8 @@ class Pause {
  private:
   std::uint32_t ranks_;
   State state_ = State::kWorking;
-  bool ends_at_once_ = false;  ///< True if end() was called before all ranks rested.
-  std::uint64_t id_ = 0;       ///< The id of the last order to pause.
+  bool ends_at_once_ = false;  ///< True if end() was called before all ranks had come to rest.
+  std::uint64_t id_ = 0;       ///< The id of the order that requested the last pause.
   std::uint32_t answers_ = 0;
   std::uint64_t step_ = 0;
 };

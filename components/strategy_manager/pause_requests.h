@@ -10,8 +10,8 @@
 
 namespace trainyard::manager {
 
-/// The requests to pause that have not been ended. The pause ends only when all requests have been ended, so that one
-/// user's `go_on` does not end the pause of another user.
+/// The open requests to pause. The ranks go on only when every request was ended, so that one user's go_on does not end
+/// the pause of another user.
 class PauseRequests {
  public:
   using Answer = std::function<void(const RunReply&)>;
@@ -22,19 +22,19 @@ class PauseRequests {
     waiting_.push_back(std::move(answer));
   }
 
-  /// Ends one request, even if it has not been answered. There must be a request. Returns true if no requests remain.
+  /// Ends one request, even if it was not answered yet. There must be one. Returns true if it was the last.
   bool end_one() { return --open_ == 0; }
 
   bool any() const { return open_ > 0; }
 
-  /// Answers all requests that have not been answered, because the ranks rest. The requests stay open.
+  /// Answers every request that still waits for the ranks to come to rest. The requests stay open.
   void answer_all(const RunReply& reply) {
     for (const Answer& answer : std::exchange(waiting_, {})) answer(reply);
   }
 
  private:
   std::uint32_t open_ = 0;
-  std::vector<Answer> waiting_;  ///< The callbacks of the requests that have not been answered.
+  std::vector<Answer> waiting_;  ///< The answers that have not been sent yet.
 };
 
 }  // namespace trainyard::manager

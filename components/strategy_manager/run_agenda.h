@@ -21,12 +21,12 @@
 
 namespace trainyard::manager {
 
-/// The plan that determines which order is sent next, from the first order to the end of the run. It uses neither
-/// components nor a clock: its inputs are events, and its results are orders.
+/// Decides which order is sent next, from the first order to the end of the run. The class depends on neither
+/// components nor time: its inputs are events, and its results are orders.
 ///
-/// At most two orders are open at a time, the order that is being carried out and the next order, so that the other
-/// components do not wait for the manager. An order that depends on a result is sent only after the result has arrived:
-/// a checkpoint contains metrics, and training depends on the decision of early stopping.
+/// Usually two orders are open, the current one and the next one, so that the other components do not wait for the
+/// manager. An order that depends on a result is sent only when the result is known. For example, a checkpoint contains
+/// the metrics of a validation, and training may depend on early stopping.
 ///
 /// A fit of 100 steps that validates every 50, with steps_per_order = 32:
 ///
@@ -35,37 +35,37 @@ namespace trainyard::manager {
 /// A task is first planned, then sent as an order and open, and finally closed by the answer of the last rank.
 class RunAgenda {
  public:
-  /// `settings` must be resolved. `restored` is the state of the checkpoint that the run resumes, if it does. Throws
-  /// kNotFound and kInvalidArgument if the settings do not fit the dataset.
+  /// `settings` must be resolved. `restored` is the state of the checkpoint if the run resumes one, and otherwise
+  /// empty. Throws kNotFound and kInvalidArgument if the settings do not fit the dataset.
   RunAgenda(RunSettings settings, RunFacts facts, const RunState& start, const RestoredStates& restored = {});
 
-  /// Returns the next order to send, or nothing if no order can be sent now. Must be called at the start and after
-  /// every event, each time until it returns nothing.
+  /// Returns the next order to send; empty if none can be sent now. Call this at the start and after every event,
+  /// repeatedly until the result is empty.
   std::optional<Order> next();
 
   /// Records one rank's answer. An order is done when every rank has answered. The metrics of an evaluation are merged
-  /// over the ranks, weighted by samples. Throws kInternal for an unknown order, or if the answers of the ranks
-  /// contradict each other.
+  /// over the ranks, weighted by samples. Throws kInternal for an unknown order, and if ranks answer at different
+  /// steps.
   void order_done(const OrderDone& done);
   /// Records that a checkpoint was written or could not be written. This message can arrive before the host's answer to
   /// the same order.
   void checkpoint_done(const CheckpointDone& done) { checkpoints_.write(done); }
 
   /// Ends the run after the step that is under way, with a checkpoint if there is something new to save. Only the first
-  /// call has an effect, and only before the last order. Several ranks first pause after the same step, because a rank
-  /// that stopped inside a step would leave the other ranks waiting for its gradients.
+  /// call has an effect, and only if orders remain. If there are several ranks, they first come to rest after the same
+  /// step, because a rank that stopped inside a step would leave the others waiting for its gradients.
   void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);
 
   /// Returns true if a stop saves a checkpoint, provided that there is something new to save.
   bool saves_on_stop() const { return facts_.writes_checkpoints && settings_.mode == RunMode::kFit; }
 
-  /// Add a checkpoint or a validation that a user has requested. The order is sent before everything that is planned,
-  /// as soon as fewer than two orders are open. Return false if the run is ending, or if the run writes no checkpoints
-  /// or has nothing to validate.
+  /// Add a checkpoint or a validation that a user has requested. It is sent before all planned orders, as soon as fewer
+  /// than two orders are open. Return false if the run is ending; add_checkpoint() also if the run does not train or
+  /// writes no checkpoints, and add_validation() also if there is nothing to validate.
   bool add_checkpoint();
   bool add_validation();
 
-  /// Begin and end a pause, in which all ranks rest after the same step. During a pause no new work is ordered.
+  /// Bring all ranks to rest between two steps, and let them go on. Between the two calls no new order is sent.
   void pause() { pause_.want(); }
   void go_on() {
     if (!stop_) pause_.end();
@@ -73,7 +73,7 @@ class RunAgenda {
   /// Returns true if all ranks are at rest, or have nothing left to do.
   bool resting() const { return pause_.resting() || outcome().has_value(); }
 
-  /// Sets the list of changed parameters that checkpoints record.
+  /// Sets the parameters that checkpoints record as changed during the run.
   void record(std::vector<Setting> settings) { changed_ = std::move(settings); }
 
   /// Returns the newest step that is known to be done.
@@ -102,7 +102,7 @@ class RunAgenda {
   // Returns the order to pause or to go on, if one is due.
   std::optional<Order> next_pause();
 
-  // Plans the next tasks, if they can be determined already.
+  // Puts the next tasks on the agenda, if they can already be determined.
   void plan();
   void plan_start();
   void plan_training();
@@ -113,10 +113,10 @@ class RunAgenda {
   std::optional<Order> next_while_stopping();
   // Issues the first planned task.
   Order issue_planned();
-  // Sets the id of the order and the values that are known only when it is sent. The task is open afterwards.
+  // Sets the order's id and the values that are known only when it is sent. The task is then open.
   Order issue(Task task);
   Order order_of(OrderKind kind) const;
-  // Returns true if the next task depends on a validation that is open.
+  // Returns true if the next task depends on a validation that is still open.
   bool decision_pending() const;
   void close(const OpenOrders::Closed& closed, const OrderDone& done);
   void close_stop(const OrderDone& done);

@@ -11,20 +11,20 @@
 
 namespace trainyard::manager {
 
-/// The facts that the other components have announced before the run begins. They do not change afterwards.
+/// The facts that the other components announce before the run begins. They do not change during the run.
 struct RunFacts {
-  /// The split to train on; it has no batches if there is no such split.
+  /// The split for training; it has no batches if the dataset has no such split.
   SplitInfo train;
   /// The number of batches of an evaluation or prediction, indexed by split: the smallest number that any rank has
   /// announced.
   std::map<std::string, std::uint64_t> batches;
-  std::vector<SavedState> data;  ///< The description of the data for checkpoints (data_facts.h).
+  std::vector<SavedState> data;  ///< The facts about the data that checkpoints contain.
   std::uint32_t ranks = 1;       ///< The number of accelerator hosts that will answer.
   bool writes_checkpoints = false;
 };
 
-/// Adds the description of a split that one rank has announced. Ranks step together, so the rank with the fewest
-/// batches determines the number of batches.
+/// Adds a rank's announcement of a split. All ranks make their steps together, so the rank with the fewest batches ends
+/// the epoch of all ranks.
 void add_split(RunFacts& facts, const SplitInfo& split);
 
 /// Returns the number of batches of a split that an evaluation uses, which is at most `limit`; a `limit` of -1 means no

@@ -9,7 +9,7 @@
 
 namespace trainyard::manager {
 
-/// The kind of a run, with the name that it has in Lightning.
+/// The kind of a run, with its name in Lightning.
 enum class RunMode : std::uint8_t { kFit, kValidate, kTest, kPredict };
 constexpr auto words_of(RunMode) { return words("mode of a run", "fit", "validate", "test", "predict"); }
 
@@ -36,7 +36,7 @@ struct RunSettings {
   std::vector<std::string> evaluate_splits{"validate"};
   bool evaluate_at_start = false;
   bool predict_at_end = false;
-  std::string predict_split = "test";  ///< The split for mode predict; if empty, the model generates without an input.
+  std::string predict_split = "test";  ///< For mode predict; if empty, the model generates output without input.
 
   std::int64_t checkpoint_every_steps = 0;
   std::int64_t checkpoint_every_epochs = 0;
@@ -48,10 +48,9 @@ struct RunSettings {
   std::int64_t early_stopping_patience = 0;  ///< The number of validations without improvement; 0 means off.
   double early_stopping_min_delta = 0;
 
-  /// The permitted differences between the data of a resumed checkpoint and this run's data.
-  std::vector<Difference> may_differ;
+  std::vector<Difference> may_differ;  ///< The properties in which a resumed checkpoint may differ from this run.
 
-  /// The largest number of steps in one order. Requests take effect between orders.
+  /// The maximum number of steps in one order; requests take effect between orders.
   std::int64_t steps_per_order = 32;
 };
 

@@ -26,8 +26,7 @@ struct RunRequest {
 struct GoOnRequest {
   static constexpr const char* kTypeName = "GoOnRequest";
 
-  /// The parameters that were changed during the pause, for the log and for checkpoints.
-  std::vector<Setting> settings;
+  std::vector<Setting> settings;  ///< The parameters that were changed during the pause; checkpoints record them.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -11,8 +11,8 @@
 
 namespace trainyard::manager {
 
-/// The position at which the run begins, and the state that it takes over from a checkpoint. If set_place() is not
-/// called, because there is no checkpoint writer, the run begins at step 0 without any state.
+/// The point at which the run begins, and the state from a checkpoint. Without a checkpoint writer neither is
+/// announced, and the run begins at step 0 without state.
 class StartingPoint {
  public:
   void set_place(const RunState& place) { place_ = place; }
@@ -21,11 +21,11 @@ class StartingPoint {
   /// Returns the states of the checkpoint; empty if the run does not resume.
   const RestoredStates& states() const { return states_; }
 
-  /// Returns the position at which the run begins. If the run resumes, its data must be the same as the checkpoint's
-  /// data; see check_same_data(). A position that the checkpoint contains in batches is converted to samples.
+  /// Returns where the run begins. If the run resumes, its data must be the same as in the checkpoint: a position
+  /// refers to the same samples only if the data and their order are the same, and the outputs of a model mean the same
+  /// only with the same vocabulary. If the checkpoint contains the position in batches, it is converted to samples.
   ///
-  /// Calls `warn` for every difference that RunSettings::may_differ permits. Throws kInvalidArgument for any other
-  /// difference.
+  /// Calls `warn` for every difference that the settings allow. Throws kInvalidArgument for any other difference.
   RunState checked(const DatasetInfo& data, const RunSettings& settings, const SplitInfo& train,
                    const std::function<void(const std::string&)>& warn) const;
 

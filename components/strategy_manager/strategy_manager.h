@@ -25,15 +25,15 @@
 
 namespace trainyard {
 
-/// The component that directs the run: when to train, validate and save, and when the run is over. RunAgenda makes
-/// these decisions. This class sends the orders of the agenda and passes the answers to it.
+/// Directs the run: decides when to train, validate and save, and when the run is over. RunAgenda makes these
+/// decisions; this class sends the agenda's orders and passes the answers to the agenda.
 ///
 ///     dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
 ///     /order_done, /checkpoints ----> [what next] --> finish_run
 ///     /rank_metrics ----------------> [merge] --> /metrics
 ///
-/// Settings have the names and the meaning that they have in Lightning, with the unit in the name. A step is one step
-/// of the optimizer, and a batch is one micro-batch.
+/// Settings have the names and meanings of PyTorch Lightning, but with the unit in the name: a step is one optimizer
+/// step, and a batch is one micro-batch.
 ///
 /// Services  stop, checkpoint, validate, pause, go_on
 /// Errors    kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
@@ -70,7 +70,7 @@ class StrategyManager final : public Component {
   // Sends every order that is due, and ends the run when no orders remain. Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
-  // If all ranks rest, answers the callers of `pause` who wait for this.
+  // If the ranks have come to rest, answers the requests that wait for this.
   void report_rest();
   void send_merged_metrics();
   // Returns the parameters as plain data, for code that does not depend on components.
@@ -98,7 +98,7 @@ class StrategyManager final : public Component {
                                    [this](const auto& m) { on_rank_metrics(*m); },
                                    {.optional = true, .topic = "/rank_metrics"}};
   Output<Metrics> metrics_{*this, "metrics", "numbers of all ranks together", {.topic = "/metrics"}};
-  // Orders carry the manager's own state into checkpoints, so that the state belongs to the right moment.
+  // The component's own state is part of its orders, so that a checkpoint gets the state of the right moment.
   StatePort state_{*this, [this](const RestoredStates& restored) {
                      announced_.add(restored);
                      return std::vector<std::string>{manager::Validation::kState, manager::kDataState};

@@ -12,16 +12,15 @@
 
 namespace trainyard::manager {
 
-/// The position of training in steps, epochs and batches. It determines how far training may continue before a
-/// validation or a checkpoint is due. It counts the steps that have been ordered, which can be ahead of the steps that
-/// are done.
+/// The position of training in steps, epochs and batches, and the distance to the next validation or checkpoint. The
+/// timeline counts ordered steps, which may be ahead of the finished steps.
 class Timeline {
  public:
   /// `train` describes the split to train on, without the limits of `settings`; it has no batches if the run does not
   /// train. `start` is the position at which the run begins.
   Timeline(const RunSettings& settings, const SplitInfo& train, const RunState& start);
 
-  /// A piece of training that is inside one epoch and ends where a validation or a checkpoint can be due.
+  /// A piece of training within one epoch. It ends where a validation or a checkpoint may be due.
   struct Stretch {
     std::uint64_t batches = 0;
     std::uint64_t steps = 0;
@@ -37,8 +36,8 @@ class Timeline {
   /// Returns the limit that was reached, with its value, as text. Must be called only if over().
   std::string why_over() const;
 
-  /// Return true if a validation or a checkpoint is due now, after the last piece. Before the first piece they return
-  /// false.
+  /// Return true if a validation or a checkpoint is due now, after the last piece. Both return false before the first
+  /// piece.
   bool validation_due() const;
   bool checkpoint_due() const;
 
@@ -49,16 +48,16 @@ class Timeline {
   std::uint64_t total_steps() const { return total_steps_; }  ///< The steps of the whole run; 0 if unknown.
 
  private:
-  // Returns the number of batches that are left in an epoch when `used` of its samples have been used.
+  // Returns the number of batches that remain in an epoch after `used` of its samples.
   std::uint64_t batches_from(std::uint64_t used) const;
-  // Returns the number of samples in a batch of all ranks together, or 1 if the loader counts batches.
+  // Returns the number of samples in a batch, or 1 if the loader counts batches.
   std::uint64_t batch_samples() const { return std::max<std::uint64_t>(1, train_.batch_samples); }
   void begin_epoch(std::uint64_t epoch);
   // Returns the number of steps that `batches` make, rounded up because the last step of an epoch can have fewer
   // batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
-  // Returns the largest number of steps that the next piece may have.
+  // Returns the maximum number of steps of the next piece.
   std::uint64_t steps_until_due() const;
   bool due(std::int64_t every_steps, std::int64_t every_epochs) const;
 
@@ -67,8 +66,8 @@ class Timeline {
   std::uint64_t epoch_batches_;  ///< The batches of a whole epoch, with limits applied.
   std::uint64_t step_ = 0;
   std::uint64_t epoch_ = 0;
-  std::uint64_t used_ = 0;  ///< The number of samples of this epoch that have been ordered.
-  std::uint64_t left_ = 0;  ///< The number of batches that are left in this epoch.
+  std::uint64_t used_ = 0;  ///< The samples of this epoch that have been ordered.
+  std::uint64_t left_ = 0;  ///< The number of batches that remain in this epoch.
   std::uint64_t trained_epoch_ = 0;
   std::uint64_t total_steps_ = 0;
   bool moved_ = false;  ///< True once a piece has been trained.

@@ -14,20 +14,20 @@
 
 namespace trainyard::manager {
 
-/// The validations of a run: what they evaluate, and their last results. The state that checkpoints keep is the state
-/// of early stopping: the best value, and the number of validations since.
+/// The evaluations of a validation, its last results, and whether they were the best. The saved state is the state of
+/// early stopping: the best value, and the number of validations since then.
 class Validation final : public Stateful {
  public:
-  /// The name under which checkpoints keep the state.
+  /// The name of the state in checkpoints.
   static constexpr const char* kState = "early_stopping";
 
-  /// `known` contains the metrics that the checkpoint of a resumed run has stored. If the checkpoint has no state of
-  /// early stopping, they count as the best results. Throws kNotFound for a split that the dataset lacks; a fit without
-  /// a split "validate" has no validation.
+  /// `known` holds the metrics stored in the checkpoint of a resumed run. They are used as the best metrics if the
+  /// checkpoint has no state of early stopping. Throws kNotFound for a split that the dataset lacks; a fit without a
+  /// split "validate" has no validation.
   Validation(const RunSettings& settings, const RunFacts& facts, const std::vector<Scalar>& known);
 
   void save_state(StateWriter& into) const override;
-  /// Ignores the state if the run of the checkpoint watched another metric or split.
+  /// Ignores the state if the checkpoint's run watched another metric or split.
   void restore_state(const StateReader& from) override;
 
   /// One evaluation order of a validation.
@@ -39,11 +39,11 @@ class Validation final : public Stateful {
   const std::vector<Split>& splits() const { return splits_; }
 
   /// Records the means of one split. `judge` is true for a planned validation, whose result early stopping uses. Throws
-  /// kNotFound if early stopping watches a metric that `metrics` does not contain.
+  /// kNotFound if early stopping watches a metric that is missing from `metrics`.
   void take(const std::string& split, const std::vector<Scalar>& metrics, bool judge);
 
-  /// Returns the newest results. The metrics of the watched split have plain names, and the metrics of other splits are
-  /// named "split/name".
+  /// Returns the newest results: the metrics of the watched split under their names, and the metrics of other splits as
+  /// "split/name".
   std::vector<Scalar> metrics() const;
 
   /// Returns true if the last planned validation was better than all earlier ones.
@@ -56,7 +56,7 @@ class Validation final : public Stateful {
   std::string monitor_;
   bool stops_early_;
   std::vector<Split> splits_;
-  std::string watched_;  ///< The split whose metrics decide.
+  std::string watched_;  ///< The split whose metrics early stopping uses.
   std::map<std::string, std::vector<Scalar>> results_;
   EarlyStopping stopping_;
   bool improved_ = false;

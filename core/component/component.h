@@ -23,14 +23,14 @@ namespace trainyard {
 /// The states of a component's life cycle. The launcher requests every change of state except a change to kError, which
 /// an exception causes. kFinalized and kError are final.
 enum class State { kUnconfigured, kInactive, kActive, kFinalized, kError };
-/// Returns the words that stand for the states in the control protocol (messages/control.h).
+/// Returns the words for the states in the control protocol (messages/control.h).
 constexpr auto words_of(State) {
   return words("component state", "unconfigured", "inactive", "active", "finalized", "error");
 }
 
 /// A part of a run that does one job and communicates only by messages.
 ///
-/// A derived class declares its inputs, outputs, services and parameters as members. Its constructor does no work,
+/// A derived class declares its inputs, outputs, services and parameters as members. The constructor does no work,
 /// because it also runs when only the declaration is read. All handlers and hooks run on one event loop, one at a time.
 /// An exception from a handler or a hook puts the component into the error state, is reported with the component's
 /// name, and ends the run.
@@ -45,14 +45,14 @@ constexpr auto words_of(State) {
 ///    TRAINYARD_COMPONENT(Echo, "echo", "Sends back what it receives.")
 ///
 /// A class whose traits differ from the defaults of ComponentTraits has a `static inline const ComponentTraits kTraits`
-/// and passes it to this constructor.
+/// and passes it to the constructor of Component.
 class Component : public Configurable {
  public:
   static constexpr const char* kKind = "component";
   using Context = ComponentContext;
 
-  /// Keeps a copy of the context. If the context has no parameters, the component is constructed only to read its
-  /// declaration, and the pointers in the context are null.
+  /// Keeps a copy of the context. If `context.parameters` is an empty string (not `"{}"`), the component is constructed
+  /// only to read its declaration, and the pointers in the context are null.
   explicit Component(ComponentContext& context, ComponentTraits traits = {});
   ~Component() override;
 
@@ -61,7 +61,7 @@ class Component : public Configurable {
   const ComponentContext& context() const { return context_; }
   const ComponentTraits& traits() const { return traits_; }
   core::PluginTraits declared_traits() const final;
-  /// Returns the state. It is read and changed only on the component's event loop.
+  /// Returns the state. Call this only on the component's event loop.
   State state() const { return state_; }
   /// Returns the event loop that runs the handlers. Other threads call loop().post() to run something on it.
   core::EventLoop& loop() const { return *context_.loop; }
@@ -77,12 +77,12 @@ class Component : public Configurable {
   /// allow this change. Exceptions of the hook are passed on. After any exception the state is kError.
   void transition(State target);
 
-  /// Passes a message to the handler of its input. If the component has not been active yet, or if messages wait for
-  /// room at one of its outputs, the message is kept and handled later.
+  /// Passes a message to the handler of its input. If the component has never been active, or if messages wait for room
+  /// at one of its outputs, keeps the message and handles it later.
   void deliver(core::Delivery delivery);
 
-  /// Delivers the messages that deliver() has kept. It is called when the component becomes active and when an output
-  /// has room again.
+  /// Delivers the messages kept by deliver(). Called when the component becomes active and when an output has room
+  /// again.
   void release_held();
 
   /// Sets the function that fail() calls with the text of the error.
@@ -111,7 +111,7 @@ class Component : public Configurable {
   /// file and logs a warning.
   void take_settings(const std::vector<Setting>& settings);
 
-  /// Returns the component's log. Every line carries the component's name, and any thread may write to it.
+  /// Returns the component's log. Every line contains the component's name. Any thread may write to the log.
   spdlog::logger& log() const { return *context_.log; }
   /// Tells the launcher to end the run, and returns immediately. `reason` is shown to the user. If `success` is false,
   /// the run counts as failed. The component is deactivated and finalized later, as at every end of a run.
@@ -129,7 +129,8 @@ class Component : public Configurable {
   ComponentContext context_;
   ComponentTraits traits_;
   State state_ = State::kUnconfigured;
-  bool was_active_ = false;  ///< Until the component has been active once, messages that arrive are held back.
+  /// False until the component first becomes active; messages that arrive earlier are held back.
+  bool was_active_ = false;
   std::vector<InputBase*> inputs_;
   std::vector<OutputBase*> outputs_;
   std::vector<ServiceBase*> services_;
@@ -141,6 +142,6 @@ class Component : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers a component. It must be the last line of the component's .cpp, outside of any namespace.
+/// Registers a component. Must be the last line of the component's .cpp, outside of any namespace.
 #define TRAINYARD_COMPONENT(Class, name, description) \
   TRAINYARD_PLUGIN("component", ::trainyard::Component, ::trainyard::ComponentContext, Class, name, "1", description)

@@ -24,7 +24,7 @@ struct ComponentContext : PluginContext {
   /// launch file.
   std::map<std::string, std::string> places;
 
-  /// Tells the launcher to end the run. Any component may call it; the launcher ignores all calls but the first.
+  /// Tells the launcher to end the run. Any component may call this; the launcher ignores all calls but the first.
   std::function<void(const std::string& reason, bool success)> finish_run;
 };
 

@@ -34,7 +34,7 @@ class InputBase {
   /// on_configure() on. An optional input with 0 connections never receives a message, so the component must not wait
   /// for one.
   std::size_t connections() const { return connections_; }
-  /// Sets the number of edges. The runtime calls it before the component is configured.
+  /// Sets the number of edges. Called by the runtime before the component is configured.
   void set_connections(std::size_t count) { connections_ = count; }
 
   /// Runs the handler. The caller ensures that the envelope's message has this input's type.
@@ -42,14 +42,14 @@ class InputBase {
 
   /// Stops delivery to this input, for a component that cannot use more messages at the moment. Messages that arrive
   /// are put aside. Their credit is not returned, so the sender is held back, while other inputs continue to receive
-  /// messages. Only the component's own handlers and hooks may call it.
+  /// messages. Only the component's own handlers and hooks may call pause().
   void pause() { paused_ = true; }
 
   /// Delivers the messages that were put aside, in order, until the handler pauses the input again.
   void resume();
 
   /// If the input is paused or earlier messages are still put aside, stores the delivery for later and returns true.
-  /// Otherwise returns false. Only the runtime calls it.
+  /// Otherwise returns false. Called only by the runtime.
   bool put_aside(const core::Delivery& delivery);
 
  protected:

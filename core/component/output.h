@@ -29,7 +29,7 @@ class OutputBase {
   const MessageType& type() const { return type_; }
   const OutputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
-  /// Returns the number of edges that start here, including those to visitors.
+  /// Returns the number of edges that start here, including the edges to visitors.
   std::size_t connections() const { return edges_.size(); }
   /// Returns the number of messages sent, including messages that no input received. The next message has this number
   /// as its sequence number.
@@ -49,7 +49,7 @@ class OutputBase {
   void add_edge(core::Edge& edge);
   /// Removes an edge. The owner of the edge must call this before destroying the edge.
   void remove_edge(core::Edge& edge);
-  /// Returns the edges. It may be called only on the loop of the output's component.
+  /// Returns the edges. Call this only on the loop of the output's component.
   const std::vector<core::Edge*>& edges() const { return edges_; }
   /// For a latched output: returns the last message that was sent, or an envelope without a message.
   const core::Envelope& last() const { return last_; }
@@ -58,14 +58,15 @@ class OutputBase {
   void room_again(bool was_waiting);
   /// Returns true while messages wait at a blocking edge. Meanwhile the owner receives no further input.
   bool blocked() const { return blocked_edges_ != 0; }
-  /// Records that messages have begun to wait at a blocking edge. room_again(true) records the end of this.
+  /// Records that messages have begun to wait at a blocking edge. When they no longer wait, room_again(true) must be
+  /// called.
   void edge_blocked() { ++blocked_edges_; }
 
  protected:
   OutputBase(Component& owner, std::string name, std::string help, const MessageType& type, OutputOptions options);
 
-  /// Sends the message to every edge. It never waits for room: an edge without room keeps or drops the message,
-  /// depending on its policy.
+  /// Sends the message to every edge. Never waits for room: an edge without room keeps or drops the message, depending
+  /// on its policy.
   void send_erased(std::shared_ptr<const void> message);
 
  private:
@@ -76,7 +77,7 @@ class OutputBase {
   OutputOptions options_;
   std::vector<core::Edge*> edges_;
   std::uint64_t sequence_ = 0;
-  core::Envelope last_;    ///< Kept only if the output is latched.
+  core::Envelope last_;    ///< The last message that was sent; kept only if the output is latched.
   int blocked_edges_ = 0;  ///< The number of blocking edges whose messages wait for credit.
   std::function<void()> on_ready_;
 };
@@ -113,7 +114,7 @@ class Output final : public OutputBase {
 
   /// Sends the message, which must not be changed afterwards.
   void send(std::shared_ptr<const T> message) { send_erased(std::move(message)); }
-  /// Allocates a copy of the message and sends it. This suits messages that are sent rarely.
+  /// Sends the message, in newly allocated memory. Use this for messages that are sent rarely.
   void send(T message) { send_erased(std::make_shared<const T>(std::move(message))); }
 
  private:

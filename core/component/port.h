@@ -31,7 +31,7 @@ struct InputOptions {
 /// The properties of an output. All other properties of an edge are determined by its input.
 struct OutputOptions {
   std::string topic;  ///< The default topic, if it differs from the port's name. A leading '/' makes it absolute.
-  /// True if a visitor that subscribes later receives the last message that was sent. This suits facts that are
+  /// True if a visitor that subscribes later receives the last message that was sent. Use this for facts that are
   /// announced once, such as the description of the model.
   bool latched = false;
 };

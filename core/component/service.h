@@ -25,15 +25,16 @@ class ServiceBase {
   const MessageType& request_type() const { return request_; }
   const MessageType& reply_type() const { return reply_; }
 
-  /// A function that sends the answer to a request, given as JSON. It must be called once, on the component's loop.
+  /// A function that sends the answer to a request, given as JSON. A service must call the function once, on the
+  /// component's loop.
   using Reply = std::function<void(std::string json)>;
 
-  /// Handles a request, given as JSON, and passes the answer to `reply`, either before it returns or later. If the
-  /// handler throws, so does this function: the sender of the request receives the error, and the component does not
-  /// fail.
+  /// Handles a request, given as JSON. The answer is passed to `reply`, either before this function returns or later.
+  /// If the handler throws, this function throws the same exception; the sender of the request receives the error, and
+  /// the component does not fail.
   virtual void serve(const std::string& json, Reply reply) = 0;
 
-  /// Calls serve() and returns the answer as JSON, or an empty string if serve() has returned without an answer.
+  /// Calls serve() and returns the answer as JSON, or an empty string if serve() returns before there is an answer.
   std::string call(const std::string& json);
 
  protected:
@@ -62,8 +63,8 @@ class Service final : public ServiceBase {
   std::function<Answer(const Question&)> handler_;
 };
 
-/// A service that can answer after its handler has returned. The handler keeps `answer`, and the component calls it
-/// later, once. If the component never calls it, the request times out.
+/// A service that can answer after its handler has returned. The handler receives the request and a function. The
+/// component must call this function once, with the answer, at any later time. Otherwise the request times out.
 template <Message Question, Message Answer>
 class DeferredService final : public ServiceBase {
  public:

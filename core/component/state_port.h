@@ -25,14 +25,15 @@ namespace trainyard {
 ///                       [this](const StateReader& from) { total_ = from.count("total"); }};
 ///    };
 ///
-/// The state is saved under the component's name. It is requested while all ranks wait between two steps. Meanwhile the
-/// ranks send no new messages to the component, but earlier messages may still be under way. The state is restored
-/// before the first order.
+/// The state is saved under the component's name. The checkpoint writer requests the state while all ranks wait between
+/// two steps. Meanwhile the ranks send no new messages to the component, but earlier messages may still be under way.
+/// The state is restored before the first order.
 class StatePort {
  public:
   using Save = std::function<void(StateWriter& into)>;
   using Restore = std::function<void(const StateReader& from)>;
-  /// A function that takes its part of `restored` and returns the owners (SavedState::owner) whose state it has taken.
+  /// A function that restores the component from its part of `restored`, and returns the owners (SavedState::owner) of
+  /// this part.
   using Take = std::function<std::vector<std::string>(const RestoredStates& restored)>;
 
   /// `save` is called for every checkpoint. `restore` is called once when a run resumes, but only if the checkpoint

@@ -21,9 +21,9 @@ namespace trainyard {
 /// moved.
 class Configurable {
  public:
-  /// `given` is a JSON object with the values from the launch file. If it is empty, the object is constructed only to
-  /// read its declaration. `where` names the plugin in errors. Throws kInvalidArgument if `given` is JSON but not an
-  /// object.
+  /// `given` is a JSON object with the values from the launch file. If it is an empty string (not "{}"), the object is
+  /// constructed only to read its declaration. `where` names the plugin in errors. Throws kInvalidArgument if `given`
+  /// is JSON but not an object.
   Configurable(std::string where, std::string_view given);
   virtual ~Configurable();
   Configurable(const Configurable&) = delete;
@@ -42,11 +42,11 @@ class Configurable {
   /// unknown name, for a value that is not allowed, and for a parameter that is not settable.
   void set_parameter(std::string_view name, const nlohmann::json& value);
 
-  /// Returns the text with which errors of this object begin, such as "component 'optimizer'".
+  /// Returns the prefix of this object's error messages, such as "component 'optimizer'".
   const std::string& where() const { return where_; }
 
   /// Throws kInvalidArgument if the given parameters contradict each other even though each value is allowed by itself.
-  /// An override must not open data or use a device, because it is also called while a run is only planned.
+  /// An override must not open data or use a device, because planning a run calls this function, too.
   virtual void check_parameters() const {}
 
   /// Returns what the planner must know about this plugin. The base class of each kind of plugin overrides it.

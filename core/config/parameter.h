@@ -40,11 +40,11 @@ class ParameterBase {
   /// Returns the current value as JSON, in the form that assign() accepts.
   virtual nlohmann::json value() const = 0;
 
-  /// Sets the callback; a parameter has only one. It is called on the owner's thread after set_parameter() has changed
-  /// the value. An exception that it throws reaches the caller of set_parameter(), but the change is not undone.
+  /// Sets the callback; a parameter has only one. The callback runs on the owner's thread after set_parameter() changes
+  /// the value. If the callback throws, the exception reaches the caller of set_parameter(), but the change is not
+  /// undone.
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
-  /// Calls the callback. assign() does not call it, because setting the first value, from the launch file, is not a
-  /// change.
+  /// Calls the callback. assign() does not, because setting the first value, from the launch file, is not a change.
   void notify_changed() const {
     if (changed_) changed_();
   }
@@ -72,13 +72,13 @@ class ParameterBase {
 template <class T>
 class Parameter final : public ParameterBase {
  public:
-  /// Takes the value from the launch file, or else the default. If the value is not allowed, throws kInvalidArgument,
-  /// which names the owner.
+  /// Sets the value from the launch file, or else the default. If the value is not allowed, throws kInvalidArgument,
+  /// naming the owner.
   Parameter(Configurable& owner, std::string name, T default_value, std::string help, ParameterRules rules = {});
   /// Declares a parameter without a default. Throws kInvalidArgument if the launch file gives no value.
   Parameter(Configurable& owner, std::string name, Required, std::string help, ParameterRules rules = {});
 
-  /// Returns the current value, as do `->` and get(). If the parameter is settable, the value can change between two
+  /// Returns the current value, like `->` and get(). If the parameter is settable, the value can change between two
   /// handlers, but never during one.
   const T& operator*() const { return value_; }
   const T* operator->() const { return &value_; }

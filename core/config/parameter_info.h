@@ -61,15 +61,15 @@ ParameterRules positive();
 ParameterRules at_least(double minimum);
 /// Returns the rule that the value must be >= `minimum` and <= `maximum`.
 ParameterRules between(double minimum, double maximum);
-/// Returns the rule that the value must be one of these words.
+/// Returns the rule that the value must be one of `choices`.
 ParameterRules one_of(std::vector<std::string> choices);
 /// Returns a rule that sets the unit for display. No value is converted.
 ParameterRules in_unit(std::string unit);
 /// Returns the rule that the value may be changed while the component runs (`param.set`). The component must then read
 /// the parameter whenever it needs the value, or use Parameter::on_change.
 ParameterRules settable();
-/// Returns the rule that the value of a PluginSpec names a plugin of this kind. The planner then also checks the
-/// parameters of that plugin.
+/// Returns the rule that a PluginSpec must name a plugin of this kind. The planner then also checks the parameters of
+/// the plugin.
 ParameterRules plugin_kind(std::string kind);
 
 }  // namespace trainyard

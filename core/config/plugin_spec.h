@@ -5,9 +5,9 @@
 
 namespace trainyard {
 
-/// A plugin chosen by a parameter: `dataset = "text"` or `dataset = { plugin = "text", context = 64 }`. Its parameters
-/// are stored as text, because only the plugin can interpret them. A list can contain both forms: `transforms =
-/// ["random_flip", { plugin = "center_crop", size = 28 }]`.
+/// A plugin chosen by a parameter: `dataset = "text"` or `dataset = { plugin = "text", context = 64 }`. The plugin's
+/// parameters are stored as text, because only the plugin can interpret them. A list can contain both forms:
+/// `transforms = ["random_flip", { plugin = "center_crop", size = 28 }]`.
 struct PluginSpec {
   std::string plugin;             ///< The registered name; empty if no plugin is chosen.
   std::string parameters = "{}";  ///< A JSON object without the key "plugin".

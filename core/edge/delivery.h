@@ -11,12 +11,12 @@ class InputBase;
 
 namespace trainyard::core {
 
-/// The receiving end of an edge. The runtime calls consumed() when a message has been handled, so that the receiver can
+/// The receiving end of an edge. The runtime calls consumed() after a message has been handled, so that the edge can
 /// return the credit.
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  /// Returns the credit of a message. It is called on the receiver's loop once for every delivered message, even if the
+  /// Returns the credit of a message. Called on the receiver's loop once for every delivered message, even if the
   /// handler of the message failed.
   virtual void consumed(const Envelope& envelope) = 0;
 };

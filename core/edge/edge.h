@@ -46,7 +46,7 @@ class Edge {
   /// Returns true if the next message would not have to wait.
   bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 
-  /// Sends the messages that wait, as far as there is room. The subclass calls it when credit has been returned.
+  /// Sends the messages that wait, as far as there is room. The subclass calls this when credit has been returned.
   void on_room();
 
   /// Records that the receiver's process has died. Until the process has been restarted and there is room again,
@@ -72,7 +72,7 @@ class Edge {
   /// Returns true if transmit() may be called. Before returning false, a subclass can record that the receiver must
   /// wake the sender when there is room. This is why some members of the subclasses are mutable.
   virtual bool has_room() const = 0;
-  /// Transfers one message and subtracts its size from the credits. It is called only while has_room() is true.
+  /// Transfers one message and subtracts its size from the credits. Called only while has_room() is true.
   virtual void transmit(const Envelope& envelope) = 0;
 
   std::uint64_t window_messages_;

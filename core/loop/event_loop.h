@@ -52,41 +52,41 @@ class EventLoop {
 
   const std::string& name() const { return name_; }
 
-  /// Runs `task` on the loop's thread. Any thread may call it, and tasks run in order. Exceptions of `task` are not
-  /// caught, so a task that calls code of a component must use Component::guarded.
+  /// Runs `task` on the loop's thread. Any thread may call this; tasks run in the order of the calls. Exceptions of
+  /// `task` are not caught, so a task that calls code of a component must use Component::guarded.
   void post(std::function<void()> task);
 
-  /// Runs `task` once on the loop's thread after `delay`. Only the loop's thread may call it. The delay is measured by
-  /// the steady clock. If the loop is busy, the task runs later. Returns an id for cancel().
+  /// Runs `task` once on the loop's thread after `delay`. Only the loop's thread may call this. The delay is measured
+  /// by the steady clock. If the loop is busy, the task runs later. Returns an id for cancel().
   TimerId after(std::chrono::milliseconds delay, std::function<void()> task);
   /// Cancels the task; does nothing if it has already run.
   void cancel(TimerId timer);
 
-  /// Passes a message to its input when the current handler has returned. Only the loop's thread may call it.
+  /// Passes a message to its input when the current handler has returned. Only the loop's thread may call this.
   void enqueue(Delivery delivery);
 
-  /// Adds a source, which the loop then polls. It may be called on the loop's thread, or before run().
+  /// Adds a source, which the loop then polls. May be called on the loop's thread, or before run().
   void add(Source& source);
-  /// Stops polling the source. Only the loop's thread may call it.
+  /// Stops polling the source. Only the loop's thread may call this.
   void remove(Source& source);
 
   /// Runs the loop until stop() is called. The loop looks for work at least once a second, even if nothing wakes it.
   void run();
-  /// Does all pending work and returns whether there was any. It never sleeps.
+  /// Does all pending work without sleeping. Returns true if there was any.
   bool run_once();
   /// Sleeps until there may be something to do, for at most `limit`.
   void wait(std::chrono::milliseconds limit);
 
-  /// Ends run(). Any thread may call it.
+  /// Ends run(). Any thread may call this.
   void stop();
-  /// Wakes the loop if it sleeps. The caller must first make its work visible to other threads. Any thread may call it.
-  /// If the loop is awake, the call costs one atomic load.
+  /// Wakes the loop if it sleeps. Any thread may call this, but must first make its work visible to other threads. If
+  /// the loop is awake, the call costs one atomic load.
   void wake() { wakeup_.notify(); }
-  /// Returns the handle by which other processes wake the loop.
+  /// Returns a handle that other processes can use to wake the loop.
   WakeupHandle wakeup_handle() const { return wakeup_.handle(); }
 
-  /// Returns the trace (Header::trace) of the message that is being handled. The messages that its handler sends get
-  /// the same trace.
+  /// Returns the trace (Header::trace) of the message that is being handled. Messages that the handler sends get the
+  /// same trace.
   std::uint64_t trace() const { return trace_; }
   void set_trace(std::uint64_t trace) { trace_ = trace; }
 

@@ -21,7 +21,7 @@ class SpscRing {
   /// index.
   explicit SpscRing(std::size_t capacity) : slots_(std::bit_ceil(capacity)), mask_(slots_.size() - 1) {}
 
-  /// Adds a value. Returns false if the ring is full; the value is then unchanged. Only the producer may call it.
+  /// Adds a value. Returns false if the ring is full; the value is then unchanged. Only the producer may call this.
   bool push(T&& value) {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);
     if (tail - head_.load(std::memory_order_acquire) > mask_) return false;
@@ -30,7 +30,7 @@ class SpscRing {
     return true;
   }
 
-  /// Removes the oldest value. Returns false if the ring is empty. Only the consumer may call it.
+  /// Removes the oldest value. Returns false if the ring is empty. Only the consumer may call this.
   bool pop(T& value) {
     const std::size_t head = head_.load(std::memory_order_relaxed);
     if (head == tail_.load(std::memory_order_acquire)) return false;
@@ -40,7 +40,8 @@ class SpscRing {
     return true;
   }
 
-  /// Returns true if the ring is empty. Both threads may call it; for the producer the result may already be outdated.
+  /// Returns true if the ring is empty. Both threads may call this; for the producer the result may already be
+  /// outdated.
   bool empty() const { return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire); }
 
  private:

@@ -21,7 +21,7 @@ struct WakeupHandle {
 /// The sleeping thread calls prepare(), checks once more for work, then sleeps on fd(). A producer first makes its work
 /// visible and then calls notify(). The sequentially consistent fences in prepare() and notify() make a lost wake-up
 /// impossible. The flag is in shared memory and the signal is a byte in a pipe, because other processes can open both
-/// through /proc. They could not open an eventfd.
+/// through /proc, but could not open an eventfd in this way.
 class Wakeup {
  public:
   Wakeup();
@@ -34,8 +34,8 @@ class Wakeup {
   /// Returns the handle for another process of the same user. It is valid as long as this object exists.
   WakeupHandle handle() const;
 
-  /// Announces that the thread is about to sleep. After this call the thread must check for work once more, and it must
-  /// call done() whether it then sleeps or not.
+  /// Announces that the thread is about to sleep. After this call the thread must check for work once more, and then
+  /// call done(), even if it does not sleep.
   void prepare() {
     asleep().store(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -44,8 +44,8 @@ class Wakeup {
   /// Announces that the thread is awake again, and empties the pipe.
   void done();
 
-  /// Wakes the thread if it sleeps. Any thread may call it after making the work visible. It makes a system call only
-  /// if the thread sleeps. If several threads call it, only one of them makes the system call.
+  /// Wakes the thread if it sleeps. Any thread may call this after making its work visible. The call makes a system
+  /// call only if the thread sleeps. If several threads call at the same time, only one of them makes the system call.
   void notify();
 
  private:
@@ -59,7 +59,7 @@ class Wakeup {
 /// The counterpart of a Wakeup in another process.
 class PeerWakeup {
  public:
-  /// Opens the handle. Throws kPeerLost if the process that made it has ended.
+  /// Opens the handle. Throws kPeerLost if the process that made the Wakeup has ended.
   explicit PeerWakeup(const WakeupHandle& handle);
   ~PeerWakeup();
   PeerWakeup(const PeerWakeup&) = delete;

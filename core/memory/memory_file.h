@@ -17,8 +17,8 @@ class MemoryFile {
   /// Makes a zeroed file whose size can no longer be changed, so that no reader can be killed by SIGBUS. Throws kIo.
   static MemoryFile make(std::size_t bytes);
 
-  /// Opens the file of a handle. Throws kPeerLost if the process that made the file has ended; the inode reveals a
-  /// reused descriptor. Throws kCorrupt if the file does not have the size that the handle contains.
+  /// Opens the file of a handle. Throws kPeerLost if the process that made the file has ended. A reused descriptor is
+  /// detected by its inode. Throws kCorrupt if the file does not have the size that the handle contains.
   static MemoryFile open(const SharedHandle& handle);
 
   MemoryFile(MemoryFile&& other) noexcept;
@@ -34,7 +34,7 @@ class MemoryFile {
   /// Returns a handle to the whole file, as memory whose references are not counted. Only the process that made the
   /// file may call this.
   SharedHandle handle() const { return handle_of(fd_); }
-  /// Returns a handle to the whole file behind `fd`, a descriptor that release() has returned. See handle().
+  /// Returns a handle to the whole file behind `fd`, a descriptor returned by release(). See handle().
   static SharedHandle handle_of(int fd);
 
  private:

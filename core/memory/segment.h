@@ -13,7 +13,7 @@ namespace trainyard::core {
 /// lock-free atomics only and never contains a pointer.
 struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
-  std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< How many references each process of the run has.
+  std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< The number of references of each process of the run.
 
   /// Returns true if no process holds a reference. The load has acquire order, so all accesses of the readers are
   /// finished.

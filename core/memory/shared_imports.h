@@ -13,7 +13,7 @@ namespace trainyard::core {
 /// be released on any thread.
 class SharedImports {
  public:
-  /// `self` is this process's index in the plan, under which SharedPool::lend counts the references of this process.
+  /// `self` is this process's index in the plan; SharedPool::lend counts references by this index.
   explicit SharedImports(std::uint32_t self);
   ~SharedImports();
   SharedImports(const SharedImports&) = delete;
@@ -21,7 +21,7 @@ class SharedImports {
 
   /// Returns the buffer behind a handle that was lent to this process. Each call of SharedPool::lend() permits one call
   /// of open(). The reference is returned when the last copy of the buffer is destroyed. Throws kPeerLost if the owner
-  /// has ended, and kCorrupt if the handle does not fit the memory to which it points.
+  /// has ended, and kCorrupt if the handle does not fit the memory that it refers to.
   Buffer open(const SharedHandle& handle);
 
  private:

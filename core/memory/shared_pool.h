@@ -14,7 +14,7 @@ namespace trainyard::core {
 ///
 /// A counted segment starts with a page that holds, for every process of the run, the number of references that the
 /// process has. A reader returns its references itself. If a reader dies, the launcher reports its death, and forget()
-/// removes the references of that reader. So no memory of the pool is leaked. Nor does anything remain in /dev/shm,
+/// removes the references of that reader. No memory of the pool is therefore leaked, and nothing remains in /dev/shm,
 /// because a memfd has no name.
 ///
 /// Thread-safe.
@@ -37,15 +37,15 @@ class SharedPool {
   /// so lending it costs nothing, and a reader may keep its address. Throws kIo.
   Buffer allocate_permanent(std::size_t bytes);
 
-  /// Counts one more reference of process `reader` to a counted buffer. A sender must call it before it sends the
-  /// handle. It does nothing for permanent memory. Throws kUnsupported for a process that has no counter.
+  /// Counts one more reference of process `reader` to a counted buffer. A sender must call this before it sends the
+  /// handle. Does nothing for permanent memory. Throws kUnsupported for a process that has no counter.
   static void lend(const Buffer& buffer, std::uint32_t reader);
 
   /// Removes all references of the dead process `reader` to buffers of this pool.
   void forget(std::uint32_t reader);
 
   /// Returns surplus segments to the system: segments that were free during several calls in a row while many others
-  /// were allocated, or during very many calls. The process calls it about once a second.
+  /// were allocated, or during very many calls. The process calls this about once a second.
   void trim();
 
   /// Returns the total size in bytes of all segments, in use or not.

@@ -13,8 +13,8 @@
 #define TRAINYARD_TEXT2(x) #x
 #define TRAINYARD_TEXT(x) TRAINYARD_TEXT2(x)
 
-/// The ABI tag: the properties that a plugin and the process that loads it must have in common, so that they can call
-/// C++ code of each other. These are the version of Trainyard, the compiler's C++ ABI, libstdc++'s string ABI, and the
+/// The ABI tag: the properties that a plugin and the process that loads it must have in common, so that each can call
+/// C++ code of the other. These are the version of Trainyard, the compiler's C++ ABI, libstdc++'s string ABI, and the
 /// version of LibTorch ("none" without it).
 #define TRAINYARD_ABI_TAG                                                                               \
   "trainyard-" TRAINYARD_VERSION " cxxabi-" TRAINYARD_TEXT(__GXX_ABI_VERSION) " cxx11-" TRAINYARD_TEXT( \
@@ -38,20 +38,20 @@ struct PluginLabel {
 PluginLabel read_plugin_label(const std::string& path);
 
 /// Returns the tag of this build. It consists of the parts of TRAINYARD_ABI_TAG and of one word for the interface of
-/// each kind of plugin, such as "strategy-fd5132dae94b". The version of LibTorch in it is the one that the plugins of
-/// this build use. The number in a word is a hash of the headers that a plugin of this kind includes; the build
-/// computes it (cmake/TrainyardInterfaces.cmake).
+/// each kind of plugin, such as "strategy-fd5132dae94b". The tag contains the version of LibTorch that the plugins of
+/// this build use. The number at the end of a word is a hash of the headers that a plugin of this kind includes; the
+/// build computes this hash (cmake/TrainyardInterfaces.cmake).
 std::string_view host_abi_tag();
 
-/// Returns only the words of host_abi_tag() that stand for interfaces. The build generates the function's definition.
+/// Returns only the words for interfaces in host_abi_tag(). The build generates the function's definition.
 std::string_view interface_words();
 
 /// Returns true if a process with the tag `host` may load a plugin with the tag `plugin`. All parts must be equal, with
-/// two exceptions: a plugin need not use LibTorch, and only the interfaces that the plugin names are compared.
+/// two exceptions: a plugin need not use LibTorch, and only the interfaces in the plugin's tag are compared.
 bool abi_matches(std::string_view plugin, std::string_view host);
 
-/// Returns the tag `host` without the interfaces that the tag `plugin` does not name, for an error message that shows
-/// both tags.
+/// Returns the tag `host` without the interfaces that are missing from the tag `plugin`, for an error message that
+/// shows both tags.
 std::string comparable_abi_tag(std::string_view plugin, std::string_view host);
 
 }  // namespace trainyard

@@ -38,12 +38,12 @@ class PluginLoader {
   std::string find(std::string_view kind, std::string_view name) const;
 
   /// Loads the library unless it is loaded already, and returns its entry. If the ABI tag does not fit, throws
-  /// kAbiMismatch, which contains both tags, before any code of the plugin can run. Throws kPluginLoad if the dynamic
+  /// kAbiMismatch, with both tags in its text, before any code of the plugin can run. Throws kPluginLoad if the dynamic
   /// linker fails, or for a file that everyone may write to.
   const PluginEntry& load(const std::string& path);
 
   /// Constructs the plugin `name` of the kind `Kind`. An Error that its constructor throws is passed on; any other
-  /// exception becomes kPluginLoad, which names the plugin. Undeclared parameters are not refused here; call
+  /// exception becomes a kPluginLoad that names the plugin. Undeclared parameters are not refused here; call
   /// check_all_given_are_known() when the object is complete.
   template <class Kind>
   std::unique_ptr<Kind> create(std::string_view name, typename Kind::Context& context) {
@@ -60,7 +60,7 @@ class PluginLoader {
   /// result.
   static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 
-  /// Returns the directories, in the order in which they are searched.
+  /// Returns the directories, in the order of the search.
   const std::vector<std::string>& directories() const { return directories_; }
 
  private:

@@ -21,17 +21,17 @@ namespace trainyard {
 struct PluginContext {
   /// The plugin's name in errors and logs: "component 'optimizer'", "dataset 'text' of component 'data_loader'".
   std::string where;
-  /// A JSON object. If it is empty, the plugin is constructed only to read its declaration, and the members below have
-  /// no meaning.
+  /// A JSON object, as text. If this is an empty string (not "{}"), the plugin is constructed only to read its
+  /// declaration, and the members below have no meaning.
   std::string parameters;
   std::uint64_t seed = 0;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
-  std::string output_directory;  ///< The folder into which the run writes its results.
+  std::string output_directory;  ///< The folder for the results of the run.
   std::shared_ptr<spdlog::logger> log;
   core::PluginLoader* plugins = nullptr;   ///< Loads and creates further plugins, such as a model.
   core::SharedPool* pool = nullptr;        ///< Memory that other processes can read without a copy.
-  core::Rendezvous* rendezvous = nullptr;  ///< Stores the notes by which ranks find each other.
+  core::Rendezvous* rendezvous = nullptr;  ///< Stores the notes that ranks use to find each other.
 };
 
 }  // namespace trainyard

@@ -33,8 +33,8 @@ class ComponentHost {
   /// Stops the threads before it destroys the other members, which the threads use.
   ~ComponentHost();
 
-  /// Makes one component of this process. It must be called before start(). Exceptions from loading the plugin and from
-  /// its constructor are passed on. Throws kPluginLoad if the library contains a plugin of another kind.
+  /// Makes one component of this process. Must be called before start(). Exceptions from loading the plugin and from
+  /// its constructor are passed on.
   void make(const ComponentPlan& plan);
 
   /// Starts the threads. Each thread is pinned to the CPUs that the plan assigns to its components, if there are any.

@@ -30,7 +30,7 @@ class ControlLink final : public Source {
     };
   }
 
-  /// Sends a message. Only the control thread may call it.
+  /// Sends a message. Only the control thread may call this.
   template <Message T>
   void send(const T& message) {
     std::string body;

@@ -34,13 +34,13 @@ class Gateway final : public Component {
   /// Returns the address to which visitors connect.
   const std::string& endpoint() const { return door_.endpoint(); }
 
-  /// Publishes a log record. Any thread may call it. Until the log has its first subscriber, the last 256 records are
+  /// Publishes a log record. Any thread may call this. Until the log has its first subscriber, the last 256 records are
   /// kept; this subscriber then receives them. In this way, records from the configuration also appear in the run's
   /// files.
   void publish(const LogRecord& record);
 
-  /// Sends the remaining messages of the components, and tells visitors that no more messages will follow. It is called
-  /// when every component has been finalized.
+  /// Sends the remaining messages of the components, and tells visitors that no more messages will follow. Called when
+  /// every component has been finalized.
   void finish();
 
   /// The counters of one subscription of a visitor: the number of messages sent to the visitor, and the number dropped,
@@ -50,7 +50,7 @@ class Gateway final : public Component {
     std::uint64_t sent = 0;
     std::uint64_t dropped = 0;
   };
-  /// Returns one entry for each subscription of each visitor. Only the control thread may call it.
+  /// Returns one entry for each subscription of each visitor. Only the control thread may call this.
   std::vector<VisitorCounters> counters() const;
 
  private:

@@ -18,7 +18,8 @@ class PlanView {
   const ProcessPlan& plan() const { return plan_; }
   const std::string& process() const { return process_; }
 
-  /// Returns a component by its index. The plan contains all components of the run, including those of other processes.
+  /// Returns a component by its index. The plan contains all components of the run, including the components of other
+  /// processes.
   const ComponentPlan& component(std::uint32_t index) const { return plan_.components.at(index); }
   bool is_mine(std::uint32_t index) const { return component(index).process == process_; }
 

@@ -30,7 +30,8 @@ class RequestDesk {
   /// Gives the desk access to the gateway. Until then, the answer to "counters" lacks the visitors.
   void open(const Gateway& gateway) { gateway_ = &gateway; }
 
-  /// Handles one request, whose answer is passed to `reply` now or later. It is called on the control loop.
+  /// Handles one request. The answer is passed to the constructor's `reply`, before or after this function returns.
+  /// Called on the control loop.
   void serve(const Request& request);
 
  private:

@@ -27,7 +27,7 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Returns the key "process/thread", under which other processes find this worker's endpoint.
+  /// Returns the key "process/thread", which other processes use to find this worker's endpoint.
   const std::string& key() const { return key_; }
 
   /// Starts the thread, which is pinned to `cpus` (if there are any) and runs the loop until stop().
@@ -35,7 +35,7 @@ class Worker {
   /// Stops the loop and waits until the thread has ended. Does nothing if the worker was never started.
   void stop();
 
-  /// Stops reading messages from a process that has died. It must be called on the loop.
+  /// Stops reading messages from a process that has died. Must be called on the loop.
   void retire_inlets(const std::string& process);
 
   /// Returns the publishing socket, after making it if it does not exist yet.

@@ -6,9 +6,9 @@
 
 namespace trainyard {
 
-/// Returns a counter-based random number of 64 bits. It depends only on `counter` and `key`, so it is the same on every
-/// machine and in any order of calls. There is no state, so any position of a random stream can be computed directly.
-/// The function is the finaliser of SplitMix64, which passes BigCrush on consecutive counters.
+/// Returns a counter-based random number of 64 bits. The number depends only on `counter` and `key`, not on the machine
+/// or the order of calls. There is no state, so any position of a random stream can be computed directly. The function
+/// is the finaliser of SplitMix64, which passes BigCrush on consecutive counters.
 constexpr std::uint64_t random_bits(std::uint64_t counter, std::uint64_t key) {
   std::uint64_t bits = (counter + 1) * 0x9e3779b97f4a7c15 + key;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;

@@ -9,8 +9,8 @@
 
 namespace trainyard::core {
 
-/// A store of notes, with which the ranks of a run exchange data before they can communicate in another way: handles of
-/// shared memory, addresses, shapes. A note consists of a key and a few bytes. Each key is used only once.
+/// A store of notes, which the ranks of a run use to exchange data before they can communicate in another way: handles
+/// of shared memory, addresses, shapes. A note consists of a key and a few bytes. Each key is used only once.
 ///
 /// A rendezvous is meant for the start of a run and not for its steps, because a note can be a file. Thread-safe.
 class Rendezvous {
@@ -25,7 +25,7 @@ class Rendezvous {
   virtual bool find(const std::string& key, std::string& value) const = 0;
 
   /// Waits for the note under `key` and returns its value. If the note does not exist after `timeout`, throws kTimeout,
-  /// which names the key.
+  /// naming the key.
   std::string get(const std::string& key, std::chrono::milliseconds timeout) const;
 };
 
@@ -38,8 +38,8 @@ std::unique_ptr<Rendezvous> make_folder_rendezvous(const std::string& folder);
 std::unique_ptr<Rendezvous> make_local_rendezvous();
 
 /// Stores this rank's text under `key`, waits until all `ranks` have done the same, and returns their texts in the
-/// order of `ranks`. A key may be used only once per run. If a text is missing after `timeout`, throws kTimeout, which
-/// names the missing ranks.
+/// order of `ranks`. A key may be used only once per run. If a text is missing after `timeout`, throws kTimeout, naming
+/// the missing ranks.
 std::vector<std::string> exchange(Rendezvous& rendezvous, const std::string& key, std::uint32_t rank,
                                   const std::vector<std::uint32_t>& ranks, const std::string& value,
                                   std::chrono::milliseconds timeout);

@@ -14,8 +14,8 @@ namespace trainyard {
 /// The scope of a value in a state: the whole run, or one rank.
 enum class StateScope : std::uint8_t {
   kRun,  ///< The value is the same on every rank. It is saved once, and every rank of a resumed run gets it.
-  /// Every rank has its own value. A rank of a resumed run gets the value that the rank with the same number had, if
-  /// there was such a rank.
+  /// Every rank has its own value. In a resumed run, a rank gets the value of the earlier rank with the same number, if
+  /// there was one.
   kRank,
 };
 
@@ -47,7 +47,7 @@ class StateWriter {
 
  private:
   struct Part {
-    std::map<std::string, std::string> values;  ///< As JSON.
+    std::map<std::string, std::string> values;  ///< The JSON text of each value, by name.
     std::vector<StateTensor> tensors;
   };
 
@@ -67,18 +67,18 @@ class StateReader {
   bool has(const std::string& name) const { return values_.contains(name) || tensors_.contains(name); }
 
   /// These functions return the value stored under `name`. If the value is missing or has another type, they throw
-  /// kCorrupt, which names the checkpoint and the owner.
+  /// kCorrupt, naming the checkpoint and the owner.
   double number(const std::string& name) const;
   std::uint64_t count(const std::string& name) const;
   bool flag(const std::string& name) const;
   std::string text(const std::string& name) const;
   std::string json(const std::string& name) const;
   const Tensor& tensor(const std::string& name) const;
-  /// Returns a tensor that must have this dtype and shape. If it does not, throws kShapeMismatch, which contains the
-  /// expected and the actual ones.
+  /// Returns a tensor that must have this dtype and shape. If it does not, throws kShapeMismatch with the expected and
+  /// the actual dtype and shape.
   const Tensor& tensor(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape) const;
 
-  /// Returns the step at which the checkpoint was made.
+  /// Returns the step of the checkpoint.
   std::uint64_t step() const { return step_; }
   /// Returns the number of ranks of the run that made the checkpoint; 0 if the checkpoint does not record it.
   std::uint32_t ranks() const { return ranks_; }
@@ -89,7 +89,7 @@ class StateReader {
   std::string path_, owner_;
   std::uint64_t step_;
   std::uint32_t ranks_;
-  std::map<std::string, std::string> values_;  ///< As JSON.
+  std::map<std::string, std::string> values_;  ///< The JSON text of each value, by name.
   std::map<std::string, Tensor> tensors_;
 };
 
@@ -102,12 +102,12 @@ class Stateful {
  public:
   virtual ~Stateful() = default;
 
-  /// Stores the state in `into`. A tensor that may change afterwards must be copied.
+  /// Stores the state in `into`. An override must copy any tensor that may change afterwards.
   virtual void save_state(StateWriter& into) const = 0;
 
-  /// Restores what save_state() has stored. It is not called if the checkpoint contains no state of this object. If
-  /// there are more ranks than before, values of the scope kRank are missing on the new ranks, which must start with
-  /// initial values.
+  /// Restores what save_state() stored. Not called if the checkpoint contains no state of this object. If there are
+  /// more ranks than before, values of the scope kRank are missing on the new ranks, which must start with initial
+  /// values.
   virtual void restore_state(const StateReader& from) = 0;
 };
 

@@ -55,7 +55,7 @@ class Rig {
   /// Connects the components by topic, configures them, and activates them in reverse order of addition. Exceptions of
   /// their hooks are passed on.
   void start();
-  /// Deactivates and finalizes the components, and handles the messages that are still under way. It may also be called
+  /// Deactivates and finalizes the components, and handles the messages that are still under way. May also be called
   /// after a component has failed.
   void stop();
 
@@ -84,13 +84,13 @@ class Rig {
   /// for them.
   void run_until_idle();
 
-  /// Returns the reason that a component gave to finish_run(), or an empty string if none has called it.
+  /// Returns the reason that a component passed to finish_run(), or an empty string if finish_run() was not called.
   const std::string& finished() const;
 
   /// Makes the outputs of `topic` block while `window` messages are unread. By default the rig reads every message
   /// immediately.
   void set_window(const std::string& topic, std::size_t window);
-  /// Reads up to `count` messages on a topic for which set_window() was called.
+  /// Reads up to `count` messages on a topic that has a window; see set_window().
   void take(const std::string& topic, std::size_t count);
 
  private:

@@ -16,8 +16,8 @@ struct AcceleratorTraits {
   std::vector<int> device_counts;       ///< The numbers of devices that are allowed; empty means any number.
   std::vector<std::string> precisions;  ///< The precisions that are supported: "32-true", "64-true", "bf16-mixed", ...
 
-  /// True if a step is compiled for the shapes of its batch. The first batch with different shapes then causes another
-  /// compilation, and a warning reports it.
+  /// True if a step is compiled for the shapes of its batch. Every batch with shapes that have not occurred before then
+  /// causes another compilation, and a warning reports it.
   bool static_graph_only = false;
 
   bool gradient_clipping = true;  ///< True if gradients can be clipped before the optimizer uses them.

@@ -16,15 +16,16 @@ struct ComponentTraits {
   /// namespace "rankN".
   bool per_rank = false;
 
-  /// The name of the event loop that runs the component in a composed run. Components with the same `thread` share one
-  /// event loop.
+  /// The name of the event loop that runs the component. Components of one process with the same `thread` share one
+  /// event loop. This matters most with `placement = "composed"`, where all components are in one process.
   std::string thread = "main";
 
   /// False if a run cannot continue with a new instance of this component, because other components rely on the state
   /// of the old instance. The planner then refuses `respawn` for it.
   bool restartable = true;
 
-  /// True if its parameters must be checked together (Configurable::check_parameters) before a plan is accepted.
+  /// True if the planner must call Configurable::check_parameters, which checks the parameters together, before it
+  /// accepts a plan.
   bool checks_parameters = false;
 
   /// The minimum memory, in bytes, that a process needs to host one such component, apart from the model and the data.

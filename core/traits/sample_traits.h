@@ -12,10 +12,10 @@ namespace trainyard {
 /// The kind of value that a model learns to predict for a sample. The planner uses it to refuse a model that cannot
 /// learn from the dataset, before the data is opened.
 enum class TargetKind : std::uint8_t {
-  kUnknown,  ///< The kind is not known before the data is read.
-  kClass,    ///< The number of one class.
+  kUnknown,  ///< The kind is unknown until the data is read.
+  kClass,    ///< One class, given by its number.
   kNumbers,  ///< One or more real numbers.
-  kTokens,   ///< The number of a token for each token of the input.
+  kTokens,   ///< One token, given by its number, for each token of the input.
 };
 constexpr auto words_of(TargetKind) { return words("kind of target", "unknown", "class", "numbers", "tokens"); }
 

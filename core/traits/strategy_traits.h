@@ -12,7 +12,7 @@ namespace trainyard {
 /// gradients the ranks must exchange, such as norms and overflows.
 enum class GradientsOfRanks : std::uint8_t {
   kEqual,        ///< Every rank has the same gradients.
-  kParts,        ///< Every rank has a part of the same gradients.
+  kParts,        ///< The gradients exist once, and every rank has a part of them.
   kOwn,          ///< Every rank has its own gradients, but all ranks skip a step if one rank does.
   kIndependent,  ///< Every rank has its own gradients and decides alone which steps to skip.
 };
@@ -26,7 +26,7 @@ struct StrategyTraits {
   static constexpr const char* kPluginKind = "strategy";
 
   std::uint32_t min_ranks = 1;
-  std::uint32_t max_ranks = 0;  ///< 0 means any number.
+  std::uint32_t max_ranks = 0;  ///< The largest number of ranks; 0 means any number.
   bool one_process = false;     ///< True if all ranks must be threads of one process; other plans are refused.
   bool same_data = false;       ///< True if every rank gets the same batches instead of its own part of the data.
   GradientsOfRanks gradients = GradientsOfRanks::kEqual;

@@ -31,14 +31,14 @@ class RemoteReceiver final : public Receiver {
  public:
   RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription);
 
-  /// Returns the credit of a handled message. It is called on the inlet's loop.
+  /// Returns the credit of a handled message. Called on the inlet's loop.
   void consumed(const Envelope& envelope) override;
   /// Returns all outstanding credit now, and the credit of each later message as soon as the message has been handled.
-  /// It is called when the sender requests a flush.
+  /// Called when the sender requests a flush.
   void flush();
 
-  /// Makes a ring and returns an offer of this ring for the publisher. `loop` is the handle with which the publisher
-  /// can wake the loop of the receiver.
+  /// Makes a ring and returns an offer of this ring for the publisher. The publisher can use `loop` to wake the loop of
+  /// the receiver.
   RingOffer offer_ring(const WakeupHandle& loop);
   /// Records the publisher's answer to the offer of a ring. If the publisher has accepted the ring, `sender` is the
   /// means to wake the publisher. If `sender` is null, the publisher has not accepted the ring, and the ring is
@@ -49,7 +49,7 @@ class RemoteReceiver final : public Receiver {
   bool has_work() const { return connected && ring_ && !ring_->empty(); }
   /// Returns the ring. Call it only while has_work() is true.
   SharedRing& ring() { return *ring_; }
-  /// Wakes the sender if it waits for room in the ring. It must be called after records have been taken from the ring.
+  /// Wakes the sender if it waits for room in the ring. Must be called after records have been taken from the ring.
   void ring_read();
 
   /// Passes a message to the input's component.
@@ -83,8 +83,8 @@ class RemoteReceiver final : public Receiver {
 /// Not thread-safe: the inlet and its receivers are created and used on the loop to which the inlet is added.
 class Inlet final : public Source {
  public:
-  /// `process_index` is the index under which shared buffers count the references of this process. `loop` is the loop
-  /// to which the inlet is added. With keys, the inlet presents itself as a member of the run; without keys, the
+  /// `process_index` is this process's index in the plan; shared buffers count references by this index. `loop` is the
+  /// loop to which the inlet is added. With keys, the inlet presents itself as a member of the run; without keys, the
   /// address must be in the local file system.
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
         const RunKeys& keys = {});

@@ -43,15 +43,15 @@ class RemoteEdge final : public Edge {
   /// Counts messages and bytes that the subscriber has handled. Used only over the socket; a ring has its own counters.
   void credit(std::uint64_t messages, std::uint64_t bytes);
 
-  /// If has_room() has returned false and there is room now, sends the messages that wait and returns true. Otherwise
-  /// returns false.
+  /// If has_room() returned false before and there is room now, sends the messages that wait and returns true.
+  /// Otherwise returns false.
   bool poll_room();
   /// Returns true if poll_room() would do something.
   bool room_came() const { return starved_ && room(); }
 
   /// Returns true while messages go through a ring.
   bool in_shared_memory() const { return ring_.has_value(); }
-  /// Returns the process index under which shared buffers count the references of the subscriber.
+  /// Returns the process index of the subscriber; shared buffers count references by this index.
   std::uint32_t reader() const { return reader_; }
   /// Returns true if the edge has a ring and the process that made the ring is still alive. This distinguishes a dead
   /// subscriber from its restarted successor, which has the same process index and may already have subscribed.

@@ -16,7 +16,7 @@ struct RunKeys {
 
   /// Makes a new pair. Throws kUnsupported if libzmq was built without CURVE.
   static RunKeys make();
-  /// Reads the keys from text that text() has returned. An empty text yields empty keys. Throws kCorrupt for any other
+  /// Reads the keys from a text returned by text(). An empty text yields empty keys. Throws kCorrupt for any other
   /// text.
   static RunKeys read(std::string_view text);
   /// Returns the keys as text. The text must be passed on only through a channel that others cannot read.

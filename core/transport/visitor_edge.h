@@ -39,7 +39,7 @@ class VisitorEdge final : public Edge {
 
   bool drained() const override { return waiting() == 0 && returned_messages_ == sent_messages_; }
 
-  /// Sends the messages that have arrived since the edge was made. It must be called when the subscription has been
+  /// Sends the messages that have arrived since the edge was made. Must be called when the subscription has been
   /// acknowledged.
   void open();
   /// Adds credit for messages and bytes that the visitor has handled.

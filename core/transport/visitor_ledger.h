@@ -16,7 +16,7 @@ namespace trainyard::core {
 /// disconnected.
 class VisitorAccount {
  public:
-  /// Returns the number of unread bytes. Any thread may call it.
+  /// Returns the number of unread bytes. Any thread may call this.
   std::uint64_t unread() const { return unread_.load(std::memory_order_relaxed); }
 
  private:

@@ -30,7 +30,7 @@ class DeviceMemory {
   /// (kUnsupported) if not enough memory is free.
   void* take(std::size_t bytes);
 
-  /// Frees memory that take() has allocated.
+  /// Frees memory allocated by take().
   void give_back(void* device_address);
 
   /// Returns true if the address is an address of this device.

@@ -7,7 +7,7 @@
 
 namespace trainyard::launch {
 
-/// The output of a short-lived helper program, and the way in which it ended.
+/// The output of a short-lived helper program, and how it ended.
 struct ChildOutput {
   std::string text;        ///< What the program wrote to its standard output.
   std::string errors;      ///< What the program wrote to its standard error.

@@ -91,7 +91,7 @@ struct Plan {
 struct RunPlace {
   /// The directory of the run's sockets. Its path must be short, because the path of a socket has at most 107 bytes.
   std::string run_directory;
-  std::vector<std::string> plugin_path;  ///< The directories from which the process loads plugins.
+  std::vector<std::string> plugin_path;  ///< The directories that the process loads plugins from.
 };
 
 /// Returns the plan that is sent to one process. It contains all components, because a process needs to know the

@@ -47,7 +47,7 @@ class ScannedCatalogue final : public Catalogue {
   struct Entry {
     std::string stamp;  ///< The size and modification time of the file, and this installation's ABI tag.
     core::PluginInfo info;
-    std::map<std::string, Answer> answers;  ///< By the parameters with which the plugin was constructed.
+    std::map<std::string, Answer> answers;  ///< The answers, indexed by the parameters of the plugin.
   };
   std::map<std::string, Entry> entries_;  ///< By the path of the plugin's file.
   bool changed_ = false;

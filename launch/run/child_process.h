@@ -66,7 +66,7 @@ class ChildProcess {
   /// process is not running or is already being ended.
   void end(std::chrono::milliseconds rung);
 
-  /// Returns true if end() has been called since the process was started, so that its end was requested.
+  /// Returns true if end() was called after the process was started.
   bool being_ended() const { return ending_; }
 
   /// Returns true if the process did not react to SIGINT and SIGTERM, so that end() had to send SIGKILL.

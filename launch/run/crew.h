@@ -41,7 +41,7 @@ class Crew {
   Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions options, Reports reports);
   ~Crew();
 
-  /// Returns all processes of the plan, in the order of the plan, including those that are not running.
+  /// Returns all processes of the plan, in the order of the plan, whether they are running or not.
   const std::vector<std::unique_ptr<ChildProcess>>& children() const { return children_; }
 
   /// Returns the process with this name, or null if there is none.
@@ -70,7 +70,7 @@ class Crew {
  private:
   SpawnOptions spawn_options(const ChildProcess& child) const;
   void print(const ChildProcess& child, std::string_view line, bool from_stderr);
-  // Handles one wait status that waitpid() has returned.
+  // Handles one wait status returned by waitpid().
   void note(ChildProcess& child, int status);
 
   PollLoop& loop_;

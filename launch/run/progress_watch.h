@@ -43,8 +43,8 @@ class ProgressWatch {
   /// Removes a process that has ended.
   void on_gone(const std::string& process) { pulses_.erase(process); }
 
-  /// Returns a sentence, without a full stop, that names what the run waits for. These are the processes that are
-  /// stopped, else those that do not answer, else the components that are busy.
+  /// Returns a sentence, without a full stop, that names what the run waits for: the processes that are stopped; if
+  /// there are none, the processes that do not answer; otherwise the components that are busy.
   std::string who() const;
 
  private:

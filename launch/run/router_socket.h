@@ -10,7 +10,7 @@
 
 namespace trainyard::launch {
 
-/// The ROUTER socket through which the launcher exchanges messages with the processes of its run. Its functions never
+/// The ROUTER socket that the launcher uses to exchange messages with the processes of its run. Its functions never
 /// block. The first frame of every message is the identity of the peer that sent it or is to receive it.
 class RouterSocket {
  public:

@@ -29,9 +29,9 @@ namespace trainyard::launch {
 /// The settings of a launch that are not part of the plan.
 struct LaunchOptions {
   std::string name;                                 ///< The name of the run; if empty, the plan's name is used.
-  std::string base = runs_directory();              ///< The directory in which run directories are made.
+  std::string base = runs_directory();              ///< The directory that contains the run directories.
   std::string process_program;                      ///< The path of `trainyard-process`.
-  std::vector<std::string> plugin_path;             ///< The directories from which processes load plugins.
+  std::vector<std::string> plugin_path;             ///< The directories that processes load plugins from.
   std::map<std::string, core::PluginInfo> plugins;  ///< The plugins of the components, by name.
   std::chrono::milliseconds rung{2'000};            ///< The time between SIGINT, SIGTERM and SIGKILL.
   std::chrono::milliseconds silence{30'000};        ///< A process that sends nothing for this long is reported.
@@ -68,7 +68,7 @@ struct RunContext {
   /// ends one.
   std::uint32_t pauses = 0;
 
-  /// Returns the name of the process in which a component runs.
+  /// Returns the name of the process that runs a component.
   std::string process_of(std::uint32_t component) const { return plan.components[component].process; }
 
   /// Returns the indices of the components in a process, in the order of activation.

@@ -5,7 +5,7 @@
 
 namespace trainyard::launch {
 
-/// The phases of a run, in the order in which a run goes through them. A run that ends early skips some of them.
+/// The phases of a run, in their order. A run that ends early skips some of them.
 enum class RunPhase {
   kStarting,      ///< The processes start, and configure their components.
   kConnecting,    ///< The processes connect to each other, and their components become active.

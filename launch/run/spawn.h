@@ -12,7 +12,7 @@
 
 namespace trainyard::launch {
 
-/// The settings with which a process is started.
+/// The settings for starting a process.
 struct SpawnOptions {
   std::vector<std::string> command;                ///< The program, which is looked up in PATH, and its arguments.
   std::map<std::string, std::string> environment;  ///< Variables that are added to this process's own environment.
@@ -21,7 +21,7 @@ struct SpawnOptions {
   std::vector<std::uint32_t> cpus;                 ///< The process is pinned to these CPUs; empty if it is not pinned.
 };
 
-/// A process that spawn() has started. The caller must reap it.
+/// A process started by spawn(). The caller must reap it.
 struct Spawned {
   pid_t pid = 0;
   FileDescriptor out;  ///< The reading end of its stdout; non-blocking.

@@ -27,8 +27,8 @@ namespace trainyard {
 ///
 /// A vote replaces Horovod's coordinator: each rank contributes the number of gradients that it has ready, and the
 /// smallest number is taken (an all-reduce of one number). The next vote is held one cycle later. Gradients become
-/// ready in the reverse order of the arena, so those that are averaged together are already contiguous, and nothing is
-/// copied.
+/// ready in the reverse order of the arena, so gradients that are averaged together are already contiguous, and nothing
+/// is copied.
 ///
 /// The ranks cannot block each other. Votes and reductions are asynchronous, and all ranks start the same ones in the
 /// same order, because the result of each vote determines what follows. Votes are repeated until all gradients are

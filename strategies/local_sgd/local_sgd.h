@@ -7,7 +7,7 @@ namespace trainyard {
 
 /// Local SGD: every rank makes its own steps with its own optimizer, and every few steps the parameters are replaced by
 /// their mean over all ranks. The ranks exchange 1 / every_steps of the data that they exchange with ddp, and the
-/// updates differ slightly from those of ddp.
+/// updates differ slightly from the updates of ddp.
 ///
 /// The optimizer's state is not averaged: each rank keeps its own momentum, as in the literature.
 ///

@@ -49,7 +49,7 @@ class Board {
   Common& common() const;
   Worker& worker(std::uint32_t rank) const;
 
-  /// Wakes all sleeping workers. It must be called after every change for which a worker may wait.
+  /// Wakes all sleeping workers. Must be called after every change for which a worker may wait.
   void changed() const;
 
   /// Sleeps until `Common::events` differs from `seen`, but no longer than `longest`, which must be less than a second.

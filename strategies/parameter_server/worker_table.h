@@ -51,7 +51,7 @@ class WorkerTable {
   /// Records that this worker begins its next step, and by how many steps the slowest worker is behind. Called when
   /// this worker has the parameters for the step.
   void begin_step();
-  /// Returns the largest number of steps by which a worker was ever behind another worker that began a step.
+  /// Returns the largest lead, in steps, that a worker has ever had over the slowest worker when it began a step.
   std::uint64_t widest_spread() const;
 
   /// Returns true if no worker is more than `steps` behind this worker's clock. A worker that waits in a meeting which

@@ -11,7 +11,7 @@ namespace trainyard {
 
 /// ZeRO, stage 1: the ranks divide the optimizer's state among themselves. Every rank has the whole model and a part of
 /// the data, as with ddp, but it receives only its part of the averaged gradients and updates that part. The results
-/// are bit-identical to those of ddp, with the same traffic and 1/N of the optimizer's memory and work.
+/// are bit-identical to the results of ddp, with the same traffic and 1/N of the optimizer's memory and work.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class Zero1 final : public ReplicaStrategy {

@@ -17,7 +17,7 @@ struct Bucket;
 /// ZeRO, stage 2: the ranks divide the optimizer's state and the gradients among themselves. Finished gradients are
 /// reduced bucket by bucket, while backward is still running; every rank keeps the averages of its part, and the rest
 /// is freed immediately. Every micro-batch is reduced, so several micro-batches in a step need more communication than
-/// with zero1. The results are those of ddp; without accumulation they are bit-identical.
+/// with zero1. The results are the same as with ddp; without accumulation they are bit-identical.
 ///
 /// In addition to its part, a rank needs two pieces of memory in which gradients are reduced. It also needs memory for
 /// the gradients that autograd holds until a bucket is complete.

@@ -33,9 +33,8 @@ void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int
 void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,
                        double* out, double* probabilities);
 
-/// Computes the gradient of `qkv` from `out_gradient`, and overwrites every element of `qkv_gradient` that belongs to
-/// these heads. `probabilities` must come from attention_forward(). This takes about twice the time of the forward
-/// pass.
+/// Computes the gradient of `qkv` from the gradient of `out`, and writes every element of the result. `probabilities`
+/// is the result of the forward pass. This takes about twice the time of the forward pass.
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const float* qkv,
                         const float* probabilities, const float* out_gradient, float* qkv_gradient);
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,

@@ -15,8 +15,8 @@ namespace trainyard::fused {
 //
 // Shapes: N rows (B batch times T tokens for text), D width, V classes or words of the vocabulary.
 
-/// Returns x Phi(x): GELU in its exact form (Hendrycks and Gimpel, 2016), not the approximation by tanh. Float results
-/// are accurate to 2e-7.
+/// Returns x Phi(x): GELU in its exact form (Hendrycks and Gimpel, 2016), not the approximation by tanh. In float, the
+/// error is at most 2e-7.
 at::Tensor gelu(const at::Tensor& x_ND);
 
 /// Returns the layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias. The

@@ -39,8 +39,8 @@ class Subscriber {
   /// the subscription, and kCorrupt if a publisher sends a malformed message.
   std::optional<Received> next(std::chrono::milliseconds deadline);
 
-  /// Returns true when every publisher has sent Ended and next() has returned all messages that the publishers sent
-  /// before it.
+  /// Returns true once every publisher has sent Ended. By that time, next() has returned all messages that were sent
+  /// before Ended.
   bool ended() const;
 
  private:

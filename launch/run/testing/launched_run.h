@@ -60,7 +60,7 @@ class LaunchedRun {
   /// Waits until base() contains no run directory. Returns false if that does not happen.
   bool directory_is_gone() const;
 
-  /// Returns the directory in which run directories are made.
+  /// Returns the directory that contains the run directories.
   const std::string& base() const { return base_; }
 
   /// Returns the value that XDG_RUNTIME_DIR must have so that a program finds this run by itself.
