@@ -117,7 +117,7 @@ class Runner {
   /// Returns true if all ranks get the same batches.
   bool same_data() const { return strategy_->traits().same_data; }
   const Arena& arena() const { return *arena_; }
-  /// Returns the device that build() has claimed.
+  /// Returns the device claimed by build().
   ClaimedDevice& device() { return *device_; }
   ArenaInfo arena_info() const;
   ModelInfo model_info() const;

@@ -43,8 +43,8 @@ class SavedParts {
   /// function accepts.
   std::vector<std::string> keep(const RestoredStates& states);
 
-  /// Restores the parts from the states that keep() has stored. Does nothing if keep() was not called. If the
-  /// checkpoint has no state for the random numbers of this rank, a new sequence begins.
+  /// Restores the parts from the states stored by keep(). Does nothing if keep() was not called. If the checkpoint has
+  /// no state for the random numbers of this rank, a new sequence begins.
   void restore();
 
  private:

@@ -8,9 +8,9 @@
 
 namespace trainyard::host {
 
-/// A stop that is being carried out. It abandons the order that is under way, if any. Its answer also stands for the
-/// abandoned order and for all orders that were still waiting. The answer contains the number of batches that the
-/// abandoned order had used.
+/// A stop that is being carried out. The stop abandons the order that is under way, if any. Its answer also covers the
+/// abandoned order and all orders that were still waiting. The answer contains the number of batches that the abandoned
+/// order had used.
 class StopOrder final : public ActiveOrder {
  public:
   /// `overtaken` is the order that is under way, if any.

@@ -70,7 +70,7 @@ class StrategyManager final : public Component {
   // Sends every order that is due, and ends the run when no orders remain. Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
-  // If all ranks rest, answers the callers of `pause` who wait for this.
+  // If all ranks rest, answers the requests of `pause` that wait for this.
   void report_rest();
   void send_merged_metrics();
   // Returns the parameters as plain data, for code that does not depend on components.
