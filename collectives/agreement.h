@@ -56,9 +56,10 @@ class Agreement {
   virtual void receive() {}
 
   /// Yields the processor, or sleeps until something arrives, but no longer than `pause.most`. The engine calls this
-  /// function after a check without progress. An implementation that could miss a wake-up must first announce that it
-  /// will sleep, then call `look_again`, and must not sleep if `look_again` returns true. Returns false if it only
-  /// yielded the processor.
+  /// function after a check without progress. `look_again` makes another check, and returns true if the engine has made
+  /// progress or has failed. If a wake-up could be missed, the implementation must first let the other members see that
+  /// this member is about to sleep, then call `look_again`, and must not sleep if it returns true. Returns false if the
+  /// function only yielded the processor.
   virtual bool rest(const Pause& pause, const std::function<bool()>& look_again) = 0;
 
   /// Wakes this member if it sleeps in rest(). Any thread may call this. Needed only if the engine runs on a separate

@@ -10,8 +10,9 @@ namespace trainyard::collectives {
 
 /// The thread that carries out the operations.
 enum class Thread : std::uint8_t {
-  /// The thread that calls the collective, during its calls. This is the fastest choice, because nothing is passed
-  /// between threads.
+  /// The thread that calls the collective. Operations make progress only during these calls. This is the fastest
+  /// choice,
+  /// because nothing is passed between threads.
   kCaller,
   kOwn,  ///< A separate thread of the group, so that operations make progress while the caller computes.
 };

@@ -28,8 +28,8 @@ class ShardedUpdate {
   /// of a flat block.
   std::vector<std::uint64_t> bounds_of(std::uint64_t offset, std::uint64_t bytes) const;
 
-  /// Gives every rank the parameters of all parts and the buffers of rank 0. If the run resumes, called after the ranks
-  /// have restored their own parts.
+  /// Gives every rank the parameters of all parts and the buffers of rank 0. If the run resumes, this is called after
+  /// the ranks have restored their own parts.
   void synchronise(ArenaEdit& edit);
 
   /// Gives every rank the parameters of all parts. Called after the ranks have updated their own parts.

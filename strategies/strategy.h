@@ -115,8 +115,8 @@ class Strategy : public Configurable, public Stateful {
   /// process and do not.
   void set_up(const RankParts& parts);
 
-  /// Makes all ranks start from the same parameters. If the run resumes, called after the checkpoint has been restored
-  /// into the arena.
+  /// Makes all ranks start from the same parameters. If the run resumes, this is called after the checkpoint has
+  /// been restored into the arena.
   void start();
 
   /// Computes the forward and backward pass of one micro-batch. Returns the loss without its graph, or an undefined

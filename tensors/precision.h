@@ -16,7 +16,7 @@ struct Precision {
   std::string name;                         ///< "32-true", "bf16-mixed", ...
   at::ScalarType parameters = at::kFloat;   ///< The type of the arena and of the floating-point tensors of a batch.
   at::ScalarType computation = at::kFloat;  ///< The type of matrix products and convolutions.
-  /// True if the loss is scaled, because small gradients would otherwise vanish in float16.
+  /// True if the loss is scaled, which keeps small gradients from vanishing in float16.
   bool scales_loss = false;
 
   /// Returns true if computation and parameters have different types, so that autocast is needed.

@@ -8,9 +8,9 @@ namespace trainyard {
 /// Gives `tensor` the memory, the device and the type of `data`, while all references to it, such as those held by a
 /// model or by autograd, remain valid. The autograd history and `requires_grad` of `tensor` stay as they are.
 ///
-/// This does what LibTorch's `set_data` does, but for every device: `set_data` refuses some changes of the device type
-/// (ipu, xla, PrivateUse1). Throws kUnsupported if the tensors of the device are objects of a special C++ class,
-/// because an ordinary tensor cannot take over the content of such an object.
+/// This does what LibTorch's `set_data` does, but for every device: `set_data` refuses changes between some types of
+/// devices, for example from the CPU to ipu, xla or PrivateUse1. Throws kUnsupported if such a change involves a tensor
+/// of a special C++ class, because an ordinary tensor cannot take over the content of such a tensor.
 void replace_data(const at::Tensor& tensor, const at::Tensor& data);
 
 }  // namespace trainyard

@@ -51,9 +51,9 @@ class Transform : public Configurable {
   explicit Transform(TransformContext& context) : Configurable(context.where, context.parameters) {}
 
   /// Prepares the transform for the field `input`, and returns a description of the field that `apply` will produce.
-  /// The dtype and shape of this field may differ from `input`, but its name must be the same. Called once, before
-  /// `apply`. Throws kShapeMismatch or kInvalidArgument if the transform cannot process the field; the error states
-  /// what was given and what is allowed.
+  /// The dtype and shape of this field may differ from those of `input`, but its name must be the same. Called once,
+  /// before `apply`. Throws kShapeMismatch or kInvalidArgument if the transform cannot process the field; the error
+  /// states what was given and what is allowed.
   virtual DatasetField prepare(const DatasetField& input) = 0;
 
   /// Computes `output` from `input`. The two spans do not overlap. `input` has the size of the field that was passed to

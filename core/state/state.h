@@ -93,8 +93,8 @@ class StateReader {
   std::map<std::string, Tensor> tensors_;
 };
 
-/// An object whose state is part of every checkpoint, such as a model or a strategy. With this state, the parameters
-/// and the optimizer's blocks, a run that is resumed continues as if it had not been interrupted.
+/// An object whose state is part of every checkpoint, such as a model or a strategy. Together with the parameters,
+/// the buffers and the optimizer's blocks, this state lets a resumed run continue as if it had not been interrupted.
 ///
 /// The owner of the object calls both functions when no step is in progress; for models and strategies, the owner is
 /// the accelerator host. A component is not Stateful but has a StatePort (core/component/state_port.h).

@@ -34,7 +34,7 @@ class TemporaryFolder {
   /// Returns the path of a file in the folder, whether the file exists or not.
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
-  /// Writes a file in the folder, makes the folders on the way to it, and returns its path.
+  /// Writes a file in the folder, creating its parent folders if necessary, and returns its path.
   std::string write(const std::string& name, std::string_view text) const {
     const std::filesystem::path path = std::filesystem::path(path_) / name;
     std::filesystem::create_directories(path.parent_path());
