@@ -286,7 +286,9 @@ TEST_F(CheckpointWriterTest, AMonitorThatNamesNoMetricEndsTheRunAfterTheCheckpoi
     rig_.send("snapshot", snapshot);
     rig_.run_until([] { return false; });
   });
-  EXPECT_NE(error.find("monitor = 'acc' names no metric of the validation; known: accuracy, loss"), std::string::npos)
+  EXPECT_NE(
+      error.find("monitor = 'acc' names no metric of the validation; did you mean 'accuracy'? known: accuracy, loss"),
+      std::string::npos)
       << error;
   EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints").size(), 1u);
 }

@@ -103,7 +103,8 @@ TEST(ComponentReaderTest, UnknownKeysAreErrorsWithTheNearestOne) {
             "a.toml:2: group.g.components: unknown key; did you mean 'component'? known: component, environment, "
             "namespace, when");
   EXPECT_EQ(error_one("\ninputs.in.window = 3"),
-            "a.toml:4: component.c.inputs.in.window: unknown key; known: policy, window_bytes, window_messages");
+            "a.toml:4: component.c.inputs.in.window: unknown key; did you mean 'window_bytes'? known: policy, "
+            "window_bytes, window_messages");
 }
 
 TEST(ComponentReaderTest, NeedsExactlyOneOfPluginAndCommand) {
@@ -139,7 +140,8 @@ TEST(ComponentReaderTest, ChecksEveryKind) {
   EXPECT_EQ(error_one("inputs.in.window_messages = 0"),
             "a.toml:3: component.c.inputs.in.window_messages: 0 is not allowed; an integer >= 1");
   EXPECT_EQ(error_one("inputs.in.policy = 'drop'"),
-            "a.toml:3: component.c.inputs.in.policy: \"drop\" is not allowed; one of: block, latest, drop_oldest");
+            "a.toml:3: component.c.inputs.in.policy: \"drop\" is not allowed; one of: block, latest, drop_oldest; did "
+            "you mean 'drop_oldest'?");
   EXPECT_EQ(error_one("respawn = 'allways'"),
             "a.toml:3: component.c.respawn: \"allways\" is not allowed; one of: never, on_failure, always; did you "
             "mean 'always'?");
