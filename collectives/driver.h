@@ -30,9 +30,9 @@ class Driver {
 
   /// Makes the group fail because this member cannot continue, and reports `reason` to the other members. Never throws.
   void abort(const std::string& reason) noexcept;
-  /// Maps the memory of all members, unless the memory of one of them has no handle. `own` is the memory of this
-  /// member, and `handles` contains the handle of each member. If the sizes differ or mapping fails, the group fails
-  /// and the function throws.
+  /// Maps the memory of all members, unless the memory of a member cannot be mapped (SharedHandle::fd is negative).
+  /// `own` is the memory of this member, and `handles` contains the handle of each member. If the sizes differ or
+  /// mapping fails, the group fails and the function throws.
   void map(const Buffer& own, std::span<const SharedHandle> handles);
   Transport& transport() { return *engine_->backend().transport; }
 

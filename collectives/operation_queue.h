@@ -15,7 +15,7 @@ namespace trainyard::collectives {
 enum class Stage : std::uint8_t {
   kQueued,     ///< The operation has not been announced to the other members.
   kAnnounced,  ///< The operation has been announced, but not every member has called it.
-  kAgreed,     ///< All members have called the same operation, and elements are being transferred.
+  kAgreed,     ///< All members have called the same operation, or a message has begun. Elements are being transferred.
   kFinished,
 };
 
@@ -43,14 +43,15 @@ class OperationQueue {
   QueuedOperation* find(std::uint64_t number);
 
   /// Returns true if this operation is the next one of its lane to begin. For an operation of the group, this means
-  /// that all earlier ones have been announced; for a message, that all earlier messages of its lane are finished.
+  /// that all earlier operations of the group have been announced. For a message, it means that all earlier messages of
+  /// its lane are finished.
   bool is_next(const QueuedOperation& queued) const;
   /// Returns an earlier operation that must be finished before `operation` may access its memory, or null if there is
   /// none.
   const QueuedOperation* obstacle(const Operation& operation) const;
-  /// Returns the unfinished operation that holds up `queued`. Normally this is the first operation of its lane. If that
-  /// operation cannot begin because an earlier operation uses its memory, the function returns the result of
-  /// held_up_by() for that earlier operation.
+  /// Returns the unfinished operation that holds up `queued`. Normally this is the first unfinished operation of the
+  /// same lane, which can be `queued` itself. If that operation cannot begin because an earlier operation uses its
+  /// memory, the function returns the result of held_up_by() for that earlier operation.
   const QueuedOperation& held_up_by(const QueuedOperation& queued) const;
   /// Returns the first unfinished operation of the group, or null if there is none.
   const QueuedOperation* first_of_group() const;
