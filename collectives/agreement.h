@@ -59,8 +59,8 @@ class Agreement {
   virtual void receive() {}
 
   /// Rests after a check without progress: yields the processor, or sleeps until another member makes progress or
-  /// wake() is called, but no longer than `pause.most`. Returns false if the member neither slept nor prepared to
-  /// sleep; it then has not called `look_again`. Otherwise returns true, and the engine checks for failures.
+  /// wake() is called, but no longer than `pause.most`. Returns false if the function only yielded the processor; it
+  /// then has not called `look_again`. Otherwise returns true, and the engine checks for failures.
   ///
   /// `look_again` makes the engine check once more; it returns true if the engine has made progress or has failed. An
   /// implementation that could miss a wake-up must first make it visible to the other members that this member is about

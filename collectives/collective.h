@@ -62,9 +62,9 @@ class Work {
 /// text lists what each rank called. send() and recv() are exceptions: they involve only two ranks.
 ///
 /// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that the call
-/// returns. Operations are carried out in the order of the calls. If a rank ends while another rank still waits for it,
-/// or does not respond within the timeout of the context, all other ranks get an error that names this rank. The group
-/// can then no longer be used, and every further call throws the same error.
+/// returns. Operations are carried out in the order of the calls. If a rank ends before it has done its part of an
+/// operation, or does not respond within the timeout of the context, all other ranks get an error that names this rank.
+/// The group can then no longer be used, and every further call throws the same error.
 ///
 /// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory` and
 /// `zmq` this is the order of the ranks, for every element.
@@ -195,7 +195,7 @@ std::unique_ptr<Collective> make_world(const PluginContext& context, const std::
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the collective `name`. `description` is a short text about the collective. Must be
-/// the last line of the collective's .cpp, outside of any namespace.
+/// Registers the class `Class` as the collective `name`. `description` is a short text for users. Must be the last line
+/// of the collective's .cpp, outside of any namespace.
 #define TRAINYARD_COLLECTIVE(Class, name, description) \
   TRAINYARD_PLUGIN("collective", ::trainyard::Collective, ::trainyard::CollectiveContext, Class, name, "1", description)

@@ -21,8 +21,8 @@ enum class Effort : std::uint8_t {
   kEverything,  ///< As much of the work as possible, because its caller waits.
 };
 
-/// The data transfer of one operation. The transfer refers to the Operation that was passed to Transport::begin(),
-/// which must outlive it.
+/// The data transfer of one operation. A transfer keeps a reference to the Operation that was passed to
+/// Transport::begin(), so the Operation must outlive the transfer.
 class Transfer {
  public:
   virtual ~Transfer() = default;

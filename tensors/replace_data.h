@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// Gives `tensor` the memory, the device and the type of `data`, while all references to it, such as those held by a
-/// model or by autograd, remain valid. The autograd history and `requires_grad` of `tensor` stay as they are.
+/// Gives `tensor` the memory, the device and the type of `data`, while all references to `tensor`, such as those held
+/// by a model or by autograd, remain valid. The autograd history and `requires_grad` of `tensor` stay as they are.
 ///
 /// This does what LibTorch's `set_data` does, but for every device: `set_data` refuses changes between some types of
 /// devices, for example from the CPU to ipu, xla or PrivateUse1. Throws kUnsupported if such a change involves a tensor

@@ -6,8 +6,8 @@
 
 #include <optional>
 
-// Every difference between the supported versions of LibTorch (1.13 of Debian 12, 2.6 of Debian 13, upstream's) is
-// decided here and nowhere else.
+// Every difference between the supported versions of LibTorch (1.13 of Debian 12, 2.6 of Debian 13, and upstream's
+// releases) is decided here and nowhere else.
 
 /// True if LibTorch has version `major`.`minor` or a later one.
 #define TRAINYARD_TORCH_AT_LEAST(major, minor) \
