@@ -48,8 +48,8 @@ class Accelerator : public Configurable {
 
   /// Returns the numbers of the devices that `request` asks for. `request` is a count, such as "2" for the first two
   /// devices, or a list of device numbers, such as "[0, 3]". If devices can be shared
-  /// (AcceleratorTraits::shared_devices), a count may exceed the number of devices; the result then contains each
-  /// device several times. The planner has already replaced "auto" and -1 of a launch file by a count. Throws
+  /// (AcceleratorTraits::shared_devices), a count may exceed the number of devices; the result then contains some
+  /// devices several times. The planner has already replaced "auto" and -1 of a launch file by a count. Throws
   /// kInvalidArgument if the text is malformed, the count is less than 1, or a list contains a device twice. Throws
   /// kNotFound if there are too few devices or a device of the list does not exist.
   std::vector<int> parse_devices(const std::string& request) const;

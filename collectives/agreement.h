@@ -67,8 +67,8 @@ class Agreement {
   /// to sleep. Then it must call `look_again`, and sleep only if the result is false.
   virtual bool rest(const Pause& pause, const std::function<bool()>& look_again) = 0;
 
-  /// Wakes this member if it sleeps in rest(). Any thread may call this. Needed only if the engine runs on a separate
-  /// thread.
+  /// Wakes this member if it sleeps in rest(). Any thread may call this function. An implementation must override it if
+  /// the engine runs on a separate thread (Thread::kOwn).
   virtual void wake() {}
 
   /// Leaves the group. Waits until the other members have received everything that this member sent to them, but only

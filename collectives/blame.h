@@ -12,8 +12,8 @@ namespace trainyard::collectives {
 
 /// The part of an engine that finds the member that holds up the group. It measures the time since the last progress.
 /// Shortly before the timeout it asks all members for a sign of life. At the timeout it starts with the members that
-/// the caller waits for, and follows from each member to the member that it waits for. The last member of such a chain
-/// holds up the others.
+/// the caller waits for, and goes from each member that waits to the member for which that member waits. The last
+/// member of such a chain holds up the others.
 ///
 /// Time in which this process was stopped, for instance by Ctrl-Z, does not count, because the other processes may have
 /// been stopped at the same time.

@@ -133,7 +133,8 @@ class Collective : public Configurable {
   Work recv(Elements data, std::uint32_t from);
 
   /// Makes as much progress as possible without waiting. Code that computes while operations are under way must call
-  /// this from time to time, because some collectives make progress only during calls. Throws if the group has failed.
+  /// this function from time to time, because some collectives make progress only while one of their functions runs.
+  /// Throws if the group has failed.
   void progress();
 
   /// Makes the group fail because this rank cannot continue, for instance because its step threw an exception. All

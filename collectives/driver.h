@@ -21,11 +21,12 @@ class Driver {
   virtual std::uint64_t ask(Operation&& operation) = 0;
   /// Waits until the operation is finished.
   virtual void wait(std::uint64_t number) = 0;
-  /// Returns true if the operation is finished or will never be finished.
+  /// Returns true if the operation is finished, or will never be finished because the group has failed.
   virtual bool done(std::uint64_t number) = 0;
   /// Makes as much progress as possible without waiting.
   virtual void progress() = 0;
-  /// Makes the group fail with `failure` and reports this to the other members. Does not throw `failure`.
+  /// Makes the group fail with `failure`, and reports the failure to the other members. Does not throw `failure`. Does
+  /// nothing if the group has already failed.
   virtual void fail(const Failure& failure) = 0;
 
   /// Makes the group fail because this member cannot continue, and reports `reason` to the other members. Never throws.

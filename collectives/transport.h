@@ -15,7 +15,7 @@ namespace trainyard::collectives {
 /// The progress of a transfer in one call of Transfer::advance.
 enum class Progress : std::uint8_t { kNothing, kSome, kFinished };
 
-/// The part of the shared work that a member does.
+/// How much of the work that the members share this member does in a call of Transfer::advance.
 enum class Effort : std::uint8_t {
   kOwnShare,    ///< Only this member's own part of the work, because its caller wants to go on computing soon.
   kEverything,  ///< As much of the work as possible, because its caller waits.
@@ -27,9 +27,9 @@ class Transfer {
  public:
   virtual ~Transfer() = default;
 
-  /// Makes as much progress as possible without waiting. Returns kFinished when this member has its result. If the
-  /// function throws, the group fails. For an operation of the group, advance() is called only after all members have
-  /// agreed.
+  /// Makes progress without waiting. `effort` determines how much of the shared work this member does. Returns
+  /// kFinished when this member has its result. If the function throws, the group fails. For an operation of the group,
+  /// advance() is called only after all members have agreed.
   virtual Progress advance(Effort effort) = 0;
 
   /// Returns the members that the transfer waits for: an empty list if this member must act, or nothing if the members

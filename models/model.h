@@ -85,7 +85,8 @@ class Model : public Configurable, public Stateful {
   virtual std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) = 0;
 
   /// Returns a prediction for every sample of a batch. If `batch` has no tensors, the model generates output without an
-  /// input. Throws kUnsupported if the model does not support this; the default implementation always throws.
+  /// input. Throws kUnsupported if the model does not support predictions or, for a batch without tensors, generation;
+  /// the default implementation always throws.
   virtual Prediction predict(const ModelBatch& batch);
 
   /// Saves the state that the model keeps between steps besides parameters and buffers; see Stateful. The default saves
@@ -149,7 +150,7 @@ class Model : public Configurable, public Stateful {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the model `name`. `description` is one sentence about the model. Must be the last
-/// line of the model's .cpp, outside of any namespace.
+/// Registers the class `Class` as the model `name`. `description` is a short text for users. Must be the last line of
+/// the model's .cpp, outside of any namespace.
 #define TRAINYARD_MODEL(Class, name, description) \
   TRAINYARD_PLUGIN("model", ::trainyard::Model, ::trainyard::ModelContext, Class, name, "1", description)

@@ -76,7 +76,8 @@ class ReplicaStrategy : public Strategy {
   std::vector<Reduction> reductions_;         ///< The reductions of this step.
 };
 
-/// The parameter `bucket_mb`, which several strategies have in common and which determines bucket_bytes().
+/// The parameter `bucket_mb`, which several strategies have in common. Its value determines
+/// ReplicaStrategy::bucket_bytes().
 class BucketSize {
  public:
   explicit BucketSize(Configurable& owner)

@@ -25,9 +25,9 @@ struct DeviceMemory {
 /// One flat block of an arena, which has two sides: the host memory and the memory that kernels work on. The optimizer
 /// and the checkpoint writer can map the host memory in other processes.
 ///
-/// On a processor both are the same bytes, and nothing is ever copied. For a device with separate memory, there is a
-/// second block of the same layout on the device. Code that has changed one side must copy it to the other. The whole
-/// block is copied, in one contiguous transfer.
+/// On the CPU both sides are the same bytes, and nothing is ever copied. For a device with separate memory, there is a
+/// second block of the same layout on the device. Code that has changed one side must copy the block to the other side.
+/// The whole block is copied, in one contiguous transfer.
 class MirroredBlock {
  public:
   MirroredBlock() = default;

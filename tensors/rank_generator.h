@@ -36,7 +36,7 @@ class RankGenerator {
   void install() const;
 
   /// A scope in which the current thread draws from the rank's own sequence. Other ranks that draw wait until the scope
-  /// ends.
+  /// ends. A Turn does nothing if the rank is alone in its process or is assumed never to draw.
   class Turn {
    public:
     explicit Turn(RankGenerator& generator);
