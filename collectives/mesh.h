@@ -23,7 +23,7 @@ struct Tag {
     kHello,   ///< The connection is ready.
     kAsked,   ///< The sender has reached the operation of the group with the order `number`.
     kData,    ///< Elements of the operation of the group with the order `number`, sent in step `stage` of its transfer.
-    kDirect,  ///< Elements of message `number` from the sender to this member.
+    kDirect,  ///< Elements of message `number` from the sender to the receiver.
     kFailed,  ///< A failure that the sender has detected.
     kPing,    ///< A request for a kPong with the same number.
     kPong,    ///< The answer to a kPing, with the same number.

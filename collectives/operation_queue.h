@@ -14,7 +14,7 @@ namespace trainyard::collectives {
 /// The stages of an operation, in this order. A message skips kAnnounced.
 enum class Stage : std::uint8_t {
   kQueued,     ///< The operation has not been announced to the other members.
-  kAnnounced,  ///< The operation has been announced, but not every member has called it.
+  kAnnounced,  ///< The operation has been announced, but not all members are known to have called it.
   kAgreed,     ///< All members have called the same operation, or a message has begun. Elements are being transferred.
   kFinished,
 };
@@ -36,7 +36,7 @@ class OperationQueue {
  public:
   explicit OperationQueue(std::uint32_t members) : last_orders_(1 + 2 * members), members_(members) {}
 
-  /// Numbers the operation, adds it, and returns it.
+  /// Sets the number and the order of the operation, adds the operation to the queue, and returns the entry.
   QueuedOperation& push(Operation&& operation);
 
   /// Returns the operation with this number, or null if it is finished.

@@ -74,7 +74,7 @@ class Model : public Configurable, public Stateful {
   /// Returns the tensors that are saved in checkpoints but not trained, such as running means.
   virtual std::vector<NamedTensor> buffers() { return {}; }
 
-  /// Switches dropout, batch norm and similar layers to training (true) or to evaluation (false).
+  /// Switches dropout, batch norm and similar layers to training if `training` is true, otherwise to evaluation.
   virtual void set_training(bool training) = 0;
 
   /// Computes the loss of one micro-batch: a 0-dimensional tensor, the mean over the samples.

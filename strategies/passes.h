@@ -22,7 +22,7 @@ enum class OnNan : std::uint8_t {
   /// The step is skipped: the gradients are discarded, and no update is made. All ranks skip the step, unless each rank
   /// decides alone which steps to skip (GradientsOfRanks::kIndependent).
   kSkip,
-  kIgnore,  ///< Training continues with the resulting values.
+  kIgnore,  ///< Training continues as after any other loss.
 };
 constexpr auto words_of(OnNan) { return words("way with a loss that is not a number", "stop", "skip", "ignore"); }
 

@@ -31,7 +31,8 @@ struct Holdings {
   /// The largest number of bytes of gradients at any time, including gradients that autograd holds or that are being
   /// sent.
   std::uint64_t peak_gradients = 0;
-  std::uint64_t whole_parameters = 0;  ///< The size of all parameters of the model, divided or not.
+  /// The size of all parameters of the model, including those that this rank does not hold.
+  std::uint64_t whole_parameters = 0;
 
   /// Returns a human-readable description: "rank 1 holds 2048 of 8192 parameter bytes (at most 8192), ...".
   std::string text(std::uint32_t rank) const;

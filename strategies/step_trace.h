@@ -27,7 +27,7 @@ class StepTrace {
   /// "compute" or "communication".
   void add(const std::string& name, const std::string& lane, Clock::time_point begin, Clock::time_point end);
 
-  /// Writes the events to the file `path`. Throws kIo if it cannot be written.
+  /// Writes the events to the file `path`. Throws kIo if the file cannot be written.
   void write(const std::string& path) const;
 
  private:

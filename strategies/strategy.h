@@ -82,11 +82,13 @@ struct StepSummary {
 ///         drop_step     -> drop_gradients
 ///     between steps:
 ///         begin_evaluation ... end_evaluation  -> make_evaluation
-///         begin_snapshot                       -> before_snapshot, save_state
-///     after start, if a run resumes             -> restore_state
+///         begin_snapshot                       -> before_snapshot
+///         save_state
+///     after start, if a run resumes:
+///         restore_state
 // clang-format on
 ///
-/// Hooks that may change parameters have an ArenaEdit as an argument; the others must not change them.
+/// Hooks that may change parameters have an ArenaEdit as an argument; all other hooks must not change parameters.
 class Strategy : public Configurable, public Stateful {
  public:
   static constexpr const char* kKind = "strategy";

@@ -26,7 +26,7 @@ class HalfEmulation {
   void refresh();
 
  private:
-  at::Tensor masters_;  ///< The arena's flat block, with the exact values.
+  at::Tensor masters_;  ///< The arena's flat block of parameters, with the exact values.
   at::Tensor rounded_;  ///< A flat float32 block of the same layout, which the model sees.
 };
 

@@ -18,7 +18,7 @@ namespace trainyard {
 /// True if LibTorch has float16 kernels for the CPU, and autocast to them.
 inline constexpr bool kHalfOnCpu = TRAINYARD_TORCH_AT_LEAST(2, 3);
 
-/// True if LibTorch has scaled_dot_product_attention, one operation with kernels for GPUs.
+/// True if LibTorch has scaled_dot_product_attention, a fused operation for attention with kernels for GPUs.
 #define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
 
 /// The type that LibTorch's functions take for a tensor that may be missing: c10::optional before version 2.4,
