@@ -36,7 +36,7 @@ class Accelerator : public Configurable {
       : Configurable(context.where, context.parameters), context_(context) {}
 
   /// Returns the devices of this host. An implementation must be fast, because the function is called often. It must
-  /// not throw, not even if the driver is missing; it returns no devices and the reason instead.
+  /// not throw: if the driver is missing, it returns a count of 0 and the reason.
   virtual FoundDevices find_devices() const = 0;
 
   /// Returns the rules of this hardware. They can depend on the parameters that the launch file gives to the

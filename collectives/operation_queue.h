@@ -19,7 +19,7 @@ enum class Stage : std::uint8_t {
   kFinished,
 };
 
-/// An operation with its stage and, once it has begun, its transfer.
+/// An operation with its stage and its transfer, which is null until the transfer has begun.
 struct QueuedOperation {
   Operation operation;
   std::unique_ptr<Transfer> transfer = nullptr;

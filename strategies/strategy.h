@@ -107,9 +107,10 @@ class Strategy : public Configurable, public Stateful {
   virtual std::vector<Scalar> stats() const { return {}; }
 
   /// Saves the values that the strategy keeps from step to step; see Stateful. The default saves nothing. Called on all
-  /// ranks, after begin_snapshot().
+  /// ranks, after begin_snapshot(), unless the run has no checkpoint writer.
   void save_state(StateWriter& /*into*/) const override {}
-  /// Restores the values that save_state() saved. Called on all ranks, after start().
+  /// Restores the values that save_state() saved. Called after start() if the run resumes from a checkpoint that
+  /// contains such values.
   void restore_state(const StateReader& /*from*/) override {}
 
   /// Throws kUnsupported, naming the supported numbers of ranks, if the traits do not allow `world_size` ranks.
@@ -119,8 +120,8 @@ class Strategy : public Configurable, public Stateful {
   /// StrategyTraits::one_process is true and the ranks are not threads of one process.
   void set_up(const RankParts& parts);
 
-  /// Makes all ranks start from the same parameters. If the run resumes, this is called after the checkpoint has
-  /// been restored into the arena.
+  /// Makes all ranks start from the same parameters. If the run resumes, this function is called after the checkpoint
+  /// has been restored into the arena.
   void start();
 
   /// Computes the forward and backward pass of one micro-batch. Returns the loss without its graph, or an undefined
@@ -181,7 +182,7 @@ class Strategy : public Configurable, public Stateful {
   /// number of the step.
   virtual std::uint64_t claim_update(std::uint64_t step) { return step; }
 
-  /// Called by end_update(). A strategy that exchanges parameters does so here.
+  /// Called by end_update(). A strategy that exchanges parameters after an update overrides this function.
   virtual void after_update(std::uint64_t /*step*/, ArenaEdit& /*edit*/) {}
 
   /// Makes the object for an evaluation or a prediction. The default is for ranks that hold the whole model.
