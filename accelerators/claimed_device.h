@@ -17,19 +17,19 @@ namespace trainyard {
 
 class Accelerator;
 
-/// A device that this process has claimed. The thread that claimed it computes on it. The destructor releases the
-/// device.
+/// A device that this process has claimed. The thread that claimed the device is also the thread that computes on it.
+/// The destructor releases the device.
 ///
-/// A derived class determines how tensors are copied to the device, which random generators its kernels use, and what
-/// is measured. Every virtual function has a default that suits any device that LibTorch supports. An override need not
-/// call the default.
+/// A derived class determines how tensors are copied to the device, which random generators its kernels use, and which
+/// measurements it reports. Every virtual function has a default that suits any device that LibTorch supports. An
+/// override need not call the default.
 ///
 /// An ability that only some kinds of devices have belongs in a separate interface that such a device returns, not in a
 /// further function of this class.
 class ClaimedDevice {
  public:
-  /// `device` identifies the device in LibTorch. `name` is shown to the user; if it is empty, LibTorch's name is used.
-  /// The accelerator must outlive the device.
+  /// `device` identifies the device in LibTorch. `name` is shown to the user; if it is empty, LibTorch's name is used,
+  /// such as "cuda:0". `accelerator` must outlive this object.
   ClaimedDevice(const Accelerator& accelerator, at::Device device, std::string name = "");
   virtual ~ClaimedDevice() = default;
   ClaimedDevice(const ClaimedDevice&) = delete;
@@ -38,34 +38,37 @@ class ClaimedDevice {
   at::Device torch_device() const { return device_; }
   const std::string& name() const { return name_; }
 
-  /// Returns the tensors of a batch on the device, in the same order. The original memory may be overwritten after the
-  /// function has returned. If the accelerator supports only static graphs, every new shape after the first causes a
-  /// warning.
+  /// Returns the tensors of a batch on the device, in the same order. A tensor that is already on the device is
+  /// returned as it is. Every other tensor is copied, and its original memory may be overwritten after the function has
+  /// returned. If the accelerator supports only static graphs (AcceleratorTraits::static_graph_only), the function logs
+  /// a warning whenever a batch has shapes that no earlier batch had; it does not warn about the first batch.
   std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors);
 
-  /// Copies the flat block `from` to `to`. One of the two is on the host, the other on the device. Called only if the
-  /// device has memory of its own. A copy to the host is complete on return. A copy to the device is complete before
-  /// any later computation there.
+  /// Copies the whole flat block `from` to `to`. One of the two is in host memory, the other on the device. Called only
+  /// if the device has memory of its own. A copy to the host is complete on return. A copy to the device is complete
+  /// before any later computation on the device begins.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
-  /// Waits until all work that was submitted to the device is done.
+  /// Waits until all work that was submitted to the device is done. The default does nothing, for devices that finish
+  /// all work before a call returns.
   virtual void synchronize() {}
 
-  /// Returns host memory for a block of the arena: `bytes` zeroed bytes, aligned to 64 bytes, which other processes can
-  /// map.
+  /// Returns host memory for a block of the arena: `bytes` zeroed bytes, aligned to 64 bytes. Other processes can map
+  /// this memory.
   Buffer allocate_host_block(std::size_t bytes);
 
-  /// Seeds every random generator that kernels of this device use.
+  /// Gives `seed` to every random generator that kernels of this device use.
   void seed(std::uint64_t seed);
 
   /// Returns the state of the generators that seed() seeds. A run that restores this state draws the same numbers.
   std::vector<std::uint8_t> rng_state() const;
 
-  /// Restores a state returned by rng_state(). Throws kCorrupt for the state of other generators.
+  /// Restores a state returned by rng_state(). Throws kCorrupt if the state is damaged, or does not have the number of
+  /// generators or the lengths that this device requires.
   void set_rng_state(const std::vector<std::uint8_t>& state);
 
-  /// Returns measurements such as the memory in use. Each name ends with the unit: "memory_bytes",
-  /// "utilisation_percent".
+  /// Returns measurements by name, such as the memory in use. Each name ends with the unit: "memory_bytes",
+  /// "utilisation_percent". The default returns none.
   virtual std::map<std::string, double> stats() const { return {}; }
 
  protected:
@@ -73,15 +76,16 @@ class ClaimedDevice {
   /// waits for the copies; see accelerators::copies_on.
   virtual std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors);
 
-  /// Prepares a block that allocate_host_block() returns, for instance by page-locking it. The default does nothing.
+  /// Prepares the memory that allocate_host_block() is about to return, for instance by page-locking it. The default
+  /// does nothing.
   virtual void prepare_host_block(const Buffer& /*block*/) {}
 
   /// Returns the random generators that kernels of this device use. The default is LibTorch's generator for the CPU. A
   /// device with a generator of its own returns both, because models draw their first parameters on the CPU.
   virtual std::vector<at::Generator> generators() const;
 
-  /// Returns the context of the accelerator, which contains its name for errors, its log, the rank and the size of the
-  /// world.
+  /// Returns the context of the accelerator, which contains the name of the accelerator for error texts, the log, the
+  /// rank and the number of ranks, among other things.
   const PluginContext& context() const;
 
  private:
@@ -92,12 +96,14 @@ class ClaimedDevice {
   at::Device device_;
   std::string name_;
   bool static_graph_only_;
-  std::set<Shapes> shapes_;  ///< The shapes of batches for which a static graph has been compiled.
+  /// The combinations of shapes that the batches have had. Used only if `static_graph_only_` is true.
+  std::set<Shapes> shapes_;
 };
 
 namespace accelerators {
 
-/// Returns the tensors on `device`. Tensors on another device are copied, and the function waits for the copies.
+/// Returns `tensors` on `device`, in the same order. A tensor that is already there is returned as it is. Every other
+/// tensor is copied, and the function waits for the copies.
 std::vector<at::Tensor> copies_on(at::Device device, std::vector<at::Tensor> tensors);
 
 }  // namespace accelerators

@@ -9,15 +9,15 @@
 
 namespace trainyard::accelerators {
 
-/// Seeds a generator of LibTorch under the generator's own lock.
+/// Gives `seed` to a generator of LibTorch, while holding the generator's own lock.
 void seed_generator(at::Generator generator, std::uint64_t seed);
 
-/// Returns the state of the generators. The state of a single generator has LibTorch's own format; several states
-/// follow one another, each preceded by its length in 8 bytes.
+/// Returns the states of the generators. The state of a single generator is returned in LibTorch's own format. The
+/// states of several generators follow one another, each after its length in bytes, which is a 64-bit number.
 std::vector<std::uint8_t> state_of_generators(const std::vector<at::Generator>& generators);
 
 /// Restores the states returned by state_of_generators(). Throws kCorrupt if the number of generators or the lengths of
-/// their states differ, or if a state is damaged. The error text begins with `where`, and contains the lengths.
+/// their states differ, or if a state is damaged. Every error text begins with `where`.
 void restore_generators(const std::vector<at::Generator>& generators, const std::vector<std::uint8_t>& states,
                         const std::string& where);
 

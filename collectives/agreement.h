@@ -18,7 +18,9 @@ struct QueuedOperation;
 /// The reason why a group can no longer be used.
 struct Failure {
   Code code = Code::kInternal;
-  std::string text;  ///< The text names the rank to blame. It is the same at every member.
+  /// The error text, which names the rank to blame if it is known. Members that receive a failure from another member
+  /// report the same text.
+  std::string text;
 };
 
 /// The arguments of Agreement::rest(), for a member that cannot make progress at the moment.
@@ -35,9 +37,10 @@ class Agreement {
  public:
   virtual ~Agreement() = default;
 
-  /// Announces to all members that this member has reached `operation`, together with its request. The engine announces
-  /// the operations of the group in their order, each as soon as its memory may be used. Returns false if there is no
-  /// room for the announcement yet; the engine then calls the function again.
+  /// Announces to all other members that this member has reached `operation`; the announcement contains the operation's
+  /// request. The engine announces the operations of the group in their order. It announces each of them as soon as no
+  /// unfinished earlier operation uses the same memory. Returns false if there is no room for the announcement yet; the
+  /// engine then calls the function again later.
   virtual bool announce(const Operation& operation) = 0;
 
   /// Returns the request of another member for operation `operation.order` of the group, or null if that member has not
@@ -47,7 +50,7 @@ class Agreement {
   /// Records that the operation is finished at this member, so that the requests for it can be discarded.
   virtual void finished(const Operation& operation) = 0;
 
-  /// Reports a failure to all members. Only the first failure of a group counts.
+  /// Reports a failure to all other members. Each member keeps only the first failure that it detects or receives.
   virtual void tell(const Failure& failure) = 0;
   /// Returns a failure that another member has reported, or nothing if there is none.
   virtual std::optional<Failure> told() = 0;
@@ -55,20 +58,22 @@ class Agreement {
   /// Receives the messages that have arrived, without waiting. An agreement that uses no messages need not override it.
   virtual void receive() {}
 
-  /// Yields the processor, or sleeps until something arrives, but no longer than `pause.most`. The engine calls this
-  /// function after a check without progress. `look_again` makes another check, and returns true if the engine has made
-  /// progress or has failed. If a wake-up could be missed, the implementation must first let the other members see that
-  /// this member is about to sleep, then call `look_again`, and must not sleep if it returns true. Returns false if the
-  /// function only yielded the processor.
+  /// Rests after a check without progress: yields the processor, or sleeps until another member makes progress or
+  /// wake() is called, but no longer than `pause.most`. Returns false if the function only yielded the processor; it
+  /// then has not called `look_again`. Otherwise returns true, and the engine checks for failures.
+  ///
+  /// `look_again` makes the engine check once more; it returns true if the engine has made progress or has failed. An
+  /// implementation that could miss a wake-up must first make it visible to the other members that this member is about
+  /// to sleep. Then it must call `look_again`, and sleep only if the result is false.
   virtual bool rest(const Pause& pause, const std::function<bool()>& look_again) = 0;
 
-  /// Wakes this member if it sleeps in rest(). Any thread may call this. Needed only if the engine runs on a separate
-  /// thread.
+  /// Wakes this member if it sleeps in rest(). Any thread may call this function. An implementation must override it if
+  /// the engine runs on a separate thread (Thread::kOwn).
   virtual void wake() {}
 
-  /// Leaves the group. Returns when the other members have received everything that this member sent them. If `failed`
-  /// is true, the group has failed, and the function returns sooner, because some members may no longer receive
-  /// anything.
+  /// Leaves the group. Waits until the other members have received everything that this member sent to them, but only
+  /// for a limited time. If `failed` is true, the group has failed, and the limit is shorter, because some members may
+  /// no longer receive anything. The default does nothing.
   virtual void leave(bool failed) { static_cast<void>(failed); }
 };
 
@@ -92,20 +97,21 @@ class Attendance {
  public:
   virtual ~Attendance() = default;
 
-  /// Returns whether a member is still there. If the member has left or is lost, everything that it did before is
-  /// visible now or at the next check.
+  /// Returns whether a member is still there. If the result is kLeft or kLost, this member can see everything that the
+  /// other member did before, at the latest after the next call of Agreement::receive().
   virtual Presence presence(std::uint32_t member) = 0;
 
   /// Returns a number that changes whenever the member does something for the group.
   virtual std::uint64_t signs(std::uint32_t member) const = 0;
 
-  /// Sets the answer that this member gives to requests for a sign of life. While a member waits, its engine must call
-  /// this at least every 50 ms; backends may count these calls as signs of life.
+  /// Sets the answer that this member gives to requests for a sign of life. While the member's caller waits for an
+  /// operation, the engine calls this function about every 50 ms. A backend may count each of these calls as a sign of
+  /// life.
   virtual void show(const Answer& answer) = 0;
 
-  /// Asks all members for a sign of life.
+  /// Asks all other members for a sign of life.
   virtual void probe() = 0;
-  /// Returns what the member has answered since the last probe, or nothing if it has not answered.
+  /// Returns the member's answer to the last probe(), or nothing if the member has not answered.
   virtual std::optional<Answer> answer(std::uint32_t member) const = 0;
 };
 

@@ -10,15 +10,14 @@ namespace trainyard::collectives {
 
 /// The thread that carries out the operations.
 enum class Thread : std::uint8_t {
-  /// The thread that calls the collective. Operations make progress only during these calls. This is the fastest
-  /// choice,
-  /// because nothing is passed between threads.
+  /// The thread that calls the functions of the collective. Operations make progress only while such a function runs.
+  /// This is the fastest choice, because nothing is passed between threads.
   kCaller,
-  kOwn,  ///< A separate thread of the group, so that operations make progress while the caller computes.
+  kOwn,  ///< A separate thread for each group, so that operations make progress while the caller computes.
 };
 
-/// The parts that a backend supplies: agreement, attendance and transport. All parts are already connected. They are
-/// destroyed in reverse order, so a later part may refer to an earlier one.
+/// The parts that a backend supplies: an agreement, an attendance and two transports. All parts are already connected.
+/// They are destroyed in the reverse order of their declaration, so a part may refer to the parts above it.
 struct Backend {
   std::unique_ptr<Agreement> agreement;
   std::unique_ptr<Attendance> attendance;

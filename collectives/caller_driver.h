@@ -9,7 +9,7 @@
 
 namespace trainyard::collectives {
 
-/// A driver that runs the engine on the caller's thread, and only during the caller's calls.
+/// A driver that runs the engine on the caller's thread, and only while one of the functions of the driver runs.
 class CallerDriver final : public Driver {
  public:
   using Driver::Driver;

@@ -28,22 +28,25 @@ class Driver;
 /// and the same ranks.
 struct CollectiveContext : PluginContext {
   std::string name;  ///< The name of the group, such as "world"; unique within the run.
-  /// The ranks of the run that belong to the group, in ascending order, including the member's own rank.
+  /// The ranks of the run that belong to the group, in ascending order, including the member's own rank. Empty if the
+  /// collective is constructed only to read its declaration.
   std::vector<std::uint32_t> ranks;
   std::chrono::milliseconds timeout{60'000};  ///< How long to wait for a rank that does not respond.
 };
 
 class Collective;
 
-/// A handle to an operation under way. Handles are small and passed by value. Call wait() before you discard one.
+/// A handle to an operation under way. Handles are small and passed by value. Every operation must be waited for,
+/// because it uses the memory of its caller until wait() returns. A default-constructed Work stands for a finished
+/// operation.
 class Work {
  public:
   Work() = default;
   Work(Collective& collective, std::uint64_t number) : collective_(&collective), number_(number) {}
 
-  /// Waits until this rank has the result of the operation. A second call does nothing. Throws kTimeout or kPeerLost,
-  /// naming the rank that does not respond or is gone, or kShapeMismatch, naming the ranks that called different
-  /// operations.
+  /// Waits until this rank has the result of the operation. A second call on the same handle does nothing. Throws
+  /// kTimeout or kPeerLost, naming the rank that does not respond or is gone; kShapeMismatch, naming the ranks that
+  /// called different operations; or kIo if a library failed.
   void wait();
 
   /// Returns true if wait() would return or throw immediately. The function never waits, but may do some of the work.
@@ -55,13 +58,13 @@ class Work {
 };
 
 /// A means for the ranks of a group to exchange data. All ranks of the group must call the same operations in the same
-/// order, with the same types and counts. Otherwise every rank gets kShapeMismatch, whose text lists what each rank
-/// called. send() and recv() are exceptions: they involve only two ranks.
+/// order, with the same types, counts, bounds, reductions and roots. Otherwise every rank gets kShapeMismatch, whose
+/// text lists what each rank called. send() and recv() are exceptions: they involve only two ranks.
 ///
-/// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that it returns.
-/// Operations are carried out in the order of the calls. If a rank ends, or does not respond within the timeout of the
-/// context, all other ranks get an error that names this rank. The group can then no longer be used, and every call
-/// throws the same error.
+/// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that the call
+/// returns. Operations are carried out in the order of the calls. If a rank ends before it has done its part of an
+/// operation, or does not respond within the timeout of the context, all other ranks get an error that names this rank.
+/// The group can then no longer be used, and every further call throws the same error.
 ///
 /// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory` and
 /// `zmq` this is the order of the ranks, for every element.
@@ -88,18 +91,19 @@ class Collective : public Configurable {
   const std::vector<std::uint32_t>& ranks() const { return context_.ranks; }
   const std::string& name() const { return context_.name; }
 
-  /// Returns true if operations of kind `kind` accept memory in `space`; if not, they throw kUnsupported. The default
-  /// implementation accepts all host memory, shared or not.
+  /// Returns true if operations of kind `kind` accept memory in `space`. If the function returns false, such operations
+  /// throw kUnsupported. The default implementation returns true for all host memory, shared or not.
   virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
   /// Returns `bytes` bytes of zeroed memory. If the backend has memory that operations use without a copy, the function
-  /// returns such memory. Every member must call allocate() with the same sizes in the same order, after connect(). The
-  /// memory lives as long as the collective.
+  /// returns such memory. Every member must call allocate() with the same sizes in the same order, after connect(). Use
+  /// the memory only as long as the collective exists.
   Buffer allocate(std::size_t bytes);
 
-  /// Announces that operations will work on this memory. If other processes can map the memory (Buffer::shared) and the
-  /// backend supports this, operations on it then work in place. Every member must announce memory of the same sizes in
-  /// the same order, after connect().
+  /// Prepares for operations that work on `memory`. If other processes can map the memory (Buffer::shared) and the
+  /// backend supports this, operations on it then work in place; otherwise they work as without this call. Every member
+  /// must call use() with memory of the same sizes in the same order, after connect(). A backend that maps memory waits
+  /// for all members, and throws kShapeMismatch if the sizes differ.
   void use(const Buffer& memory);
 
   /// Reduces the data of all members in place: afterwards every member has the result. Throws kUnsupported for the mean
@@ -110,8 +114,9 @@ class Collective : public Configurable {
   Work broadcast(Elements data, std::uint32_t root);
 
   /// Collects the parts of all members, in place. Member m provides the elements [bounds[m], bounds[m + 1]) of `data`;
-  /// afterwards every member has all elements. `bounds` contains size() + 1 ascending numbers from 0 to data.count. If
-  /// `bounds` is empty, the parts are equal; see equal_parts().
+  /// afterwards every member has all elements. `bounds` contains size() + 1 ascending numbers, of which the first is 0
+  /// and the last is data.count; equal neighbours are allowed. If `bounds` is empty, the parts are equal; see
+  /// equal_parts(). Throws kInvalidArgument for other bounds.
   Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {});
 
   /// Reduces the data of all members in place: afterwards member m has its part of the result. The other elements are
@@ -128,16 +133,17 @@ class Collective : public Configurable {
   Work recv(Elements data, std::uint32_t from);
 
   /// Makes as much progress as possible without waiting. Code that computes while operations are under way must call
-  /// this from time to time, because some collectives make progress only during calls. Throws if the group has failed.
+  /// this function from time to time, because some collectives make progress only while one of their functions runs.
+  /// Throws if the group has failed.
   void progress();
 
-  /// Makes the group fail because this rank cannot continue, for instance because its step threw. All other ranks get
-  /// kPeerLost with a text that names this rank and contains `reason`. The function does nothing if the group has
-  /// already failed or has a single member.
+  /// Makes the group fail because this rank cannot continue, for instance because its step threw an exception. All
+  /// other ranks get kPeerLost with a text that names this rank and contains `reason`. The function does nothing if the
+  /// group has already failed, is not connected or has a single member.
   void abort(const std::string& reason) noexcept;
 
-  /// Returns the texts of all members, in the order of the members. The texts may differ in length and may be empty.
-  /// The function waits for all members.
+  /// Returns the texts of all members, in the order of the members. `text` is the text of this member. The texts may
+  /// differ in length and may be empty. The function waits for all members.
   std::vector<std::string> all_gather_texts(const std::string& text);
 
   /// Returns the `parts` + 1 bounds that divide `count` elements into parts. All parts have the same size, except that
@@ -146,7 +152,7 @@ class Collective : public Configurable {
 
  protected:
   /// Throws kUnsupported, with the reason, if this backend cannot work in this process. Called by connect() before it
-  /// waits for the other members, and also in a group of one.
+  /// waits for the other members, and also in a group of one. The default does nothing.
   virtual void check() const {}
 
   /// Connects to the other members and returns the parts of the backend. Called only in groups of at least two members.
@@ -168,24 +174,29 @@ class Collective : public Configurable {
   std::unique_ptr<collectives::Driver> driver_;  ///< Set by connect(); null for a group of one.
 };
 
-/// Returns a text that is the same for all processes of a machine and changes when the machine is restarted. The text
-/// is empty if the kernel does not provide one.
+/// Returns a text that identifies this machine: it is the same for all processes of the machine and changes when the
+/// machine is restarted. The text is empty if the kernel does not provide one.
 std::string host_identity();
 
-/// Makes the collective of a group and connects it. `plugin` is a plugin with its parameters, or "auto" for the fastest
-/// suitable plugin: shared_memory if all ranks are on one host, otherwise gloo if it is installed, otherwise zmq.
-/// Errors of the plugin and of connect() are passed on.
+/// Makes the collective of the group that `context` describes, and connects it. `plugin` names a plugin and contains
+/// its parameters. The name "auto" stands for the fastest suitable plugin: shared_memory if all ranks of the group are
+/// on one host, otherwise gloo if this plugin is installed, otherwise zmq. Throws what the plugin's constructor and
+/// connect() throw, and an error for a parameter that the plugin does not have.
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 
-/// Makes and connects a collective of all ranks, for a component or model that exists on every rank. `name` must be
-/// used only once in a run. Call the function on all ranks, in a handler, but not in a hook of the life cycle. The
-/// components of a process run these hooks one after another, so the first hook would wait for the others in vain.
+/// Makes and connects a collective of all ranks, for a component or model that exists on every rank. `name` becomes the
+/// name of the group and must be used only once in a run. `plugin` is as in make_collective(), and `timeout` is how
+/// long to wait for a rank that does not respond.
+///
+/// Call the function on all ranks, in a handler, but not in a hook of the life cycle. The components of a process run
+/// these hooks one after another, so the first hook would wait for the others in vain.
 std::unique_ptr<Collective> make_world(const PluginContext& context, const std::string& name,
                                        const PluginSpec& plugin = {"auto"},
                                        std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
 }  // namespace trainyard
 
-/// Registers a collective. Must be the last line of the collective's .cpp, outside of any namespace.
+/// Registers the class `Class` as the collective `name`. `description` is a short text for users. Must be the last line
+/// of the collective's .cpp, outside of any namespace.
 #define TRAINYARD_COLLECTIVE(Class, name, description) \
   TRAINYARD_PLUGIN("collective", ::trainyard::Collective, ::trainyard::CollectiveContext, Class, name, "1", description)

@@ -21,18 +21,19 @@ class Driver {
   virtual std::uint64_t ask(Operation&& operation) = 0;
   /// Waits until the operation is finished.
   virtual void wait(std::uint64_t number) = 0;
-  /// Returns true if the operation is finished or will never be finished.
+  /// Returns true if the operation is finished, or will never be finished because the group has failed.
   virtual bool done(std::uint64_t number) = 0;
   /// Makes as much progress as possible without waiting.
   virtual void progress() = 0;
-  /// Makes the group fail with `failure` and reports this to the other members. Does not throw `failure`.
+  /// Makes the group fail with `failure`, and reports the failure to the other members. Does not throw `failure`. Does
+  /// nothing if the group has already failed.
   virtual void fail(const Failure& failure) = 0;
 
   /// Makes the group fail because this member cannot continue, and reports `reason` to the other members. Never throws.
   void abort(const std::string& reason) noexcept;
-  /// Maps the memory of all members, unless the memory of one of them has no handle. `own` is the memory of this
-  /// member, and `handles` contains the handle of each member. If the sizes differ or mapping fails, the group fails
-  /// and the function throws.
+  /// Maps the memory of all members, unless the memory of a member cannot be mapped (SharedHandle::fd is negative).
+  /// `own` is the memory of this member, and `handles` contains the handle of each member. If the sizes differ or
+  /// mapping fails, the group fails and the function throws.
   void map(const Buffer& own, std::span<const SharedHandle> handles);
   Transport& transport() { return *engine_->backend().transport; }
 

@@ -33,30 +33,34 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Adds an operation. If it is the next one of its lane, the function already announces it to the other members or,
-  /// if it is a send, begins it. Operations are numbered from 1.
+  /// Adds an operation. Operations are numbered from 1. If the operation is the next one of its lane (see
+  /// OperationQueue) and not a recv, the function already tries to announce it to the other members or, for a send, to
+  /// carry it out.
   void take(Operation&& operation);
   bool finished(std::uint64_t number) { return queue_.find(number) == nullptr; }
   bool idle() const { return queue_.empty(); }
 
-  /// Makes as much progress as possible without waiting. Returns true if there was any progress.
+  /// Makes as much progress as possible without waiting. Returns true if there was any progress, or if the engine
+  /// failed.
   bool advance(Effort effort);
 
   /// If another member has reported a failure, makes this engine fail with it.
   void look_for_news();
   /// Makes this engine fail if another member has reported a failure, or if a member that an operation needs is gone.
-  /// `waited` is the operation that the caller waits for, if any. The engine also fails if this operation has made no
-  /// progress for the length of the timeout.
+  /// `waited` is the number of the operation that the caller waits for, if any. The engine also fails if this operation
+  /// has made no progress for the length of the timeout.
   void look(std::optional<std::uint64_t> waited);
   /// Records that the caller no longer waits.
   void stop_waiting();
 
-  /// Rests after `looks` consecutive checks without progress, and sleeps no longer than `most`; see Agreement::rest.
+  /// Rests after `looks` consecutive checks without progress, and sleeps no longer than `most`. Returns what
+  /// Agreement::rest returns.
   bool rest(std::uint32_t looks, std::chrono::microseconds most);
   bool must_be_polled() const { return backend_.transport->must_be_polled(); }
 
-  /// Makes this engine fail. If `tell` is true, also reports the failure to the other members, so that the whole group
-  /// fails. Does nothing if the engine has already failed.
+  /// Makes this engine fail. If `tell` is true, the engine also reports the failure to the other members, so that the
+  /// whole group fails; false is for a failure that another member has reported. Does nothing if the engine has already
+  /// failed.
   void fail(const Failure& failure, bool tell = true);
   const std::optional<Failure>& failure() const { return failure_; }
   const Findings& findings() const { return findings_; }

@@ -35,7 +35,8 @@ class Findings {
   Failure broken(const std::vector<std::uint32_t>& silent, const std::string& what) const;
   /// Describes an abort of the group by this member.
   Failure aborted(const std::string& reason) const;
-  /// Describes memory of different sizes in one call: `member` uses `bytes` bytes, and member 0 uses `bytes_of_first`.
+  /// Describes memory of different sizes in the same call of Collective::use(): `member` uses `bytes` bytes, and member
+  /// 0 uses `bytes_of_first`.
   Failure different_memory(std::uint32_t member, std::uint64_t bytes, std::uint64_t bytes_of_first) const;
 
   /// Describes an error that occurred when this member mapped the memory of the others.

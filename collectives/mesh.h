@@ -21,13 +21,13 @@ namespace trainyard::collectives {
 struct Tag {
   enum Kind : std::uint8_t {
     kHello,   ///< The connection is ready.
-    kAsked,   ///< The sender has reached operation `number`.
-    kData,    ///< Elements of operation `number`, sent in stage `stage` of its transfer.
-    kDirect,  ///< Elements of send operation `number`.
+    kAsked,   ///< The sender has reached the operation of the group with the order `number`.
+    kData,    ///< Elements of the operation of the group with the order `number`, sent in step `stage` of its transfer.
+    kDirect,  ///< Elements of message `number` from the sender to the receiver.
     kFailed,  ///< A failure that the sender has detected.
     kPing,    ///< A request for a kPong with the same number.
-    kPong,
-    kGoodbye,  ///< The last message of the sender.
+    kPong,    ///< The answer to a kPing, with the same number.
+    kGoodbye,  ///< The sender leaves the group and sends no more elements or requests.
   };
   std::uint32_t kind = kHello;
   std::uint32_t stage = 0;
@@ -64,7 +64,8 @@ class Mesh {
   std::uint32_t size() const { return static_cast<std::uint32_t>(presence_.size()); }
   std::uint32_t own() const { return own_; }
 
-  /// Copies the bytes and sends them. Messages to a member that is gone are discarded.
+  /// Sends `tag`, `request` and the bytes of `body` to member `to`. The bytes are copied. A message to a member that is
+  /// lost is discarded.
   void send(std::uint32_t to, const Tag& tag, const Request& request = {}, std::span<const std::byte> body = {});
 
   /// Receives the messages that have arrived, and answers pings.
@@ -76,19 +77,20 @@ class Mesh {
   std::optional<Parcel> take(std::uint32_t from, const Tag& tag);
 
   /// Returns whether a member is still there. A member has left when its goodbye has arrived, and is lost when its
-  /// connection has broken without one. In both cases, all messages that it sent before have arrived.
+  /// connection has broken without a goodbye. In both cases, all messages that the member sent before have arrived.
   Presence presence(std::uint32_t member) const { return presence_[member]; }
   /// Returns the number of messages received from a member, not counting pings and their answers.
   std::uint64_t received(std::uint32_t member) const { return received_[member]; }
   /// Sets the request that accompanies the answers to later pings.
   void answer_pings_with(const Request& answer) { answer_ = answer; }
 
-  /// Sleeps until a message arrives or wake() is called, but no longer than `most`.
+  /// Sleeps until a message arrives, a connection breaks or wake() is called, but no longer than `most`.
   void sleep(std::chrono::milliseconds most);
   /// Ends sleep(). Any thread may call this.
   void wake();
 
-  /// Sends a goodbye. Returns when all members that are still there have received every message, or after `patience`.
+  /// Sends a goodbye to all other members. Returns when all members that are still there have received every message,
+  /// or when `patience` has passed.
   void leave(std::chrono::milliseconds patience);
 
  private:

@@ -32,8 +32,8 @@ class MeshAgreement final : public Agreement {
   Mesh mesh_;
 };
 
-/// An attendance over a mesh of sockets, by pings. A member's engine answers pings even while the member's caller
-/// computes.
+/// An attendance over a mesh of sockets, by pings. With Thread::kOwn, a member's engine answers pings even while the
+/// member's caller computes.
 class MeshAttendance final : public Attendance {
  public:
   explicit MeshAttendance(Mesh& mesh) : mesh_(mesh) {}

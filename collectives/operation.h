@@ -17,7 +17,7 @@ struct Operation {
   Elements data;
   /// Member m's part is [bounds[m], bounds[m + 1]), in elements. Every operation of the group has bounds: in a
   /// broadcast, all elements are the part of the root, and a reduction without given bounds is divided into equal
-  /// parts.
+  /// parts. A message has no bounds.
   std::vector<std::uint64_t> bounds;
   std::uint64_t number = 0;  ///< The number of the operation among all operations of this member, from 1.
   /// The number of the operation among the operations of the group, or among the messages in this direction between the
@@ -40,7 +40,8 @@ struct Operation {
   bool reduces() const {
     return request.kind == OperationKind::kAllReduce || request.kind == OperationKind::kReduceScatter;
   }
-  /// Returns true if every member gets all parts; otherwise each gets only its own.
+  /// Returns true if every member gets all parts, and false for a reduce_scatter, in which each member gets only its
+  /// own part.
   bool gathers() const { return request.kind != OperationKind::kReduceScatter; }
   bool writes() const { return request.kind != OperationKind::kSend; }
   bool overlaps(const Operation& other) const {

@@ -14,12 +14,12 @@ namespace trainyard::collectives {
 /// The stages of an operation, in this order. A message skips kAnnounced.
 enum class Stage : std::uint8_t {
   kQueued,     ///< The operation has not been announced to the other members.
-  kAnnounced,  ///< The operation has been announced, but not every member has called it.
-  kAgreed,     ///< All members have called the same operation, and elements are being transferred.
+  kAnnounced,  ///< The operation has been announced, but not all members are known to have called it.
+  kAgreed,     ///< All members have called the same operation, or a message has begun. Elements are being transferred.
   kFinished,
 };
 
-/// An operation with its stage and, once it has begun, its transfer.
+/// An operation with its stage and its transfer, which is null until the transfer has begun.
 struct QueuedOperation {
   Operation operation;
   std::unique_ptr<Transfer> transfer = nullptr;
@@ -36,21 +36,22 @@ class OperationQueue {
  public:
   explicit OperationQueue(std::uint32_t members) : last_orders_(1 + 2 * members), members_(members) {}
 
-  /// Numbers the operation, adds it, and returns it.
+  /// Sets the number and the order of the operation, adds the operation to the queue, and returns the entry.
   QueuedOperation& push(Operation&& operation);
 
   /// Returns the operation with this number, or null if it is finished.
   QueuedOperation* find(std::uint64_t number);
 
   /// Returns true if this operation is the next one of its lane to begin. For an operation of the group, this means
-  /// that all earlier ones have been announced; for a message, that all earlier messages of its lane are finished.
+  /// that all earlier operations of the group have been announced. For a message, it means that all earlier messages of
+  /// its lane are finished.
   bool is_next(const QueuedOperation& queued) const;
   /// Returns an earlier operation that must be finished before `operation` may access its memory, or null if there is
   /// none.
   const QueuedOperation* obstacle(const Operation& operation) const;
-  /// Returns the unfinished operation that holds up `queued`. Normally this is the first operation of its lane. If that
-  /// operation cannot begin because an earlier operation uses its memory, the function returns the result of
-  /// held_up_by() for that earlier operation.
+  /// Returns the unfinished operation that holds up `queued`. Normally this is the first unfinished operation of the
+  /// same lane, which can be `queued` itself. If that operation cannot begin because an earlier operation uses its
+  /// memory, the function returns the result of held_up_by() for that earlier operation.
   const QueuedOperation& held_up_by(const QueuedOperation& queued) const;
   /// Returns the first unfinished operation of the group, or null if there is none.
   const QueuedOperation* first_of_group() const;

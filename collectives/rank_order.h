@@ -12,14 +12,15 @@ namespace trainyard::collectives {
 /// Reduces arrays of `count` elements, one from each rank, element by element in the order of `inputs`. The result for
 /// an element therefore does not depend on the other elements. `output` may be one of the inputs.
 ///
-/// 16-bit floats are added in float32 and rounded once. Integers are added in 64 bits, and their mean is rounded
-/// towards zero. For bools the sum is "any" and the product "all".
+/// 16-bit floats are added in float32 and rounded once. Integers are added in 64 bits, and a sum that is too large for
+/// their type wraps around. The mean of integers is rounded towards zero. For bools the sum is "any" and the product
+/// "all".
 void reduce_in_order(ReduceOp op, DType dtype, std::span<const void* const> inputs, void* output, std::uint64_t count);
 
 /// The form of elements that are reduced by a library which lacks their type or the operation. The elements are
-/// converted to `dtype`, reduced with `op`, and divided by `divisor` when they are converted back. For a mean, `op` is
-/// a sum and `divisor` is the number of ranks; otherwise `divisor` is 1. Types and rounding are as in
-/// reduce_in_order(); the library determines the order of the additions.
+/// converted to `dtype`, reduced with `op`, and divided by `divisor` when they are converted back. For a mean of
+/// numbers, `op` is a sum and `divisor` is the number of ranks; otherwise `divisor` is 1. Elements are converted and
+/// rounded as in reduce_in_order(), but the library determines the order of the additions.
 struct WorkingForm {
   DType dtype;
   ReduceOp op;

@@ -15,20 +15,21 @@ namespace trainyard::collectives {
 /// The progress of a transfer in one call of Transfer::advance.
 enum class Progress : std::uint8_t { kNothing, kSome, kFinished };
 
-/// The part of the shared work that a member does.
+/// How much of the work that the members share this member does in a call of Transfer::advance.
 enum class Effort : std::uint8_t {
   kOwnShare,    ///< Only this member's own part of the work, because its caller wants to go on computing soon.
   kEverything,  ///< As much of the work as possible, because its caller waits.
 };
 
-/// The data transfer of one operation. It refers to the operation, which must outlive it.
+/// The data transfer of one operation. A transfer keeps a reference to the Operation that was passed to
+/// Transport::begin(), so the Operation must outlive the transfer.
 class Transfer {
  public:
   virtual ~Transfer() = default;
 
-  /// Makes as much progress as possible without waiting. Returns kFinished when this member has its result. If the
-  /// function throws, the group fails. For an operation of the group, advance() is called only after all members have
-  /// agreed.
+  /// Makes progress without waiting. `effort` determines how much of the shared work this member does. Returns
+  /// kFinished when this member has its result. If the function throws, the group fails. For an operation of the group,
+  /// advance() is called only after all members have agreed.
   virtual Progress advance(Effort effort) = 0;
 
   /// Returns the members that the transfer waits for: an empty list if this member must act, or nothing if the members
@@ -48,25 +49,27 @@ enum class Begins : std::uint8_t {
 Buffer zeroed(std::size_t bytes);
 
 /// The part of a backend that transfers elements between members. A backend supplies one transport for the operations
-/// of the group and one for messages. All functions are called by one thread, except allocate() and map(), which are
-/// called on the caller's thread.
+/// of the group and one for messages. All functions are called by one thread, except allocate(), maps_memory() and
+/// map(), which are called on the thread that uses the collective.
 class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Begins an operation and returns its transfer. The next operation of the group, or the next message between the
-  /// same two members in the same direction, begins only when the previous one is finished. The engine does not call
-  /// begin() for a barrier, or for an operation of the group without elements.
+  /// Begins an operation and returns its transfer. An operation of the group begins only when the previous operation of
+  /// the group is finished, and a message only when the previous message between the same two members in the same
+  /// direction is finished. The engine does not call begin() for a barrier, or for an operation of the group without
+  /// elements.
   virtual std::unique_ptr<Transfer> begin(const Operation& operation) = 0;
 
-  /// Stops `under_way`, the transfer of the group that is not finished (null if there is none), after the group has
-  /// failed. Returns when the transfer no longer accesses the memory of its operation, so that the memory may be freed.
-  /// No other function is called afterwards.
+  /// Stops `under_way`, the unfinished transfer of an operation of the group (null if there is none), because the group
+  /// has failed or this member leaves it. Returns when the transfer no longer accesses the memory of its operation, so
+  /// that the memory may be freed. The engine calls no other function of this transport afterwards.
   virtual void abort(Transfer* under_way) { static_cast<void>(under_way); }
 
   virtual Begins begins() const { return Begins::kWhenAgreed; }
 
-  /// Returns true if nothing signals progress, so that transfers under way must be polled.
+  /// Returns true if nothing wakes the engine when a transfer can make progress, so that transfers under way must be
+  /// polled.
   virtual bool must_be_polled() const { return false; }
 
   /// Returns `bytes` bytes of zeroed memory of the kind that suits the transport best; see Collective::allocate.

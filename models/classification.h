@@ -13,6 +13,8 @@ namespace trainyard {
 
 // Functions that the classification models share. Such a model computes logits from an input tensor, and learns from
 // the number of the right class.
+//
+// Shapes: B samples of the batch, C classes.
 
 /// The sizes that a dataset determines for a classifier.
 struct ClassificationSizes {
@@ -23,9 +25,9 @@ struct ClassificationSizes {
   std::int64_t input_elements() const;
 };
 
-/// Reads the sizes from the dataset's description. Throws kShapeMismatch unless the dataset has an input, one class
-/// number as target, and at least two classes. The error begins with `where`, the name of the model, and states what
-/// the model needs and what the dataset has.
+/// Reads the sizes from the dataset's description. Throws kShapeMismatch unless the dataset has exactly an input and
+/// one class number as target, and at least two classes. The error begins with `where`, the name of the model, and
+/// states what the model needs and what the dataset has.
 ClassificationSizes classification_sizes(const DatasetInfo& data, const std::string& where);
 
 /// Returns the inputs of a batch as numbers of `type`, the type of the model's weights. Bytes are scaled to the range
@@ -36,16 +38,17 @@ at::Tensor float_input(const at::Tensor& input, at::ScalarType type = at::kFloat
 /// otherwise returns it unchanged.
 at::Tensor at_least_float(const at::Tensor& x);
 
-/// Computes the mean cross entropy of `logits_BC` against the class numbers `target`. 16-bit logits are converted to
-/// float32 first, because a 16-bit loss would have only about three significant digits.
+/// Computes the mean cross entropy of `logits_BC`. `target` contains the right class number of each sample. 16-bit
+/// logits are converted to float32 first, because a 16-bit loss would have only about three significant digits.
 at::Tensor classification_loss(const at::Tensor& logits_BC, const at::Tensor& target);
 
-/// Computes the metrics "loss" and "accuracy" of `logits_BC` against the class numbers `target`.
+/// Computes two metrics of `logits_BC`: "loss", as classification_loss() does, and "accuracy", the fraction of the
+/// samples for which the likeliest class is the right class. `target` contains the right class number of each sample.
 std::vector<NamedMetric> classification_metrics(const at::Tensor& logits_BC, const at::Tensor& target);
 
-/// Predicts the likeliest class of each sample, with its probability. The result has a text with one line for each
-/// sample, and two tensors: the class numbers and the probabilities. `vocabulary` lists the names of the classes for
-/// the text; a class without a name appears as its number.
+/// Predicts the likeliest class of each sample, with its probability. The result contains a text with one line for each
+/// sample, and two tensors: the class numbers and the probabilities. `vocabulary` contains the names of the classes in
+/// the order of their numbers; in the text, a class without a name appears as its number.
 Prediction classification_prediction(const at::Tensor& logits_BC, const std::vector<std::string>& vocabulary);
 
 }  // namespace trainyard

@@ -10,8 +10,9 @@ namespace trainyard {
 // Functions that make new parameters. A parameter is a float32 leaf tensor on the CPU that requires a gradient. Random
 // values come from LibTorch's default generator, which the accelerator host seeds before it builds the model.
 
-/// Returns a parameter whose elements are drawn uniformly from the interval [-1/sqrt(fan_in), 1/sqrt(fan_in)].
-/// torch.nn.Linear and Conv2d initialise their weights and biases in the same way.
+/// Returns a parameter whose elements are drawn uniformly from the interval [-1/sqrt(fan_in), 1/sqrt(fan_in)]. `fan_in`
+/// is the number of input values from which the layer computes one output value. torch.nn.Linear and Conv2d initialise
+/// their weights and biases in the same way.
 at::Tensor uniform_parameter(const std::vector<std::int64_t>& shape, std::int64_t fan_in);
 
 /// Returns a parameter whose elements are drawn from the normal distribution with mean 0 and the given standard

@@ -29,16 +29,18 @@ using ModelContext = PluginContext;
 /// waiting for the device to compute it.
 struct NamedMetric {
   std::string name;
-  at::Tensor value;  ///< The value for the batch: the mean over its samples, unless `reduction` is not kMean.
+  /// The value for the batch. If `reduction` is kMean, this is the mean over the samples of the batch.
+  at::Tensor value;
   /// How the values of several batches and ranks are combined into one. A mean is weighted by the number of samples in
   /// each batch.
   Reduction reduction = Reduction::kMean;
 };
 
-/// The input of a model for one micro-batch.
+/// One batch, or one micro-batch, as a model receives it.
 struct ModelBatch {
   std::string split;  ///< The split that the samples belong to.
-  /// One tensor for each of DatasetInfo::fields, in the same order, on the model's device.
+  /// One tensor for each of DatasetInfo::fields, in the same order, on the model's device. Empty only if the model is
+  /// to generate output without an input; see Model::predict().
   std::vector<at::Tensor> tensors;
 };
 
@@ -47,8 +49,9 @@ struct ModelBatch {
 ///
 /// A model is constructed with its parameters from the launch file. `build` then makes the layers on the CPU. It draws
 /// the initial values of their tensors from LibTorch's default generator, which has already been seeded. After that,
-/// the accelerator host moves every trainable tensor into the arena with `set_data` and gives it a gradient there.
-/// During training, only the optimizer changes these tensors.
+/// the accelerator host moves the trainable tensors and the buffers into the arena, with `set_data` or an equivalent,
+/// and gives each trainable tensor a gradient there. During training, only the optimizer and the strategy change the
+/// trainable tensors.
 class Model : public Configurable, public Stateful {
  public:
   static constexpr const char* kKind = "model";
@@ -56,8 +59,8 @@ class Model : public Configurable, public Stateful {
 
   explicit Model(ModelContext& context) : Configurable(context.where, context.parameters), context_(context) {}
 
-  /// Returns the kinds of targets that the model can learn. The result may depend on the parameters from the launch
-  /// file.
+  /// Returns the kinds of targets that the model can learn. The result can depend on the parameters from the launch
+  /// file. The default lists no kinds; the planner then does not check the target of the dataset.
   virtual ModelTraits traits() const { return {}; }
   core::PluginTraits declared_traits() const final;
 
@@ -71,7 +74,7 @@ class Model : public Configurable, public Stateful {
   /// Returns the tensors that are saved in checkpoints but not trained, such as running means.
   virtual std::vector<NamedTensor> buffers() { return {}; }
 
-  /// Switches dropout, batch norm and similar layers to training (true) or to evaluation (false).
+  /// Switches dropout, batch norm and similar layers to training if `training` is true, otherwise to evaluation.
   virtual void set_training(bool training) = 0;
 
   /// Computes the loss of one micro-batch: a 0-dimensional tensor, the mean over the samples.
@@ -82,11 +85,12 @@ class Model : public Configurable, public Stateful {
   virtual std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) = 0;
 
   /// Returns a prediction for every sample of a batch. If `batch` has no tensors, the model generates output without an
-  /// input. Throws kUnsupported if the model does not support this; the default implementation always throws.
+  /// input. Throws kUnsupported if the model does not support predictions or, for a batch without tensors, generation;
+  /// the default implementation always throws.
   virtual Prediction predict(const ModelBatch& batch);
 
-  /// Saves the state that the model keeps between steps besides parameters and buffers; see Stateful. The default is no
-  /// state.
+  /// Saves the state that the model keeps between steps besides parameters and buffers; see Stateful. The default saves
+  /// nothing.
   void save_state(StateWriter& /*into*/) const override {}
 
   /// Restores what save_state() saved.
@@ -95,12 +99,12 @@ class Model : public Configurable, public Stateful {
   // A model that can be divided into stages overrides the following functions, so that for every batch
   //   training_step(batch) = loss(stages.back().forward(... stages.front().forward(stage_input(batch))), batch).
 
-  /// Returns the stages of the model in the order of the forward pass, which is also the order of their parameters.
-  /// Every parameter is used by at least one stage. A model that cannot be divided returns an empty list. Called after
-  /// `build`.
+  /// Returns the stages of the model in the order of the forward pass, which is also the order of their tensors in
+  /// parameters(). Every parameter is used by at least one stage. A model that cannot be divided returns an empty list.
+  /// Called after `build`.
   virtual std::vector<Stage> stages() { return {}; }
 
-  /// Returns the input of the first stage for a batch.
+  /// Returns the input of the first stage for a batch. The default is the first tensor of the batch.
   virtual at::Tensor stage_input(const ModelBatch& batch) { return batch.tensors.at(0); }
 
   /// Computes the loss from the output of the last stage: a 0-dimensional tensor, the mean over the samples. The
@@ -114,7 +118,7 @@ class Model : public Configurable, public Stateful {
   /// A function that makes the group of all ranks.
   using MakeWorld = std::function<std::unique_ptr<Collective>()>;
 
-  /// Connects the model with the other ranks. `make_world` is called when the model first exchanges tensors. The
+  /// Connects the model with the other ranks. The model calls `make_world` when it first exchanges tensors. The
   /// accelerator host calls join() in a run of several ranks. A model that has not joined works as on a single rank.
   void join(MakeWorld make_world) { make_world_ = std::move(make_world); }
 
@@ -146,7 +150,7 @@ class Model : public Configurable, public Stateful {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the model `name`. `description` is one sentence about the model. Must be the last
-/// line of the model's .cpp, outside of any namespace.
+/// Registers the class `Class` as the model `name`. `description` is a short text for users. Must be the last line of
+/// the model's .cpp, outside of any namespace.
 #define TRAINYARD_MODEL(Class, name, description) \
   TRAINYARD_PLUGIN("model", ::trainyard::Model, ::trainyard::ModelContext, Class, name, "1", description)

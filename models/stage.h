@@ -15,12 +15,12 @@ namespace trainyard {
 /// A part of a model that can be computed separately. A stage can run on a different rank from the other stages, or
 /// while the parameters of the other stages are not in memory.
 struct Stage {
-  std::string name;                     ///< For example "layers.0".
+  std::string name;                     ///< The name of the stage, for example "layers.0".
   std::vector<NamedTensor> parameters;  ///< The parameters that the stage uses. Stages may share parameters.
   std::vector<NamedTensor> buffers;     ///< The buffers that the stage uses.
 
-  /// Computes the output of the stage from its input. The first dimension of both tensors counts the samples. The input
-  /// must not be changed.
+  /// A function that computes the output of the stage from its input. The first dimension of both tensors counts the
+  /// samples. The function must not change the input.
   std::function<at::Tensor(const at::Tensor& input)> forward;
 };
 

@@ -9,7 +9,7 @@
 namespace trainyard {
 
 /// An evaluation or a prediction in which all ranks take part. The object exists until end() returns. This class is for
-/// strategies that keep complete and current parameters on every rank; other strategies derive from it.
+/// strategies that keep complete and current parameters on every rank; other strategies override its functions.
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
@@ -20,10 +20,12 @@ class Evaluation {
     return batch.tensors.empty() ? std::vector<NamedMetric>{} : model.evaluation_step(batch);
   }
 
-  /// Gathers the whole model on every rank, for predictions. Called on all ranks before every prediction.
+  /// Gathers the whole model on every rank, for predictions. Called on all ranks before every prediction. The default
+  /// does nothing, because every rank has the whole model.
   virtual void gather_model() {}
 
-  /// Ends the evaluation: releases memory and restores changed values. No other function is called afterwards.
+  /// Ends the evaluation: releases memory and restores changed values. The default does nothing. No other function is
+  /// called afterwards.
   virtual void end(ArenaEdit& /*edit*/) {}
 };
 

@@ -14,8 +14,8 @@
 
 namespace trainyard {
 
-/// The buckets of a rank's gradients. Each bucket is reported as soon as the backward pass has finished it, while the
-/// pass is still running.
+/// The buckets of a rank's gradients. Each bucket is reported, that is, passed to a callback, as soon as the backward
+/// pass has finished it, while the pass is still running.
 ///
 /// Buckets are filled from the end of the arena, because backward finishes the last parameters first. The first bucket
 /// is small, so that its reduction begins early (as in PyTorch's DistributedDataParallel, Li et al. 2020). Buckets are
@@ -23,12 +23,15 @@ namespace trainyard {
 /// bucket at the same time.
 class GradientBuckets {
  public:
+  /// A callback that receives a bucket and its slice of the gradients.
   using OnReady = std::function<void(const Bucket& bucket, at::Tensor gradients)>;
 
-  /// Fills the first bucket to `first_bytes`, or to `bytes` if that is less, and the others to `bytes`. If `bytes` is
-  /// 0, one bucket contains all gradients. A parameter is never divided between two buckets. `entries` begins with the
-  /// entries of `parameters`. `gradients` is the flat gradient block or a block of the same layout; `on_ready` receives
-  /// slices of it.
+  /// Divides the gradients into buckets. A bucket is full when it has at least `bytes` bytes; the first bucket is full
+  /// when it has at least `first_bytes` or `bytes` bytes, whichever is less. If `bytes` is 0, one bucket contains all
+  /// gradients. A parameter is never divided between two buckets.
+  ///
+  /// `entries` begins with the entries of `parameters`, in the same order. `gradients` is the flat gradient block or a
+  /// block of the same layout. Every report is a call of `on_ready`.
   GradientBuckets(const std::vector<NamedTensor>& parameters, const std::vector<ArenaEntry>& entries,
                   const at::Tensor& gradients, std::uint64_t first_bytes, std::uint64_t bytes, OnReady on_ready);
   ~GradientBuckets();
@@ -37,7 +40,7 @@ class GradientBuckets {
 
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
-  /// Makes the next backward pass report buckets. That pass must be the one that completes the gradients of the step.
+  /// Makes the next backward pass report buckets. That pass must be the pass that completes the gradients of the step.
   /// All other passes report no buckets.
   void arm();
 
@@ -45,7 +48,8 @@ class GradientBuckets {
   /// instead of it if the rank has no samples for the last micro-batch.
   void flush();
 
-  /// Called whenever the armed backward pass has finished a gradient, so that communication can make progress.
+  /// A callback that is called whenever the armed backward pass has finished a gradient, so that communication can make
+  /// progress. The callback may be empty.
   std::function<void()> on_progress;
 
  private:

@@ -7,23 +7,25 @@
 
 namespace trainyard {
 
-/// Gradients that ranks send to each other in 16 bits: they are rounded, added up, and widened again. This halves the
-/// number of bytes that are sent. Each of the two roundings causes an error of half a unit in the last of 11 bits
-/// (float16) or 8 bits (bfloat16).
+/// Gradients that ranks send to each other in 16 bits, which halves the number of bytes. Every rank rounds its
+/// gradients to 16 bits, the sum over the ranks is rounded once more, and the result is widened again. Each of the two
+/// roundings causes an error of at most half a unit in the last of the 11 significant bits of float16, or of the 8 of
+/// bfloat16.
 ///
 /// The largest float16 number is 65504. Gradients are therefore divided by the number of ranks before they are added,
-/// so that only the mean has to fit. A value that does not fit becomes infinite, which loss scaling detects. Below
-/// 6e-5, float16 gradually loses bits.
+/// so that only the mean has to fit. A value that does not fit becomes infinite, which loss scaling detects. Float16
+/// values below 6e-5 have fewer significant bits.
 class HalfGradients {
  public:
-  /// `gradients` is the flat gradient block. `type` is kHalf or kBFloat16. The constructor allocates memory of the
-  /// collective, so all ranks must construct such an object at the same point.
+  /// `gradients` is the flat gradient block of this rank, and `type` is the 16-bit type, kHalf or kBFloat16. The
+  /// constructor allocates memory of the collective, so all ranks must construct such an object at the same point.
   HalfGradients(RankGroup& ranks, const at::Tensor& gradients, at::ScalarType type);
 
-  /// Starts to average a slice of the block over the ranks and returns immediately. All ranks must pass the same slice.
-  /// After Work::wait() returns, the caller must call widen() for the slice.
+  /// Starts to average a slice of the gradient block over the ranks and returns immediately. All ranks must pass the
+  /// same slice. After Work::wait() returns, the caller must call widen() for the slice; before that, the values in the
+  /// slice are undefined.
   Work average(const at::Tensor& slice);
-  /// Writes the mean of a slice, which average() computes in 16 bits, into the block.
+  /// Writes the mean of a slice, which average() has computed in 16 bits, into the gradient block.
   void widen(const at::Tensor& slice) const;
 
  private:

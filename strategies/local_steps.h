@@ -10,14 +10,15 @@
 
 namespace trainyard {
 
-/// The base of strategies whose ranks make steps independently: no gradients are exchanged, and every `every_steps`
-/// steps the strategy makes the parameters of all ranks equal again (unite()).
+/// The base of strategies whose ranks make steps independently. The ranks exchange no gradients. After every
+/// `every_steps` steps, the strategy makes the parameters of all ranks equal again (unite()).
 ///
-/// Between these steps, the run still appears as a single model. An evaluation uses the mean of the ranks' parameters,
-/// and afterwards restores each rank's own values. Before every snapshot the ranks unite, so that this run continues
-/// with the same values as a run that resumes from the checkpoint.
+/// Between two calls of unite(), the run still appears as a single model. An evaluation uses the mean of the ranks'
+/// parameters, and afterwards restores each rank's own values. Before every snapshot the ranks unite, so that this run
+/// continues with the same values as a run that resumes from the checkpoint.
 class LocalSteps : public Strategy {
  public:
+  /// `every_steps` is the default value of the parameter of this name.
   LocalSteps(StrategyContext& context, std::int64_t every_steps)
       : Strategy(context),
         every_steps_{*this, "every_steps", every_steps, "steps that each rank makes alone between two exchanges",
@@ -26,7 +27,8 @@ class LocalSteps : public Strategy {
   StrategyTraits traits() const final { return {.gradients = GradientsOfRanks::kOwn}; }
 
  protected:
-  /// Makes the parameters equal on all ranks. Called on all ranks after the same step.
+  /// Makes the parameters equal on all ranks. Called on all ranks after the same step, and only if there was an update
+  /// after the last call.
   virtual void unite(ArenaEdit& edit) = 0;
 
   /// Replaces parameters and floating-point buffers by their means over all ranks.

@@ -13,8 +13,10 @@ namespace trainyard {
 /// samples left gets an empty batch, so that it takes part in the communication of the ranks. Models never get an empty
 /// batch.
 struct MicroBatch {
-  ModelBatch data;            ///< The rows, on the device of the rank.
-  std::uint64_t samples = 0;  ///< The number of rows in `data`.
+  /// The samples, on the device of the rank.
+  ModelBatch data;
+  /// The number of samples in `data`.
+  std::uint64_t samples = 0;
   /// The factor by which the gradients of this micro-batch are multiplied before they are added up.
   double weight = 1;
   bool last = true;  ///< True for the last micro-batch of a step, during which finished gradients may be exchanged.

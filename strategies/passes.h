@@ -18,9 +18,11 @@ namespace trainyard {
 
 /// The reaction to a loss that is infinite or not a number.
 enum class OnNan : std::uint8_t {
-  kStop,    ///< The run ends with an error that names the step and the batch. No rank makes the update.
-  kSkip,    ///< The step is skipped on all ranks: the gradients are discarded, and no update is made.
-  kIgnore,  ///< Training continues with the resulting values.
+  kStop,  ///< The run ends with an error that names the step and the batch. This rank makes no update.
+  /// The step is skipped: the gradients are discarded, and no update is made. All ranks skip the step, unless each rank
+  /// decides alone which steps to skip (GradientsOfRanks::kIndependent).
+  kSkip,
+  kIgnore,  ///< Training continues as after any other loss.
 };
 constexpr auto words_of(OnNan) { return words("way with a loss that is not a number", "stop", "skip", "ignore"); }
 
@@ -29,8 +31,8 @@ constexpr auto words_of(OnNan) { return words("way with a loss that is not a num
 /// another rank.
 class ForwardScope {
  public:
-  /// `type` is the type of computation under autocast; empty means no autocast. `generator` is null if the pass draws
-  /// no random numbers.
+  /// `type` is the type in which autocast computes on devices of type `device`; empty means no autocast. `generator` is
+  /// null if the pass draws no random numbers.
   ForwardScope(at::DeviceType device, std::optional<at::ScalarType> type, RankGenerator* generator) {
     if (generator != nullptr) turn_.emplace(*generator);
     if (type) autocast_.emplace(device, *type);
@@ -48,7 +50,7 @@ class Passes {
   struct Options {
     std::string where;  ///< The prefix of error messages.
     at::DeviceType device = at::kCPU;
-    /// The type of computation under autocast; if empty, there is no autocast.
+    /// The type in which autocast computes; if empty, there is no autocast.
     std::optional<at::ScalarType> autocast;
     OnNan on_nan = OnNan::kIgnore;  ///< What happens when a loss is not finite.
     /// Controls this rank's turns to draw random numbers; null if no turns are needed.
@@ -58,8 +60,8 @@ class Passes {
 
   explicit Passes(Options options) : options_(std::move(options)) {}
 
-  /// Computes the forward pass of one micro-batch and returns its loss, ready for backward(). Throws what loss()
-  /// throws.
+  /// Computes the forward pass of one micro-batch and returns its loss, ready for backward(). Throws what the function
+  /// loss() below throws.
   at::Tensor forward(Model& model, const MicroBatch& batch) const;
 
   /// Runs the backward pass, which adds the gradients of `loss`, multiplied by `weight`, to the gradients of the
@@ -73,10 +75,10 @@ class Passes {
   /// Returns the guard for a part of a forward pass that draws no random numbers, such as an evaluation.
   ForwardScope evaluation() const { return ForwardScope(options_.device, options_.autocast, nullptr); }
 
-  /// Returns the loss to differentiate, made from the `loss` that a model returned. With OnNan::kStop, throws
-  /// kInvalidArgument if the loss is not finite, naming the step and the batch; if the loss is on a device with memory
-  /// of its own, check_losses() checks it later. With OnNan::kSkip, a loss that is not finite makes all gradients NaN,
-  /// so that every rank skips the step.
+  /// Returns the loss to differentiate, made from the `loss` that a model returned: a 16-bit loss is converted to
+  /// float32. With OnNan::kStop, throws kInvalidArgument if the loss is not finite, naming the step and the batch of
+  /// `batch`; a loss that is not on the CPU is checked later, by check_losses(). With OnNan::kSkip, a loss that is not
+  /// finite makes all gradients NaN, so that the step is skipped.
   at::Tensor loss(at::Tensor loss, const MicroBatch& batch) const;
 
   /// Checks the losses that loss() left unchecked, and throws what loss() throws. Called at the end of a step, when the
@@ -93,7 +95,7 @@ class Passes {
   void check(double value, const Unchecked& place) const;
 
   Options options_;
-  at::Tensor weight_;        ///< The newest weight, as a tensor without dimensions.
+  at::Tensor weight_;        ///< The weight of the last backward pass, as a 0-dimensional tensor.
   double weight_value_ = 0;  ///< The value of `weight_`.
   mutable std::vector<Unchecked> unchecked_;
 };

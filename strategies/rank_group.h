@@ -30,9 +30,8 @@ class RankGroup {
   explicit RankGroup(std::shared_ptr<Collective> collective) : collective_(std::move(collective)) {}
 
   bool is_alone() const { return collective_ == nullptr; }
-  std::uint32_t rank() const {
-    return collective_ ? collective_->rank() : 0;
-  }  ///< The number of this rank within the group.
+  /// Returns the number of this rank within the group.
+  std::uint32_t rank() const { return collective_ ? collective_->rank() : 0; }
   std::uint32_t size() const { return collective_ ? collective_->size() : 1; }
 
   // The following are operations of Collective, where they are described. Bounds are in elements.
@@ -49,15 +48,16 @@ class RankGroup {
   /// Lets operations under way make progress; see Collective::progress.
   void progress();
 
-  /// Returns a flat tensor of `elements` undefined values. If the collective has memory that operations can use without
-  /// a copy, the tensor is in such memory. Every rank must request the same sizes in the same order.
+  /// Returns a flat tensor with `elements` elements, whose values are undefined. If the tensor is in host memory and
+  /// the collective has memory that operations can use without a copy, the tensor is in such memory. Every rank must
+  /// request the same sizes in the same order.
   at::Tensor scratch(std::int64_t elements, const at::TensorOptions& options);
 
   /// Makes the group fail because this rank cannot continue. The other ranks get an error that names this rank, instead
   /// of waiting for it.
   void abort(const std::string& reason) noexcept;
 
-  /// Announces that operations will work on this memory; see Collective::use.
+  /// Prepares for operations that work on `memory`; see Collective::use.
   void use(const Buffer& memory);
 
   /// Returns the collective, for functions that this class lacks. Must not be called for a group of a single rank.

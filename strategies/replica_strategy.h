@@ -17,7 +17,7 @@ class GradientBuckets;
 struct Bucket {
   /// The index of the bucket. Bucket 0 is at the end of the block, with the gradients that backward finishes first.
   std::uint32_t index = 0;
-  std::uint32_t count = 1;         ///< The number of buckets.
+  std::uint32_t count = 1;         ///< The number of buckets into which all gradients are divided.
   std::uint64_t offset_bytes = 0;  ///< The offset of the bucket in the gradient block of the arena.
   std::uint64_t bytes = 0;
 };
@@ -35,9 +35,9 @@ class ReplicaStrategy : public Strategy {
   ~ReplicaStrategy() override;
 
  protected:
-  /// Returns the intended size of a bucket, in bytes; the first bucket is intended to have at most 1 MiB. A parameter
-  /// is never divided between two buckets, so a bucket may become larger. 0 means a single bucket with all gradients,
-  /// which is reduced after the backward pass.
+  /// Returns the intended size of a bucket, in bytes. The first bucket is intended to have 1 MiB, or the returned size
+  /// if that is smaller. A parameter is never divided between two buckets, so a bucket may become larger. 0 means a
+  /// single bucket with all gradients, which is reduced when the backward pass has finished all of them.
   virtual std::uint64_t bucket_bytes() const { return 0; }
 
   /// Allocates the memory and makes the groups of ranks that the reduction needs.
@@ -49,7 +49,8 @@ class ReplicaStrategy : public Strategy {
   /// the step.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
 
-  /// Completes a bucket. Called at the end of the step, after Work::wait() for the Work returned by reduce().
+  /// Completes a bucket. Called for every bucket at the end of the step, after Work::wait() for the Work returned by
+  /// reduce(). The arguments are the same as in reduce(). The default does nothing.
   virtual void finish(const Bucket& /*bucket*/, const at::Tensor& /*gradients*/) {}
 
   /// Called at the end of a step, after finish() for every bucket. A strategy that starts reductions independently of
@@ -75,7 +76,8 @@ class ReplicaStrategy : public Strategy {
   std::vector<Reduction> reductions_;         ///< The reductions of this step.
 };
 
-/// The parameter `bucket_mb`, which several strategies have in common and which determines bucket_bytes().
+/// The parameter `bucket_mb`, which several strategies have in common. Its value determines
+/// ReplicaStrategy::bucket_bytes().
 class BucketSize {
  public:
   explicit BucketSize(Configurable& owner)

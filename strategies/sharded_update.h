@@ -13,8 +13,9 @@
 
 namespace trainyard {
 
-/// The common part of zero1 and zero2: every rank has all parameters but updates only its part of them. Afterwards the
-/// ranks send the updated parts to each other. A rank needs the optimizer's state only for its own part.
+/// The common part of the strategies `zero1` and `zero2`: every rank has all parameters but updates only its own part
+/// of them. Afterwards the ranks send the updated parts to each other. A rank needs the optimizer's state only for its
+/// own part.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class ShardedUpdate {

@@ -9,9 +9,9 @@
 
 namespace trainyard {
 
-/// A record of what a rank does and when. write() uses Chrome's trace format (a JSON array of complete events), which
-/// chrome://tracing and Perfetto can show. Recording an event requires two readings of the clock. All functions are
-/// thread-safe.
+/// A record of what a rank does and when, as a list of events. write() uses Chrome's trace format (a JSON array of
+/// complete events), which chrome://tracing and Perfetto can show. Recording an event requires two readings of the
+/// clock. All functions are thread-safe.
 class StepTrace {
  public:
   using Clock = std::chrono::steady_clock;
@@ -22,11 +22,12 @@ class StepTrace {
   /// `rank` is used as the process id of the events, so that the files of several ranks can be viewed together.
   explicit StepTrace(std::uint32_t rank) : rank_(rank) {}
 
-  /// Adds an event. The times are on the clock CLOCK_MONOTONIC, which all ranks of a host share. `lane` is the name of
-  /// the event's row in the viewer, such as "compute" or "communication".
+  /// Adds an event, which lasts from `begin` to `end`. The times are on the clock CLOCK_MONOTONIC, which all ranks of a
+  /// host share. `name` is shown on the event, and `lane` is the name of the event's row in the viewer, such as
+  /// "compute" or "communication".
   void add(const std::string& name, const std::string& lane, Clock::time_point begin, Clock::time_point end);
 
-  /// Writes the events to the file `path`. Throws kIo if it cannot be written.
+  /// Writes the events to the file `path`. Throws kIo if the file cannot be written.
   void write(const std::string& path) const;
 
  private:
@@ -40,8 +41,8 @@ class StepTrace {
   std::vector<Event> events_;
 };
 
-/// A guard that records one event, which lasts from the construction of the guard to its destruction. If `trace` is
-/// null, nothing is recorded.
+/// A guard that records one event, which lasts from the construction of the guard to its destruction. `name` and `lane`
+/// are as in StepTrace::add() and must outlive the guard. If `trace` is null, nothing is recorded.
 class TraceSpan {
  public:
   TraceSpan(StepTrace* trace, const char* name, const char* lane) : trace_(trace), name_(name), lane_(lane) {

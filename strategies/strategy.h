@@ -28,19 +28,20 @@ class Accelerator;
 
 /// The arguments of a strategy's constructor. The rank is in the PluginContext.
 struct StrategyContext : PluginContext {
-  /// The accelerator of this rank; null if only the declaration is read.
+  /// The accelerator of this rank; null if the strategy is constructed only to read its declaration.
   Accelerator* accelerator = nullptr;
-  /// The model of this rank; null if only the declaration is read. Model::build is called before shard().
+  /// The model of this rank; null if the strategy is constructed only to read its declaration. Model::build is called
+  /// before Strategy::shard().
   Model* model = nullptr;
 };
 
-/// The parts of a rank that its strategy works on. They exist as long as the strategy does.
+/// The parts of a rank that its strategy works on. They outlive the strategy. Only `trace` can be null.
 struct RankParts {
   Model* model = nullptr;
   Arena* arena = nullptr;
   World* world = nullptr;
   Passes* passes = nullptr;
-  StepTrace* trace = nullptr;  ///< The record of the rank's activity; null to record nothing.
+  StepTrace* trace = nullptr;  ///< The record of the rank's activity; null if nothing is recorded.
 };
 
 /// The tasks of end_step() besides completing the gradients: checks, clipping and norms.
@@ -54,7 +55,7 @@ struct StepEnd {
 /// (GradientsOfRanks::kOwn and kIndependent). In that case each rank gets its own norm and, with kIndependent, its own
 /// `finite`.
 struct StepSummary {
-  bool finite = true;  ///< False only if some gradient overflowed and check_finite was set.
+  bool finite = true;  ///< False only if some gradient overflowed and StepEnd::check_finite was set.
   double norm = 0;     ///< The L2 norm of all gradients. It is meaningful only if StepEnd::norm was set.
 };
 
@@ -81,11 +82,13 @@ struct StepSummary {
 ///         drop_step     -> drop_gradients
 ///     between steps:
 ///         begin_evaluation ... end_evaluation  -> make_evaluation
-///         begin_snapshot                       -> before_snapshot, save_state
-///     after start, if a run resumes             -> restore_state
+///         begin_snapshot                       -> before_snapshot
+///         save_state
+///     after start, if a run resumes:
+///         restore_state
 // clang-format on
 ///
-/// Hooks that may change parameters have an ArenaEdit as an argument; the others must not change them.
+/// Hooks that may change parameters have an ArenaEdit as an argument; all other hooks must not change parameters.
 class Strategy : public Configurable, public Stateful {
  public:
   static constexpr const char* kKind = "strategy";
@@ -93,30 +96,32 @@ class Strategy : public Configurable, public Stateful {
 
   explicit Strategy(StrategyContext& context);
 
+  /// Returns what the planner and the accelerator host must know about the strategy.
   virtual StrategyTraits traits() const { return {}; }
 
-  /// Returns the part of the flat blocks that this rank keeps, by default all of it. Called once, before the arena is
-  /// made.
+  /// Returns this rank's shard of the flat blocks; see ArenaShard. By default the shard contains all bytes. Called
+  /// once, before the arena is made.
   virtual ArenaShard shard(const ArenaLayout& /*layout*/) const { return {}; }
 
   /// Returns figures about the strategy for the training metrics, such as `gradient_bytes`.
   virtual std::vector<Scalar> stats() const { return {}; }
 
-  /// Saves the values that the strategy keeps from step to step; see Stateful. By default there are none. Called on all
-  /// ranks, after begin_snapshot().
+  /// Saves the values that the strategy keeps from step to step; see Stateful. The default saves nothing. Called on all
+  /// ranks, after begin_snapshot(), unless the run has no checkpoint writer.
   void save_state(StateWriter& /*into*/) const override {}
-  /// Restores the values that save_state() saved. Called on all ranks, after start().
+  /// Restores the values that save_state() saved. Called after start() if the run resumes from a checkpoint that
+  /// contains such values.
   void restore_state(const StateReader& /*from*/) override {}
 
   /// Throws kUnsupported, naming the supported numbers of ranks, if the traits do not allow `world_size` ranks.
   void check_world_size(std::uint32_t world_size) const;
 
-  /// Prepares the strategy. Called when the model and the arena exist. Throws kUnsupported if the ranks must share a
-  /// process and do not.
+  /// Prepares the strategy. Called when the model and the arena exist. Throws kUnsupported if
+  /// StrategyTraits::one_process is true and the ranks are not threads of one process.
   void set_up(const RankParts& parts);
 
-  /// Makes all ranks start from the same parameters. If the run resumes, this is called after the checkpoint has
-  /// been restored into the arena.
+  /// Makes all ranks start from the same parameters. If the run resumes, this function is called after the checkpoint
+  /// has been restored into the arena.
   void start();
 
   /// Computes the forward and backward pass of one micro-batch. Returns the loss without its graph, or an undefined
@@ -127,18 +132,20 @@ class Strategy : public Configurable, public Stateful {
   /// clips them as `wanted` requires. Called after the last micro-batch.
   StepSummary end_step(const StepEnd& wanted);
 
-  /// Discards the gradients of the current step. May be called before or after end_step().
+  /// Discards the gradients of the current step, which then makes no update. Can be called before or after end_step().
   void drop_step();
 
-  /// Returns the number of the update that uses the gradients of step `step` (Gradients::step), or 0 if this rank makes
-  /// no update in this step. Called before the gradients are passed to the optimizer.
+  /// Returns the number of the update that uses the gradients of step `step`, or 0 if this rank makes no update in this
+  /// step. The accelerator host sends the number to the optimizer as Gradients::step. Called before the gradients are
+  /// passed to the optimizer.
   std::uint64_t begin_update(std::uint64_t step) { return claim_update(step); }
 
   /// Ends step `step`. Called after the optimizer has changed the parameters or, if begin_update() returned 0, directly
   /// after begin_update().
   void end_update(std::uint64_t step);
 
-  /// Begins an evaluation or a prediction. Called on all ranks.
+  /// Begins an evaluation or a prediction and returns the object for it, which exists until end_evaluation() is called.
+  /// Called on all ranks.
   Evaluation& begin_evaluation();
   /// Ends the evaluation or prediction, if there is one. Called on all ranks. If an evaluation is cancelled, the next
   /// train(), begin_evaluation() or begin_snapshot() calls end_evaluation().
@@ -175,13 +182,14 @@ class Strategy : public Configurable, public Stateful {
   /// number of the step.
   virtual std::uint64_t claim_update(std::uint64_t step) { return step; }
 
-  /// Called by end_update(). A strategy that exchanges parameters does so here.
+  /// Called by end_update(). A strategy that exchanges parameters after an update overrides this function.
   virtual void after_update(std::uint64_t /*step*/, ArenaEdit& /*edit*/) {}
 
   /// Makes the object for an evaluation or a prediction. The default is for ranks that hold the whole model.
   virtual std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit);
 
-  /// Ensures that the announced memory, including buffers, contains the current values.
+  /// Ensures that the blocks that the checkpoint writer copies, including the buffers, contain the current values. The
+  /// default does nothing.
   virtual void before_snapshot(ArenaEdit& /*edit*/) {}
 
   // Hooks use the following functions.
@@ -197,7 +205,7 @@ class Strategy : public Configurable, public Stateful {
   Passes& passes() const { return *parts_.passes; }
   StepTrace* trace() const { return parts_.trace; }
 
-  /// Returns the number of samples that this rank received in the current step.
+  /// Returns the number of samples that this rank has received in the current step, in all micro-batches.
   std::uint64_t step_samples() const { return step_samples_; }
   /// Returns true if end_step() was called for the current step.
   bool step_has_ended() const { return step_has_ended_; }
@@ -220,6 +228,7 @@ class Strategy : public Configurable, public Stateful {
 
 }  // namespace trainyard
 
-/// Registers a strategy. Must be the last line of the strategy's .cpp, outside of any namespace.
+/// Registers the class `Class` as the strategy `name`. `description` is a short text for users. Must be the last line
+/// of the strategy's .cpp, outside of any namespace.
 #define TRAINYARD_STRATEGY(Class, name, description) \
   TRAINYARD_PLUGIN("strategy", ::trainyard::Strategy, ::trainyard::StrategyContext, Class, name, "1", description)

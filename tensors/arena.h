@@ -15,10 +15,11 @@ namespace trainyard {
 
 /// The layout of an arena with all parameters and buffers. It is computed before any memory is allocated.
 struct ArenaLayout {
-  std::vector<ArenaEntry> entries;    ///< The parameters, then the buffers.
-  std::uint64_t parameter_bytes = 0;  ///< The size of all parameters, including padding.
-  std::uint64_t buffer_bytes = 0;
-  DType dtype = DType::kFloat32;  ///< The type of the parameters.
+  std::vector<ArenaEntry> entries;  ///< The parameters, then the buffers.
+  /// The size of the block of parameters, including padding.
+  std::uint64_t parameter_bytes = 0;
+  std::uint64_t buffer_bytes = 0;  ///< The size of the block of buffers, including padding.
+  DType dtype = DType::kFloat32;   ///< The type of the parameters.
 
   /// Computes the layout. Throws kInvalidArgument if there are no parameters, if a name is repeated, or if a parameter
   /// is not a leaf that requires a gradient. Throws kUnsupported if the parameters have different dtypes.
@@ -58,9 +59,9 @@ class Arena {
   /// A function that allocates `bytes` bytes of zeroed host memory, aligned to kAlignment.
   using Allocate = std::function<Buffer(std::size_t bytes)>;
 
-  /// Copies all parameters and buffers into the arena. All parameters must have one dtype and be leaves that require a
-  /// gradient. `own` describes the memory of the device, if it has separate memory. Throws what ArenaLayout::of throws,
-  /// and kInvalidArgument for an invalid shard.
+  /// Copies all parameters and buffers into the arena; a block that holds only the shard gets only the values of the
+  /// shard. All parameters must have one dtype and be leaves that require a gradient. `own` describes the memory of the
+  /// device, if it has separate memory. Throws what ArenaLayout::of throws, and kInvalidArgument for an invalid shard.
   Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, const Allocate& allocate,
         const DeviceMemory& own = {}, const ArenaShard& shard = {});
 
@@ -95,7 +96,7 @@ class Arena {
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
   /// Makes the gradients of a step visible to the optimizer, which sets the gradients in host memory to zero after use.
-  /// If the device has separate memory, this function sets the gradients there to zero.
+  /// If the device has separate memory, this function sets the gradients on the device to zero.
   void publish_gradients() const;
 
   /// Makes the buffers visible to the checkpoint writer, before a snapshot.
@@ -108,11 +109,11 @@ class Arena {
   /// Returns the number of trainable values, without padding.
   std::uint64_t parameter_count() const { return parameter_count_; }
 
-  /// Returns the size of all blocks in bytes.
+  /// Returns the size of all blocks in bytes. A block that is mirrored counts once.
   std::uint64_t bytes() const;
 
-  /// Returns the message that tells the optimizer and the checkpoint writer where the blocks are. The arguments become
-  /// fields of the message.
+  /// Returns the message that announces to the optimizer and the checkpoint writer where the blocks are. The arguments
+  /// become fields of the message.
   ArenaInfo info(std::uint32_t rank, const std::string& device, const std::string& model) const;
 
  private:
@@ -135,9 +136,10 @@ class Arena {
   std::function<void()> on_change_;
 };
 
-/// A scope in which its owner may change the parameters of an arena. Its destructor makes the changes visible to the
-/// optimizer and the checkpoint writer, and calls the listener set by on_change(). An edit without changes costs
-/// nothing. If an exception destroys the edit, the destructor does nothing, because the run ends anyway.
+/// A scope in which its owner may change the parameters of an arena. The destructor makes the changes visible to the
+/// optimizer and the checkpoint writer. If parameters were changed or fetched, the destructor also calls the listener
+/// set by on_change(). An edit without changes costs nothing. If an exception destroys the edit, the destructor does
+/// nothing, because the run ends anyway.
 class ArenaEdit {
  public:
   explicit ArenaEdit(Arena& arena);

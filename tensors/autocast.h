@@ -5,15 +5,16 @@
 
 namespace trainyard {
 
-/// A scope in which suitable LibTorch operations of the current thread compute in `type`, while operations that need
-/// more precision stay in float32. Converted weights are cached until the outermost Autocast is destroyed, so weights
-/// must not be updated before.
+/// A scope in which suitable LibTorch operations of the current thread compute in the 16-bit `type`, while operations
+/// that need more precision stay in float32. Converted weights are cached until the outermost Autocast is destroyed, so
+/// weights must not be updated before that.
 ///
 /// An Autocast is meant for the forward pass and the loss. The backward pass does not need an Autocast, because each
 /// operation computes its gradient in the type of its forward pass.
 class Autocast {
  public:
-  /// Starts autocast to `type`. Throws kUnsupported if this LibTorch has no autocast for devices of this type.
+  /// Starts autocast to `type` for operations on devices of type `device`. Throws kUnsupported if this LibTorch has no
+  /// autocast for such devices.
   Autocast(at::DeviceType device, at::ScalarType type);
   ~Autocast();
   Autocast(const Autocast&) = delete;

@@ -15,7 +15,7 @@ namespace trainyard {
 class BorrowedBlock {
  public:
   BorrowedBlock() = default;
-  /// Makes a block of this many elements, without memory.
+  /// Makes a block of `elements` elements, without memory. `options` contains its type and device.
   BorrowedBlock(std::int64_t elements, const at::TensorOptions& options);
 
   const at::Tensor& flat() const { return flat_; }

@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-/// Returns a LibTorch view of the bytes of `tensor`, which must be in host memory. The view keeps the buffer alive;
-/// nothing is copied. Throws kCorrupt if the tensor does not fit into its buffer.
+/// Returns a LibTorch view of the bytes of `tensor`, which must be in host memory. The view keeps the buffer of
+/// `tensor` alive; nothing is copied. Throws kCorrupt if the tensor does not fit into its buffer.
 at::Tensor view_of(const Tensor& tensor);
 
 /// Returns a message tensor over the memory of `tensor`, which must be contiguous and on the CPU. The result keeps the

@@ -13,7 +13,8 @@ namespace trainyard {
 
 /// The separate memory of a device, in which an arena has its blocks.
 struct DeviceMemory {
-  /// A function that copies a whole block between host and device, and returns when the copy is complete.
+  /// A function that copies a whole block between host and device. A copy to the host is complete on return. A copy to
+  /// the device is complete before any later computation on the device begins.
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
 
   std::optional<at::Device> device;  ///< The device; empty if kernels work on the host memory itself.
@@ -24,9 +25,9 @@ struct DeviceMemory {
 /// One flat block of an arena, which has two sides: the host memory and the memory that kernels work on. The optimizer
 /// and the checkpoint writer can map the host memory in other processes.
 ///
-/// On a processor both are the same bytes, and nothing is ever copied. For a device with separate memory, there is a
-/// second block of the same layout on the device. Code that has changed one side must copy it to the other. The whole
-/// block is copied, in one contiguous transfer.
+/// On the CPU both sides are the same bytes, and nothing is ever copied. For a device with separate memory, there is a
+/// second block of the same layout on the device. Code that has changed one side must copy the block to the other side.
+/// The whole block is copied, in one contiguous transfer.
 class MirroredBlock {
  public:
   MirroredBlock() = default;
@@ -47,11 +48,11 @@ class MirroredBlock {
   /// Returns the side that kernels work on, as a one-dimensional tensor.
   const at::Tensor& flat() const { return flat_; }
 
-  /// Returns the kernels' view of one entry.
+  /// Returns a view of one entry, with its shape and type, on the side that kernels work on.
   at::Tensor entry(const ArenaEntry& entry) const;
 
-  /// Copy the whole block to the host's side or to the device's side. Return false if nothing is copied, because both
-  /// sides are the same bytes or the block is empty.
+  /// Copy the whole block to the host's side (to_host) or to the device's side (to_device). Return false if nothing is
+  /// copied, because both sides are the same bytes or the block is empty.
   bool to_host() const;
   bool to_device() const;
 

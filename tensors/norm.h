@@ -6,8 +6,9 @@
 namespace trainyard {
 
 /// Returns the L2 norm of a flat, contiguous tensor. On the CPU the squares of float32 and float64 values are summed in
-/// a fixed order, in short runs whose sums are added up in double precision. So the norm does not depend on the number
-/// of threads, and stays accurate for large models.
+/// a fixed order, so the norm does not depend on the number of threads. Float32 squares are summed in short runs, whose
+/// sums are added up in double precision, so the norm stays accurate for large models. The norm of 16-bit values is
+/// computed in float32.
 double l2_norm(const at::Tensor& flat);
 
 }  // namespace trainyard

@@ -13,8 +13,9 @@ namespace trainyard {
 /// "true" means that parameters, gradients, batches and computation all have one type. "mixed" means that parameters
 /// and gradients stay float32, while LibTorch's autocast computes in 16 bits where that is faster.
 struct Precision {
-  std::string name;                         ///< "32-true", "bf16-mixed", ...
-  at::ScalarType parameters = at::kFloat;   ///< The type of the arena and of the floating-point tensors of a batch.
+  std::string name;  ///< "32-true", "bf16-mixed", ...
+  /// The type of the parameters, the gradients and the floating-point tensors of a batch.
+  at::ScalarType parameters = at::kFloat;
   at::ScalarType computation = at::kFloat;  ///< The type of matrix products and convolutions.
   /// True if the loss is scaled, which keeps small gradients from vanishing in float16.
   bool scales_loss = false;

@@ -7,17 +7,17 @@
 
 namespace trainyard {
 
-/// The random numbers of a rank that shares its process with others. LibTorch has one generator for the CPU in a
+/// The random numbers of a rank that shares its process with other ranks. LibTorch has one generator for the CPU in a
 /// process. Ranks that are threads of one process would draw from it in whatever order they happen to run, and no run
 /// could be repeated. Each rank therefore has its own sequence, and only one rank at a time runs a pass that draws
 /// random numbers.
 ///
 /// A rank that is alone in its process has no overhead. A rank whose model has drawn no random numbers in its first
-/// passes is assumed never to draw, and no longer waits for the others.
+/// three passes is assumed never to draw, and no longer waits for the other ranks.
 class RankGenerator {
  public:
-  /// Counts this rank as one of the process. Every rank of the process must have made its RankGenerator before the
-  /// first rank draws.
+  /// Adds this rank to the ranks of the process. Every rank of the process must have constructed its RankGenerator
+  /// before the first rank draws.
   RankGenerator();
   ~RankGenerator();
   RankGenerator(const RankGenerator&) = delete;
@@ -32,11 +32,11 @@ class RankGenerator {
   void adopt();
 
   /// Puts the state of the rank's own sequence into LibTorch's generator. Does nothing if the rank is alone in its
-  /// process. The caller must hold the lock.
+  /// process or adopt() was never called. The caller must hold the lock.
   void install() const;
 
   /// A scope in which the current thread draws from the rank's own sequence. Other ranks that draw wait until the scope
-  /// ends.
+  /// ends. A Turn does nothing if the rank is alone in its process or is assumed never to draw.
   class Turn {
    public:
     explicit Turn(RankGenerator& generator);

@@ -6,8 +6,8 @@
 
 #include <optional>
 
-// Every difference between the supported versions of LibTorch (1.13 of Debian 12, 2.6 of Debian 13, upstream's) is
-// decided here and nowhere else.
+// Every difference between the supported versions of LibTorch (1.13 of Debian 12, 2.6 of Debian 13, and upstream's
+// releases) is decided here and nowhere else.
 
 /// True if LibTorch has version `major`.`minor` or a later one.
 #define TRAINYARD_TORCH_AT_LEAST(major, minor) \
@@ -18,7 +18,7 @@ namespace trainyard {
 /// True if LibTorch has float16 kernels for the CPU, and autocast to them.
 inline constexpr bool kHalfOnCpu = TRAINYARD_TORCH_AT_LEAST(2, 3);
 
-/// True if LibTorch has scaled_dot_product_attention, one operation with kernels for GPUs.
+/// True if LibTorch has scaled_dot_product_attention, a fused operation for attention with kernels for GPUs.
 #define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
 
 /// The type that LibTorch's functions take for a tensor that may be missing: c10::optional before version 2.4,

@@ -7,16 +7,17 @@
 
 namespace trainyard::fused {
 
-// Differentiable operations for which LibTorch needs several passes. Float and double tensors on the CPU whose rows are
-// multiples of 16 are processed by the fused kernels, everything else by LibTorch's own operations. Both produce the
-// same numbers up to rounding, for any number of threads.
+// Differentiable operations for which LibTorch needs several passes. The fused kernels process contiguous float and
+// double tensors on the CPU, with three conditions: in gelu the number of elements, in the layer norms D, and in
+// causal_attention S must be a multiple of 16, and S must be at most 128. LibTorch's own operations process all other
+// tensors. Both produce the same numbers up to rounding, for any number of threads.
 //
 // The kernels do not support gradients of gradients, which training does not need.
 //
 // Shapes: N rows (B batch times T tokens for text), D width, V classes or words of the vocabulary.
 
-/// Returns x Phi(x): GELU in its exact form (Hendrycks and Gimpel, 2016), not the approximation by tanh. Float results
-/// are accurate to 2e-7.
+/// Returns x Phi(x), where Phi is the distribution function of the standard normal distribution. This is GELU in its
+/// exact form (Hendrycks and Gimpel, 2016), not the approximation by tanh. Float results are accurate to 2e-7.
 at::Tensor gelu(const at::Tensor& x_ND);
 
 /// Returns the layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias. The
@@ -31,18 +32,18 @@ std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& x_ND, const 
                                                   double epsilon = 1e-5);
 
 /// Computes causal self-attention with `heads` heads of size S: softmax(Q K^T / sqrt(S)) V, where each token sees
-/// itself and the tokens before it. A row of `qkv_N3D` holds the queries, keys and values of all heads for one token; N
-/// = batch * T and D = heads * S. The result is (N, D). Dropout acts on the probabilities; with dropout, LibTorch's own
-/// operations are used.
+/// itself and the tokens before it. A row of `qkv_N3D` holds the queries, then the keys, then the values of all heads
+/// for one token; N = batch * T and D = heads * S. The result is (N, D). `dropout` is the probability with which an
+/// element of the softmax is set to zero. If it is not 0, LibTorch's own operations are used.
 at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads, double dropout = 0);
 
 /// Returns, for every token of `index_BT`, the sum of its row in `tokens_VD` and the row of its position, 0 to T - 1,
-/// in `positions_TD`. The result is (N, D). `positions_TD` must have at least T rows. Throws kCorrupt for a token that
-/// is not in 0 to V - 1.
+/// in `positions_TD`, which must have at least T rows. The result is (N, D) with N = B * T. The fused kernel throws
+/// kCorrupt for a token that is not in 0 to V - 1.
 at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const at::Tensor& positions_TD);
 
-/// Returns the mean cross entropy of `logits_NV` against the classes `target_N` (int64). Throws kCorrupt for a class
-/// that is not in 0 to V - 1.
+/// Returns the mean cross entropy of `logits_NV` against the classes `target_N` (int64). The fused kernel throws
+/// kCorrupt for a class that is not in 0 to V - 1.
 at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& target_N);
 
 }  // namespace trainyard::fused
