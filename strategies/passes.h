@@ -24,7 +24,7 @@ enum class OnNan : std::uint8_t {
   kSkip,
   kIgnore,  ///< Training continues as after any other loss.
 };
-constexpr auto words_of(OnNan) { return words("way with a loss that is not a number", "stop", "skip", "ignore"); }
+constexpr auto words_of(OnNan) { return words("reaction to a loss that is not finite", "stop", "skip", "ignore"); }
 
 /// A guard that exists while a forward pass runs. It switches on autocast if the run uses it, and holds the rank's turn
 /// to draw random numbers (RankGenerator::Turn) if the pass may draw any. While it exists, the rank must not wait for

@@ -187,4 +187,4 @@ Backend Gloo::open() {
 
 }  // namespace trainyard::collectives
 
-TRAINYARD_COLLECTIVE(trainyard::collectives::Gloo, "gloo", "by Gloo, as LibTorch has it, on the loopback interface")
+TRAINYARD_COLLECTIVE(trainyard::collectives::Gloo, "gloo", "by the Gloo library of LibTorch, on the loopback interface")

@@ -143,4 +143,4 @@ Backend Mpi::open() {
 
 }  // namespace trainyard::collectives
 
-TRAINYARD_COLLECTIVE(trainyard::collectives::Mpi, "mpi", "by Open MPI, between ranks in processes of their own")
+TRAINYARD_COLLECTIVE(trainyard::collectives::Mpi, "mpi", "by Open MPI, between ranks in separate processes")

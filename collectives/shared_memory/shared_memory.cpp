@@ -42,4 +42,4 @@ collectives::Backend SharedMemory::open() {
 }  // namespace trainyard::shared_memory
 
 TRAINYARD_COLLECTIVE(trainyard::shared_memory::SharedMemory, "shared_memory",
-                     "between processes of one host, through memory that all have mapped")
+                     "between processes of one host, through shared memory")

@@ -182,4 +182,4 @@ Backend Zmq::open() {
 
 }  // namespace trainyard::collectives
 
-TRAINYARD_COLLECTIVE(trainyard::collectives::Zmq, "zmq", "over sockets of libzmq: slow, and always there")
+TRAINYARD_COLLECTIVE(trainyard::collectives::Zmq, "zmq", "over sockets of libzmq: slow, but always available")

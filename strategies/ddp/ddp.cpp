@@ -47,4 +47,5 @@ void Ddp::finish(const Bucket& bucket, const at::Tensor& gradients) {
 
 }  // namespace trainyard
 
-TRAINYARD_STRATEGY(trainyard::Ddp, "ddp", "A process for every rank; gradients are averaged while backward runs.")
+TRAINYARD_STRATEGY(trainyard::Ddp, "ddp",
+                   "Every rank has the whole model; gradients are averaged during the backward pass.")

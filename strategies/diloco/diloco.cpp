@@ -45,4 +45,4 @@ void Diloco::unite(ArenaEdit& edit) {
 }  // namespace trainyard
 
 TRAINYARD_STRATEGY(trainyard::Diloco, "diloco",
-                   "Ranks step alone for long; an outer optimizer follows their mean, with momentum.")
+                   "Ranks make many steps alone; an outer optimizer with momentum then follows their mean.")

@@ -128,5 +128,6 @@ std::unique_ptr<Evaluation> Fsdp::make_evaluation(ArenaEdit& /*edit*/) {
 
 }  // namespace trainyard
 
-TRAINYARD_STRATEGY(trainyard::Fsdp, "fsdp",
-                   "A part of parameters, gradients and optimizer state on every rank; stages are gathered for use.")
+TRAINYARD_STRATEGY(
+    trainyard::Fsdp, "fsdp",
+    "Every rank keeps a part of the parameters, gradients and optimizer state; stages are gathered for use.")

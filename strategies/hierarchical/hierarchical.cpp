@@ -89,4 +89,4 @@ void Hierarchical::complete_reduction() {
 }  // namespace trainyard
 
 TRAINYARD_STRATEGY(trainyard::Hierarchical, "hierarchical",
-                   "Gradients are averaged inside hosts, then across, for slow ways between hosts.")
+                   "Gradients are averaged within hosts, then between hosts, for slow links between hosts.")

@@ -137,5 +137,6 @@ std::vector<Scalar> ParameterServer::stats() const {
 
 }  // namespace trainyard
 
-TRAINYARD_STRATEGY(trainyard::ParameterServer, "parameter_server",
-                   "Workers update parameters that lie once: together, within a bound of steps, or as they come.")
+TRAINYARD_STRATEGY(
+    trainyard::ParameterServer, "parameter_server",
+    "Workers update a single shared copy of the parameters: together, within a limit on steps, or independently.")

@@ -185,5 +185,6 @@ std::vector<Scalar> Pipeline::stats() const {
 
 }  // namespace trainyard
 
-TRAINYARD_STRATEGY(trainyard::Pipeline, "pipeline",
-                   "The stages of a model over the ranks, through which micro-batches go; gpipe or 1f1b.")
+TRAINYARD_STRATEGY(
+    trainyard::Pipeline, "pipeline",
+    "Every rank computes one stage of the model, and micro-batches pass through all ranks; gpipe or 1f1b.")

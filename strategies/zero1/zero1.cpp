@@ -36,4 +36,4 @@ std::vector<Scalar> Zero1::stats() const { return sharded_->holdings().scalars()
 
 }  // namespace trainyard
 
-TRAINYARD_STRATEGY(trainyard::Zero1, "zero1", "As ddp, with the optimizer's state shared out over the ranks.")
+TRAINYARD_STRATEGY(trainyard::Zero1, "zero1", "Like ddp, but the optimizer's state is divided among the ranks.")

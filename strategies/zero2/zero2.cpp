@@ -163,4 +163,4 @@ Holdings Zero2::holdings() const {
 }  // namespace trainyard
 
 TRAINYARD_STRATEGY(trainyard::Zero2, "zero2",
-                   "As ddp, with the optimizer's state and the gradients shared out over the ranks.")
+                   "Like ddp, but the optimizer's state and the gradients are divided among the ranks.")
