@@ -8,7 +8,7 @@ namespace trainyard {
 
 /// The kind of memory that holds a block of elements.
 enum class MemoryKind : std::uint8_t {
-  kHost,        ///< Memory that only this process can access.
+  kHost,        ///< Main memory that only this process can access.
   kSharedHost,  ///< Memory behind a file descriptor (a memfd), which other processes of the host can map.
   kDevice,      ///< Memory of an accelerator, which the processor cannot read.
 };

@@ -24,10 +24,11 @@ struct Gradients {
   /// there is always exactly one.
   std::uint32_t bucket = 0;
   std::uint32_t buckets = 1;
-  /// The factor by which the optimizer multiplies the gradients, in order to clip them by norm and to remove the loss
+  /// The factor by which the optimizer must multiply the gradients. It clips them by their norm and removes the loss
   /// scale.
   double scale = 1;
-  double norm = 0;                ///< The global L2 norm before `scale`; 0 if it was not computed.
+  /// The global L2 norm of the gradients before they are multiplied by `scale`; 0 if it was not computed.
+  double norm = 0;
   std::uint64_t total_steps = 0;  ///< The value of Order::total_steps.
 
   template <class Archive>
@@ -38,8 +39,9 @@ struct Gradients {
 };
 
 /// The optimizer's answer to Gradients: the parameters in the arena are the result of `step` updates. The optimizer
-/// does not access them again until it receives the next Gradients. The checkpoint writer copies them while the host
-/// waits for SnapshotTaken. At the start, the optimizer sends the message with step 0 to announce that it is ready.
+/// does not access the parameters again until it receives the next Gradients. The checkpoint writer copies the
+/// parameters while the accelerator host waits for SnapshotTaken. At the start, the optimizer sends this message with
+/// step 0 to announce that it is ready.
 ///
 /// The accelerator host waits for this answer before the next forward pass.
 struct Parameters {
@@ -56,7 +58,7 @@ struct Parameters {
 
 /// The message that tells the readers of a rank's arena that the arena contains the result of a step. The next update
 /// waits until every reader has answered with ArenaRead. If the model has buffers, the next forward pass waits, too. A
-/// reader is any component with an input for this message; the reader maps the memory that ArenaInfo describes.
+/// reader is a component that receives this message, maps the memory that ArenaInfo describes, and sends ArenaRead.
 struct ArenaReadable {
   static constexpr const char* kTypeName = "ArenaReadable";
 
@@ -69,7 +71,8 @@ struct ArenaReadable {
   }
 };
 
-/// A reader's answer to ArenaReadable, with the same values: the reader is done, and the arena may change.
+/// A reader's answer to ArenaReadable, with the same rank and step: this reader no longer needs the arena to stay
+/// unchanged.
 struct ArenaRead {
   static constexpr const char* kTypeName = "ArenaRead";
 

@@ -92,7 +92,7 @@ class EventLoop {
   /// Returns the trace of the message that is being handled: the number of the batch that caused the message. Messages
   /// that the handler sends get the same trace. The trace is 0 in tasks of post() and after().
   std::uint64_t trace() const { return trace_; }
-  /// Sets the trace of the messages that the current handler or task sends from now on.
+  /// Sets the trace of the messages that the current handler or task sends after this call.
   void set_trace(std::uint64_t trace) { trace_ = trace; }
 
  private:

@@ -11,7 +11,7 @@ namespace trainyard::core {
 
 /// The data that another process of this host needs to use a Wakeup.
 struct WakeupHandle {
-  SharedHandle state;  ///< The shared page with the flag that the thread sleeps.
+  SharedHandle state;      ///< The shared page with the flag that marks the thread as asleep.
   std::int32_t pipe = -1;  ///< The descriptor of the writing end of the pipe, in the process `state.pid`.
 };
 
@@ -20,8 +20,9 @@ struct WakeupHandle {
 ///
 /// The thread that is about to sleep calls prepare(), checks once more for work, and then polls fd(). A thread that has
 /// produced work first makes the work visible and then calls notify(). The sequentially consistent fences in prepare()
-/// and notify() make a lost wake-up impossible. The flag that the thread sleeps is in shared memory, and the wake-up
-/// signal is a byte in a pipe. Other processes can open both through /proc, but could not open an eventfd in this way.
+/// and notify() make a lost wake-up impossible. The flag that marks the thread as asleep is in shared memory, and the
+/// wake-up signal is a byte in a pipe. Other processes can open both through /proc, but could not open an eventfd in
+/// this way.
 class Wakeup {
  public:
   Wakeup();
