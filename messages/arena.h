@@ -65,8 +65,10 @@ struct ArenaInfo {
 
   /// The rank of the accelerator host that sends the message.
   std::uint32_t rank = 0;
-  std::string device = "cpu";  ///< Where `blocks` are: "cpu", because also the blocks of a mirror are in host memory.
-  std::string model;           ///< The name of the model plugin.
+  /// The device whose memory contains `blocks`. The accelerator host always sends "cpu", because it announces the
+  /// mirror if the arena itself is on another device.
+  std::string device = "cpu";
+  std::string model;  ///< The name of the model plugin.
   std::vector<ArenaBlock> blocks;
   /// The entries of all parameters and buffers of the model, in the order of the model, even if this rank's blocks hold
   /// only a part of the parameters. Within a block the offsets ascend.

@@ -31,7 +31,7 @@ struct LoaderCursor {
 };
 
 /// One batch of one rank; in training this is a micro-batch. The `tensors` are in the order of DatasetInfo::fields, and
-/// the first dimension of each tensor counts the samples of the batch.
+/// the first dimension of each tensor is the batch dimension.
 ///
 /// All tensors of a batch are in one shared buffer, which receivers read in place. The data loader's pool reuses the
 /// buffer when the last receiver has released the message.

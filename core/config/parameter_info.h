@@ -24,7 +24,7 @@ struct ParameterRules {
   /// The allowed strings. If `choices` is empty, every string is allowed.
   std::vector<std::string> choices;
   std::string unit;         ///< For example "ms" or "bytes".
-  std::string plugin_kind;  ///< For kPlugin and kPlugins only: "dataset", "model", ...
+  std::string plugin_kind;  ///< The kind of the plugins, such as "dataset"; only for kPlugin and kPlugins.
   bool settable = false;    ///< True if the value may be changed while the component runs.
 
   /// Combines two sets of rules. If both set the same property, the value in `right` applies.
@@ -37,7 +37,7 @@ struct ParameterInfo {
   std::string name;
   ValueKind kind = ValueKind::kAny;
   bool required = false;
-  std::string default_json;  ///< The default as JSON text; empty if the parameter is required.
+  std::string default_json;  ///< The default as JSON text; an empty string if the parameter is required.
   std::string help;
   ParameterRules rules;
 };

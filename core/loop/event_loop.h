@@ -59,7 +59,7 @@ class EventLoop {
   /// Runs `task` once on the loop's thread after `delay`. Only the loop's thread may call this function. The delay is
   /// measured by the steady clock, and can be exceeded if the loop is busy. Returns an id for cancel().
   TimerId after(std::chrono::milliseconds delay, std::function<void()> task);
-  /// Cancels a task for which after() returned the id `timer`; does nothing if the task has already run. Only the
+  /// Cancels the task for which after() returned the id `timer`. Does nothing if the task has already run. Only the
   /// loop's thread may call this function.
   void cancel(TimerId timer);
 
@@ -70,7 +70,7 @@ class EventLoop {
   /// Adds a source, which the loop polls until remove() is called. Call this function on the loop's thread, or before
   /// run().
   void add(Source& source);
-  /// Stops polling the source. Only the loop's thread may call this.
+  /// Stops polling the source. Only the loop's thread may call this function.
   void remove(Source& source);
 
   /// Runs the loop until stop() is called. The loop looks for work at least once a second, even if nothing wakes it.

@@ -24,8 +24,8 @@ constexpr std::uint64_t random_key(std::uint64_t seed, std::string_view name, st
   return random_bits(number, key);
 }
 
-/// Turns 64 random bits into a uniformly distributed integer in [0, bound), where `bound` > 0. The bias is below bound
-/// / 2^64.
+/// Turns 64 random bits into a uniformly distributed integer in [0, bound), where `bound` > 0. The bias is less than
+/// bound * 2^-64.
 constexpr std::uint64_t random_below(std::uint64_t bits, std::uint64_t bound) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((static_cast<Wide>(bits) * bound) >> 64);

@@ -8,8 +8,9 @@
 
 namespace trainyard {
 
-/// The rules that an accelerator publishes for its hardware. A plan that breaks a rule is refused before anything
-/// starts, and the error names the rule.
+/// The rules that an accelerator publishes for its hardware. A run that breaks a rule is refused, and the error names
+/// the rule. The planner checks all rules before anything starts, except `memory_limit_bytes`, which the accelerator
+/// host checks when it has built the model.
 struct AcceleratorTraits {
   static constexpr const char* kTypeName = "AcceleratorTraits";
 
