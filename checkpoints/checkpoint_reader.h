@@ -50,16 +50,16 @@ std::vector<std::string> verify_checkpoint(const std::string& path);
 std::string checkpoint_name(std::uint64_t step);
 
 /// Returns the step in the name of a checkpoint, such as "step-00002000". The name can have a suffix such as ".2",
-/// which distinguishes it from another checkpoint of the same step. Returns nothing for other names.
+/// which distinguishes it from another checkpoint of the same step. Returns an empty optional for other names.
 std::optional<std::uint64_t> step_of_name(std::string_view name);
 
 /// Returns the paths of the checkpoints in a directory, smallest step first. Links such as "last" are left out. Only
 /// the names are examined, so the list can contain incomplete checkpoints. It is empty if there is no such directory.
 std::vector<std::string> list_checkpoints(const std::string& directory);
 
-/// Returns the path of the checkpoint that the link `pointer` ("last" or "best") in a directory refers to. Returns
-/// nothing if there is no such link, or if its target is anything but the name of a checkpoint in this directory. Does
-/// not check that the checkpoint exists.
+/// Returns the path of the checkpoint that the link `pointer` ("last" or "best") in a directory refers to. Returns an
+/// empty optional if there is no such link, or if its target is anything but the name of a checkpoint in this
+/// directory. Does not check that the checkpoint exists.
 std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer);
 
 /// Returns `path` if it is a checkpoint, that is, a directory with a manifest. If `path` is a directory of checkpoints,

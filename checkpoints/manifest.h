@@ -12,7 +12,7 @@ namespace trainyard::checkpoints {
 /// The version of the checkpoint format. Readers refuse a checkpoint with a newer version.
 constexpr std::uint64_t kCheckpointFormat = 2;
 
-/// The list of a checkpoint's files, `manifest.json`, which is written last. A directory without it is not a
+/// The list of a checkpoint's files, `manifest.json`, which is written last. A directory without this file is not a
 /// checkpoint.
 struct Manifest {
   std::uint64_t format = kCheckpointFormat;

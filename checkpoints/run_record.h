@@ -13,8 +13,8 @@
 
 namespace trainyard::checkpoints {
 
-/// The record of a run in a checkpoint, stored in `run.json`: its position, its settings and its state, but no tensor
-/// data.
+/// The record of a run in a checkpoint, stored in `run.json`. It contains the position, the settings and the state of
+/// the run, but no tensor data.
 struct RunRecord {
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
@@ -37,8 +37,8 @@ struct RunRecord {
   std::string time;                               ///< When the checkpoint was saved, in UTC: "2024-05-31T12:00:00Z".
 };
 
-/// Returns the text of run.json. parse_run_record() yields exactly the same numbers. Numbers that are not finite are
-/// stored as strings.
+/// Returns the text of run.json, from which parse_run_record() restores all numbers exactly. Numbers that are not
+/// finite are stored as strings.
 std::string format_run_record(const RunRecord& record);
 
 /// Parses the text of run.json, in the current format or in format 1. If the text is malformed or a required field is

@@ -32,7 +32,8 @@ FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTen
 /// use, and memory is allocated only for sizes that do not exceed the size of the file.
 class SafetensorsFile {
  public:
-  /// Opens the file, and reads and checks its header. Throws kNotFound, kIo, kCorrupt or kUnsupported.
+  /// Opens the file, and reads and checks its header. Throws kNotFound if the file does not exist, kIo if it cannot be
+  /// read, kCorrupt if it is malformed, and kUnsupported for a dtype that Trainyard does not have.
   explicit SafetensorsFile(const std::string& path);
 
   const SafetensorsHeader& header() const { return header_; }

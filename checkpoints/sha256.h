@@ -22,7 +22,7 @@ class Sha256 {
   /// Adds the next bytes. The result does not depend on how the bytes are divided among calls.
   void add(std::span<const std::byte> bytes);
 
-  /// Returns the hash as 64 lower-case hexadecimal digits. After this call, the object must not be used any further.
+  /// Returns the hash as 64 lower-case hexadecimal digits. After this call, the object must not be used again.
   std::string finish();
 
  private:

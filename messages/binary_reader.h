@@ -21,7 +21,7 @@ namespace trainyard {
 /// The description of an encoded tensor, without the bytes of the tensor. It is for programs that have only the body of
 /// a message, such as a viewer that subscribed without payloads.
 struct TensorPlace {
-  /// The element type. It is always a valid DType, because the reader refuses all other numbers.
+  /// The element type. It is always a valid DType, because BinaryReader refuses all other numbers.
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
   std::uint32_t payload = 0;  ///< The index of the payload, or kNoPayload.

@@ -14,11 +14,11 @@ namespace trainyard {
 enum class Code {
   kInvalidArgument,  ///< A value that the user gave is not allowed.
   kNotFound,         ///< A name, file or device does not exist.
-  kTypeMismatch,     ///< The two sides use different types for a message or value.
+  kTypeMismatch,     ///< A message or value does not have the type that its receiver expects.
   kShapeMismatch,    ///< A tensor does not have the expected shape.
-  kTimeout,          ///< A deadline passed before an event, which the text of the error names.
-  kPluginLoad,       ///< A plugin's library could not be loaded, or threw while it was being constructed.
-  kAbiMismatch,      ///< The ABI tag of a plugin does not fit this process.
+  kTimeout,          ///< An event did not occur before a deadline. The text of the error names the event.
+  kPluginLoad,       ///< A plugin's library could not be loaded, or the plugin's constructor threw an exception.
+  kAbiMismatch,      ///< The ABI tag of a plugin does not match this process.
   kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
   kIo,               ///< The operating system refused a file, socket or memory operation.
   kUnsupported,      ///< A feature is not available in this build or on this machine, or is not implemented yet.

@@ -34,8 +34,8 @@ static inline void store(float x, BFloat16& to) {
   to.bits = static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
 }
 
-/// Converts a half-precision number to float. The biases of the two exponents differ by 112. Subnormal halves are small
-/// whole numbers times 2^-24. Infinity and NaN are preserved.
+/// Converts a half-precision number to float. The biases of the two exponents differ by 112. Subnormal half-precision
+/// numbers are small whole numbers times 2^-24. Infinity and NaN are preserved.
 static inline float load(Float16 x) {
   const std::uint32_t magnitude = x.bits & 0x7fffu;
   const std::uint32_t sign = static_cast<std::uint32_t>(x.bits & 0x8000u) << 16;
@@ -46,7 +46,7 @@ static inline float load(Float16 x) {
 }
 
 /// Converts `x` to half precision and stores the result in `to`. Rounds to the nearest value, and ties to even.
-/// Magnitudes of 65520 and more become infinity; a NaN stays a NaN. For subnormal halves the addition of 0.5 does the
+/// Magnitudes of 65520 and more become infinity; a NaN stays a NaN. For subnormal results the addition of 0.5 does the
 /// rounding, because the last bit of the sum stands for 2^-24.
 static inline void store(float x, Float16& to) {
   const auto all = __builtin_bit_cast(std::uint32_t, x);

@@ -17,8 +17,8 @@ namespace trainyard {
 std::string json_from_binary(const Schema& schema, std::span<const std::byte> body, int indent = -1);
 
 /// Converts a message from JSON to binary form. Fields that are missing or null become zero or empty. A field that is a
-/// tensor must be missing or null. Throws kInvalidArgument if the text is not JSON, if the schema does not have a
-/// field, or if a value does not fit its field; for a field, the error contains its path.
+/// tensor must be missing or null. Throws kInvalidArgument if the text is not JSON, contains a field that the schema
+/// does not have, or contains a value that does not fit its field. The error contains the path of the field.
 std::string binary_from_json(const Schema& schema, std::string_view json);
 
 /// Converts a message to JSON, without the bytes of its tensors, in the form of json_from_binary(). Throws

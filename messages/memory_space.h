@@ -13,8 +13,8 @@ enum class MemoryKind : std::uint8_t {
   kDevice,      ///< Memory of an accelerator, which the processor cannot read.
 };
 
-/// The kind of a piece of memory, and its device. Together they determine which processes and devices can access the
-/// memory.
+/// The kind of a piece of memory, and the device that the memory belongs to. Kind and device determine which processes
+/// and devices can access the memory.
 struct MemorySpace {
   MemoryKind kind = MemoryKind::kHost;
   std::uint16_t device = 0;  ///< The index of the device; 0 for memory of the host.

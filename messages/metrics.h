@@ -12,7 +12,8 @@
 
 namespace trainyard {
 
-/// The direction in which a metric improves: towards smaller or towards larger values. The words are "min" and "max".
+/// The direction in which a metric improves: towards smaller or towards larger values. The words for these directions
+/// are "min" and "max".
 enum class Better : std::uint8_t { kSmaller, kLarger };
 constexpr auto words_of(Better) { return words("monitor mode", "min", "max"); }
 

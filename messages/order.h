@@ -21,7 +21,7 @@ enum class OrderKind : std::uint8_t {
   kEvaluate,    ///< Compute metrics on `batches` batches of `split`, without gradients.
   kPredict,     ///< Compute predictions for `batches` batches of `split`.
   kGenerate,    ///< Generate output without input. `split` is passed to the model, but no sample is read.
-  kCheckpoint,  ///< Take a snapshot between two steps.
+  kCheckpoint,  ///< Save a checkpoint. The snapshot for the checkpoint is taken between two steps.
   /// Stop training, and discard all earlier orders that are not done. An update under way is completed; a step that
   /// still lacks micro-batches is discarded.
   kStop,
@@ -65,9 +65,9 @@ struct Order {
   }
 };
 
-/// The accelerator host's answer to an Order. The host answers the orders one by one, in sequence, except for a pause,
-/// which it answers as soon as its rank pauses. It does not answer kGoOn. It does not answer orders that a stop
-/// discarded either, because the answer to the stop covers them. Every rank sends its own answer, and the strategy
+/// The accelerator host's answer to an Order. The host answers each order when it has carried out the order, and a
+/// pause as soon as its rank pauses. Orders of the kind kGoOn are not answered. Orders that a stop discarded are not
+/// answered either, because the answer to the stop covers them. Every rank sends its own answer, and the strategy
 /// manager merges the metrics of all ranks.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";

@@ -19,8 +19,8 @@ namespace trainyard {
 /// sent.
 ///
 /// After this message the accelerator host sends no further Gradients until it receives SnapshotTaken, so the optimizer
-/// does not change the memory meanwhile. Gradients are not part of a checkpoint, so the host can already compute the
-/// next ones. If a forward pass would change the buffers of the model, which are part of a checkpoint, the host waits.
+/// does not change the memory in the meantime. Gradients are not part of a checkpoint, so the host can already compute
+/// the next gradients. Buffers are part of a checkpoint, so the host waits if the next forward pass would change them.
 struct Snapshot {
   static constexpr const char* kTypeName = "Snapshot";
 
@@ -74,10 +74,10 @@ struct CheckpointDone {
 
   std::uint64_t order = 0;
   std::uint64_t step = 0;
-  /// The path of the checkpoint's directory; empty if it was not written.
+  /// The path of the checkpoint's directory; empty if the checkpoint was not written.
   std::string path;
-  std::uint64_t bytes = 0;
-  std::string error;  ///< Why the checkpoint was not written; empty if it was written, hashed and synced.
+  std::uint64_t bytes = 0;  ///< The size of all files of the checkpoint.
+  std::string error;        ///< Why the checkpoint was not written; empty if it was written, hashed and synced.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -94,8 +94,8 @@ struct RunState {
   static constexpr const char* kTypeName = "RunState";
 
   bool resumed = false;
-  /// The path of the checkpoint from which the run resumes; empty if the run does not resume. The fields below then
-  /// have the values from the checkpoint's run.json.
+  /// The path of the checkpoint from which the run resumes; empty if the run does not resume. If the run resumes, the
+  /// fields below have the values from run.json in this checkpoint. Otherwise they are 0 or empty.
   std::string path;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;

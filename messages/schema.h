@@ -80,7 +80,7 @@ std::string to_text(const FieldType& type);
 Schema parse_schema(std::string_view text);
 
 /// Returns a 64-bit FNV-1a hash of `schema_text`, which must be the canonical text. The hash therefore depends on the
-/// names and types of all structs and fields, and on their order. The hash is defined at
+/// names and types of all structs and fields, and on their order. The hash function is defined at
 /// http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis 14695981039346656037, prime 1099511628211).
 std::uint64_t fingerprint(std::string_view schema_text);
 

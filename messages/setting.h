@@ -13,7 +13,7 @@ struct Setting {
 
   std::string component;  ///< The name of the component without the rank, such as "optimizer".
   std::string parameter;
-  std::string value;  ///< The new value as JSON, in the form that `param.set` accepts.
+  std::string value;  ///< The new value as JSON.
   /// The value before the first change, from the launch file or by default, as JSON. If a resumed run is launched with
   /// a value other than this, the resumed run uses that value and ignores this setting.
   std::string instead_of;

@@ -24,8 +24,8 @@ struct Gradients {
   /// there is always exactly one.
   std::uint32_t bucket = 0;
   std::uint32_t buckets = 1;
-  /// The factor by which the optimizer must multiply the gradients. It clips them by their norm and removes the loss
-  /// scale.
+  /// The factor by which the optimizer must multiply the gradients. This factor clips the gradients by their norm and
+  /// removes the loss scale.
   double scale = 1;
   /// The global L2 norm of the gradients before they are multiplied by `scale`; 0 if it was not computed.
   double norm = 0;

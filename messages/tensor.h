@@ -38,7 +38,7 @@ struct Tensor {
     return {reinterpret_cast<T*>(data()), static_cast<std::size_t>(elements())};
   }
 
-  /// Makes a tensor in new, uninitialised heap memory. Throws kCorrupt for an impossible shape (see checked_bytes).
+  /// Makes a tensor in new, uninitialised heap memory. Throws kCorrupt in the same cases as checked_bytes().
   static Tensor empty(DType dtype, std::vector<std::int64_t> shape);
 };
 

@@ -43,7 +43,7 @@ concept Worded = std::is_enum_v<E> && requires(E value) {
   words_of(value).noun;
 };
 
-/// The words of E.
+/// The Words of E, as words_of() returns them.
 template <Worded E>
 inline constexpr auto kWords = words_of(E{});
 

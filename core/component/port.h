@@ -21,8 +21,8 @@ struct InputOptions {
   /// The maximum number of bytes under way on one edge. A single message may be larger than this.
   std::uint64_t window_bytes = 256 << 20;
   std::string topic;  ///< The default topic, if it differs from the port's name.
-  /// For an input of a component that exists only once in a run: true to receive the messages of all ranks, false to
-  /// receive only the messages of rank 0.
+  /// True if the input receives the messages of all ranks, false if it receives only the messages of rank 0. This
+  /// matters only for a component that exists once in a run with several ranks.
   bool every_rank = false;
   /// True if every sender to this input must run on the event loop of the input's owner. This ensures that, while a
   /// handler runs, no sender on another thread accesses the data that the messages refer to. A plan that places a

@@ -22,8 +22,8 @@ namespace trainyard {
 class Configurable {
  public:
   /// `given` is the text of a JSON object that contains the values from the launch file, by the name of the parameter.
-  /// If it is an empty string (not "{}"), the object is constructed only to read its declaration. `where` names the
-  /// plugin in errors. Throws kInvalidArgument if `given` is JSON but not an object.
+  /// If `given` is an empty string (not "{}"), the object is constructed only to read its declaration. `where` names
+  /// the plugin in errors. Throws kInvalidArgument if `given` is JSON but not an object.
   Configurable(std::string where, std::string_view given);
   virtual ~Configurable();
   Configurable(const Configurable&) = delete;
@@ -39,9 +39,9 @@ class Configurable {
   /// declared name. Call this function when all parameters have been declared.
   void check_all_given_are_known() const;
 
-  /// Changes a parameter of a running component, and calls its callback (ParameterBase::on_change). Throws kNotFound
-  /// for an unknown name, kInvalidArgument for a value that is not allowed, and kUnsupported for a parameter that is
-  /// not settable. Exceptions of the callback are passed on.
+  /// Changes a parameter of a running component, and calls the parameter's callback (ParameterBase::on_change). Throws
+  /// kNotFound for an unknown name, kInvalidArgument for a value that is not allowed, and kUnsupported for a parameter
+  /// that is not settable. Exceptions of the callback are passed on.
   void set_parameter(std::string_view name, const nlohmann::json& value);
 
   /// Returns the prefix of this object's error messages, such as "component 'optimizer'".

@@ -9,8 +9,8 @@
 
 namespace trainyard::core {
 
-/// A store of notes, which the ranks of a run use to exchange data before they can communicate in another way: handles
-/// of shared memory, addresses, shapes. A note consists of a key and a few bytes. Each key is used only once.
+/// A store of notes, which the ranks of a run use to exchange data, such as handles of shared memory, before they can
+/// communicate in another way. A note consists of a key and a few bytes. Each key is used only once.
 ///
 /// A rendezvous is meant for the start of a run and not for its steps, because a note can be a file. Thread-safe.
 class Rendezvous {
@@ -31,8 +31,8 @@ class Rendezvous {
 };
 
 /// Returns a rendezvous for the processes of one host. It keeps notes as files in `folder`, which it creates if
-/// necessary. In a run, the folder is private to the user and is removed at the end. No port and no listener are
-/// needed.
+/// necessary. In a run, the folder is private to the user and is removed at the end. This rendezvous needs no network
+/// port.
 std::unique_ptr<Rendezvous> make_folder_rendezvous(const std::string& folder);
 
 /// Returns a rendezvous that keeps notes in memory, for ranks that are threads of one program.

@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-/// The rules that an accelerator publishes for its hardware. A run that breaks a rule is refused, and the error names
-/// the rule. The planner checks all rules before anything starts, except `memory_limit_bytes`, which the accelerator
-/// host checks when it has built the model.
+/// The rules that an accelerator publishes for its hardware. The planner refuses a run that breaks a rule before
+/// anything starts; the error names the rule. Only `memory_limit_bytes` is checked later, by the accelerator host, when
+/// it has built the model.
 struct AcceleratorTraits {
   static constexpr const char* kTypeName = "AcceleratorTraits";
 
@@ -37,9 +37,9 @@ struct AcceleratorTraits {
   /// hardware; otherwise empty.
   std::string rules;
 
-  /// The priority of the accelerator for accelerator = "auto", which chooses the available accelerator with the highest
-  /// number. An accelerator with the number 0, such as one that only simulates hardware or needs parameters, is never
-  /// chosen automatically. The accelerator `cpu` has the number 1; accelerators with separate devices have larger
+  /// The priority of the accelerator for `accelerator = "auto"`, which chooses the available accelerator with the
+  /// highest number. An accelerator with the number 0, such as one that only simulates hardware or needs parameters, is
+  /// never chosen automatically. The accelerator `cpu` has the number 1; accelerators with separate devices have larger
   /// numbers.
   int auto_rank = 50;
 
