@@ -23,8 +23,9 @@ struct SafetensorsTensor {
 /// Writes a new file in the format of https://github.com/huggingface/safetensors, which other programs can read, and
 /// waits until the file is on disk. Returns the size and the hash of the file. Tensors of wider dtypes come first, so
 /// that every tensor is aligned. `metadata` becomes the entry `__metadata__` of the header. Throws kIo if the file
-/// exists or cannot be written, kInvalidArgument if two tensors have the same name, a name is reserved or not valid
-/// UTF-8, or the header is too long, and kInternal if the size of a tensor's data does not match its shape.
+/// exists or cannot be written. Throws kInvalidArgument if two tensors have the same name, if a name is reserved or not
+/// valid UTF-8, or if the header is too long. Throws kInternal if the size of a tensor's data does not match its dtype
+/// and shape.
 FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
                              const std::map<std::string, std::string>& metadata);
 

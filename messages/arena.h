@@ -23,7 +23,8 @@ struct ArenaEntry {
   std::uint8_t dtype = 7;  ///< The DType, as a number.
   /// The shape of the tensor, which is row-major and dense. A scalar has an empty shape.
   std::vector<std::int64_t> shape;
-  /// Where the tensor starts in the block of the whole model (see ArenaInfo::shard_begin); a multiple of 64.
+  /// Where the tensor starts in the complete block, of which a rank may hold only a part (see ArenaInfo::shard_begin);
+  /// a multiple of 64.
   std::uint64_t offset_bytes = 0;
 
   template <class Archive>
@@ -115,16 +116,17 @@ struct OptimizerState {
 
 /// The message that announces that a rank's accelerator host and optimizer are ready to train.
 ///
-/// The host sends this message once, after it has received Parameters of step 0 and, if there is a checkpoint writer,
-/// RunState. The strategy manager sends no order before it has received this message from every rank.
+/// The accelerator host sends this message once, after it has received Parameters of step 0 and, if there is a
+/// checkpoint writer, RunState. The strategy manager sends no order before it has received this message from every
+/// rank.
 struct ModelInfo {
   static constexpr const char* kTypeName = "ModelInfo";
 
   std::uint32_t rank = 0;
   std::string model;
   std::string device;
-  /// The precision of parameters and computation, such as "32-true" or "16-mixed". The names are those of PyTorch
-  /// Lightning.
+  /// The precision of parameters and computation, such as "32-true" or "16-mixed". PyTorch Lightning uses the same
+  /// names.
   std::string precision;
   std::uint64_t parameters = 0;  ///< The number of trainable values.
   /// The size of the arena of this rank in bytes. The optimizer's state is not included.

@@ -72,7 +72,7 @@ struct DatasetInfo {
   std::uint64_t classes = 0;  ///< The number of classes, or of tokens in the vocabulary; 0 if the dataset has neither.
   std::vector<std::string> vocabulary;  ///< The text of every token or class, if known.
   std::string unit = "sample";          ///< What the throughput counts: "sample" or "token".
-  /// How many of these units a sample has. For text, this is the number of tokens in a sample.
+  /// The number of units (see `unit`) in one sample. For text, this is the number of tokens.
   std::uint64_t units_per_sample = 1;
   /// Further facts for display, such as the path and the encoding. No computation uses them.
   std::map<std::string, std::string> attributes;

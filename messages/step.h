@@ -7,9 +7,9 @@
 
 namespace trainyard {
 
-/// The message that tells the optimizer that the gradients of one update are in the arena, already reduced over the
-/// ranks. Until the optimizer answers with Parameters, only the optimizer may access these gradients. The optimizer
-/// sets them to zero after the update.
+/// The message that tells the optimizer that the gradients of one update are complete in the arena. If the strategy
+/// reduces gradients over the ranks, it has already done so. Until the optimizer answers with Parameters, only the
+/// optimizer may access these gradients. The optimizer sets them to zero after the update.
 ///
 /// The message contains no gradients, because both components share the memory. The accelerator host sends one message
 /// for each update, and none for a step that is skipped or in which this rank has nothing to update.

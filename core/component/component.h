@@ -80,12 +80,12 @@ class Component : public Configurable {
   /// to kActive, release_held() is called.
   void transition(State target);
 
-  /// Passes a message to the handler of its input. As long as the component has not been active yet, messages wait for
-  /// room at one of its outputs, or earlier messages are still kept, keeps the message for release_held().
+  /// Passes a message to the handler of its input. Instead, keeps the message for release_held() if the component has
+  /// not been active yet, if messages wait for room at one of its outputs, or if earlier messages are still kept.
   void deliver(core::Delivery delivery);
 
-  /// Delivers the messages kept by deliver(), until messages wait for room at an output again. Called when the
-  /// component becomes active and when an output has room again.
+  /// Passes the messages that deliver() kept to their handlers, until messages wait for room at an output again. Called
+  /// when the component becomes active, and when no messages wait at an output any longer.
   void release_held();
 
   /// Sets the function that fail() calls with the text of the error.

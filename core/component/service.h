@@ -12,8 +12,8 @@ namespace trainyard {
 
 class Component;
 
-/// The part of a service that does not depend on the types of its request and answer. Its handler runs on the
-/// component's event loop, never concurrently with another handler.
+/// The part of a service that does not depend on the types of its request and answer. The handler of the service runs
+/// on the component's event loop, never concurrently with another handler of the component.
 class ServiceBase {
  public:
   virtual ~ServiceBase() = default;
@@ -49,7 +49,7 @@ class ServiceBase {
 };
 
 /// A function of a component that users and tools can call during the run. The handler computes the answer and returns
-/// it. Requests and answers are sent as JSON through the launcher, which is too slow for use in a step.
+/// it. Requests and answers are sent as JSON through the launcher. This is too slow for use in every step.
 template <Message Question, Message Answer>
 class Service final : public ServiceBase {
  public:

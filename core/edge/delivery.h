@@ -12,7 +12,7 @@ class InputBase;
 namespace trainyard::core {
 
 /// The receiving end of an edge. The runtime calls consumed() after a message has been handled, so that the edge can
-/// return the credit.
+/// return the credit: the right to send another message.
 class Receiver {
  public:
   virtual ~Receiver() = default;

@@ -9,8 +9,8 @@
 namespace trainyard::core {
 
 /// The reading side of SharedPool: maps segments of other processes, and returns buffers that refer to them. A segment
-/// that is used again and again is mapped only once. SharedImports is not thread-safe, so every event loop that
-/// receives messages has its own. The buffers may be released on any thread.
+/// that is used repeatedly is mapped only once. SharedImports is not thread-safe, so every event loop that receives
+/// messages has its own. The buffers may be released on any thread.
 class SharedImports {
  public:
   /// `self` is this process's index in the plan; SharedPool::lend counts references by this index.

@@ -36,12 +36,12 @@ class PluginLoader {
   /// library is loaded.
   std::vector<Found> list() const;
 
-  /// Returns the path of the library of the plugin `name` of the kind `kind`, such as "model". If there is none, throws
-  /// kNotFound, with the nearest known name in its text.
+  /// Returns the path of the library of the plugin `name` of the kind `kind`, such as "model". If there is no such
+  /// library, throws kNotFound; the error suggests the nearest known name.
   std::string find(std::string_view kind, std::string_view name) const;
 
   /// Loads the library at `path` unless it is loaded already, and returns its entry. If the ABI tag does not match,
-  /// throws kAbiMismatch, with both tags in its text, before any code of the plugin can run. Throws kPluginLoad if the
+  /// throws kAbiMismatch before any code of the plugin can run; the error contains both tags. Throws kPluginLoad if the
   /// file is not a plugin, is refused because of its owner or permissions (see PluginLoader), or cannot be loaded by
   /// the dynamic linker.
   const PluginEntry& load(const std::string& path);

@@ -14,8 +14,8 @@ namespace trainyard::testing {
 
 // clang-format off
 /// A harness that runs components in a test without a launcher. The components share one event loop in the test's own
-/// thread and are connected by topic, as a launch file without remaps would connect them. The test sends the messages
-/// of the components that are missing.
+/// thread and are connected by topic, as a launch file that does not use `remap` would connect them. The test sends the
+/// messages of the components that are missing.
 ///
 ///    Rig rig;
 ///    rig.add<Logger>("logger", R"({"every_steps": 1})");
