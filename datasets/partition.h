@@ -12,8 +12,8 @@
 
 namespace trainyard {
 
-/// The division of a dataset into samples for training and samples for validation, for data that has no splits of its
-/// own.
+/// The division of a dataset into samples for training and samples for validation, for data that is not divided into
+/// splits already.
 struct Partition {
   std::vector<std::uint64_t> train;     ///< The samples for training, in ascending order.
   std::vector<std::uint64_t> validate;  ///< The samples for validation, in ascending order.

@@ -57,7 +57,8 @@ class Buffer {
   bool empty() const { return size_ == 0; }
   /// Returns a view of all bytes. The span does not keep them alive.
   std::span<std::byte> bytes() const { return {data_, size_}; }
-  /// Returns the location that other processes need to map the bytes; empty for memory that is private to this process.
+  /// Returns the location that other processes need to map the bytes. The optional is empty if the memory is private to
+  /// this process.
   const std::optional<SharedHandle>& shared() const { return shared_; }
   /// Returns the owner of the bytes. Code that passes the bytes to another library must keep a copy of this pointer as
   /// long as the library uses them.

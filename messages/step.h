@@ -27,7 +27,7 @@ struct Gradients {
   /// The factor by which the optimizer must multiply the gradients. This factor clips the gradients by their norm and
   /// removes the loss scale.
   double scale = 1;
-  /// The global L2 norm of the gradients before they are multiplied by `scale`; 0 if it was not computed.
+  /// The global L2 norm of the gradients, without the loss scale and before clipping; 0 if it was not computed.
   double norm = 0;
   std::uint64_t total_steps = 0;  ///< The value of Order::total_steps.
 

@@ -81,8 +81,8 @@ class Rig {
     return all;
   }
 
-  /// Runs the loop until `done` returns true. Throws kTimeout if `done` has not returned true after `deadline`, and
-  /// kInternal if a component fails.
+  /// Runs the loop until `done` returns true. Throws kTimeout if `done` has not returned true when the time `deadline`
+  /// has passed, and kInternal if a component fails.
   void run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline = std::chrono::seconds(20));
 
   /// Runs the loop until nothing is left to do. Worker threads of components may still be busy; use run_until() to wait

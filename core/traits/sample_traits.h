@@ -10,7 +10,7 @@
 namespace trainyard {
 
 /// The kind of value that a model learns to predict for a sample. The planner compares the kinds that the dataset and
-/// the model declare, and refuses a model that cannot learn from the dataset before the data is opened.
+/// the model declare, and refuses a model that cannot learn from the dataset. It does so before the data is opened.
 enum class TargetKind : std::uint8_t {
   kUnknown,  ///< The kind is unknown until the data is read.
   kClass,    ///< One class, given by its number.
