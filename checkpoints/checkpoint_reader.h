@@ -53,8 +53,9 @@ std::string checkpoint_name(std::uint64_t step);
 /// which distinguishes it from another checkpoint of the same step. Returns an empty optional for other names.
 std::optional<std::uint64_t> step_of_name(std::string_view name);
 
-/// Returns the paths of the checkpoints in a directory, smallest step first. Links such as "last" are left out. Only
-/// the names are examined, so the list can contain incomplete checkpoints. It is empty if there is no such directory.
+/// Returns the paths of the checkpoints in a directory, smallest step first. Links such as "last" are left out. The
+/// content of the checkpoints is not examined, so the list can contain incomplete checkpoints. The list is empty if
+/// there is no such directory.
 std::vector<std::string> list_checkpoints(const std::string& directory);
 
 /// Returns the path of the checkpoint that the link `pointer` ("last" or "best") in a directory refers to. Returns an

@@ -28,7 +28,7 @@ struct IsSmartPointer<std::weak_ptr<T>> : std::true_type {};
 template <class T>
 concept MessageField = !std::is_pointer_v<T> && !std::is_polymorphic_v<T> && !detail::IsSmartPointer<T>::value;
 
-/// Stops the build, with a readable error, at the first field that is not a MessageField.
+/// Does nothing if T is a MessageField. Otherwise the call does not compile, and the compiler shows a readable error.
 template <class T>
 constexpr void require_message_field() {
   static_assert(MessageField<T>, "a message field may not be a pointer, a smart pointer or a polymorphic type");

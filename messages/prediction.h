@@ -18,7 +18,7 @@ struct Prediction {
   /// The id of the predict or generate order that caused this message.
   std::uint64_t order = 0;
   std::uint64_t step = 0;
-  /// A heading for `text`, which can have many lines.
+  /// A heading for `text`. The text can have many lines.
   std::string title;
   std::string text;
   std::vector<Tensor> tensors;

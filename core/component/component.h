@@ -62,7 +62,7 @@ class Component : public Configurable {
   const ComponentContext& context() const { return context_; }
   const ComponentTraits& traits() const { return traits_; }
   core::PluginTraits declared_traits() const final;
-  /// Returns the state. Only the component's event loop may call this function.
+  /// Returns the state. Call this function only on the component's event loop.
   State state() const { return state_; }
   /// Returns the event loop that runs the handlers. Other threads can run a task on this loop with loop().post().
   core::EventLoop& loop() const { return *context_.loop; }

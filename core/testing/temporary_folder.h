@@ -31,7 +31,7 @@ class TemporaryFolder {
   /// Returns the absolute path, without a trailing '/'.
   const std::string& path() const { return path_; }
 
-  /// Returns the path of a file in the folder, which need not exist.
+  /// Returns the path of the file `name` in the folder. The file need not exist.
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
   /// Writes `text` to the file `name` in the folder, creating parent folders if necessary, and returns the path of the
