@@ -18,9 +18,9 @@ namespace trainyard {
 /// The properties of a message type that the runtime needs to handle messages without knowing their C++ type. Processes
 /// compare message types by their fingerprints.
 ///
-/// Plugins are separate libraries, and each of them can have its own MessageType object for the same type. If two
-/// addresses differ, the types can still be equal, so the fingerprints are compared. The functions are plain pointers
-/// because an edge calls them for every message.
+/// Plugins are separate libraries, and each of them can have its own MessageType object for the same type. Two objects
+/// with different addresses can therefore describe the same type, so the fingerprints are compared and not the
+/// addresses. The functions are plain pointers because an edge calls them for every message.
 struct MessageType {
   std::string name;
   std::string schema_text;

@@ -86,7 +86,7 @@ class EventLoop {
   /// Wakes the loop if it sleeps. Any thread may call this function, but must first make its work visible to other
   /// threads. If the loop is awake, the call costs one atomic load.
   void wake() { wakeup_.notify(); }
-  /// Returns a handle that other processes can use to wake the loop.
+  /// Returns the handle with which another process makes a PeerWakeup to wake the loop.
   WakeupHandle wakeup_handle() const { return wakeup_.handle(); }
 
   /// Returns the trace of the message that is being handled: the number of the batch that caused the message. Messages
