@@ -28,38 +28,44 @@ struct CheckpointSummary {
   Manifest manifest;
   RunRecord run;
   SafetensorsHeader model;
-  /// Empty if the run did not save the optimizer's state.
+  /// The header of optimizer.safetensors; empty if the checkpoint has no such file.
   std::optional<SafetensorsHeader> optimizer;
-  /// The tensors of RunRecord::states, and optimizer state that belongs to single ranks. Empty if the checkpoint has
-  /// neither.
+  /// The header of state.safetensors, which contains the tensors of RunRecord::states and the optimizer state that
+  /// belongs to single ranks. Empty if the checkpoint has no such file.
   std::optional<SafetensorsHeader> state;
-  std::uint64_t bytes = 0;  ///< The size of all listed files together.
+  std::uint64_t bytes = 0;  ///< The size of all files in the manifest together.
 };
 
-/// Reads the manifest, the run record and the headers of the tensor files. It does not check hashes. Throws kNotFound,
-/// kIo, kCorrupt or kUnsupported.
+/// Reads the manifest, the run record and the headers of the tensor files. Does not check the hashes of the files.
+/// Throws kNotFound if a file is missing, kIo if one cannot be read, kCorrupt if one is malformed, and kUnsupported for
+/// a newer format or an unknown dtype.
 CheckpointSummary read_checkpoint(const std::string& path);
 
-/// Reads every byte of a checkpoint and returns one sentence for each problem found. The list is empty if the
-/// checkpoint is complete and unchanged. This function does not throw for a broken checkpoint.
+/// Reads every file in the manifest of a checkpoint completely, and returns one sentence for each problem found. The
+/// list is empty if the checkpoint is complete and unchanged. For a broken or missing checkpoint, this function returns
+/// the problem instead of throwing.
 std::vector<std::string> verify_checkpoint(const std::string& path);
 
 /// Returns the name of a step's checkpoint, such as "step-00002000".
 std::string checkpoint_name(std::uint64_t step);
 
-/// Returns the step in a name such as "step-00002000" or "step-00002000.2", or nothing for other names.
+/// Returns the step in the name of a checkpoint, such as "step-00002000". The name can have a suffix such as ".2",
+/// which distinguishes it from another checkpoint of the same step. Returns an empty optional for other names.
 std::optional<std::uint64_t> step_of_name(std::string_view name);
 
-/// Returns the paths of the checkpoints in a directory, smallest step first. Only the names of the directories are
-/// examined, not their content. The list is empty if there is no such directory.
+/// Returns the paths of the checkpoints in a directory, smallest step first. Links such as "last" are left out. The
+/// content of the checkpoints is not examined, so the list can contain incomplete checkpoints. The list is empty if
+/// there is no such directory.
 std::vector<std::string> list_checkpoints(const std::string& directory);
 
-/// Returns the path of the checkpoint that the link `pointer` ("last" or "best") in a directory refers to. Returns
-/// nothing if there is no such link or if it leads out of the directory. Does not check that the checkpoint exists.
+/// Returns the path of the checkpoint that the link `pointer` ("last" or "best") in a directory refers to. Returns an
+/// empty optional if there is no such link, or if its target is anything but the name of a checkpoint in this
+/// directory. Does not check that the checkpoint exists.
 std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer);
 
-/// Returns `path` if it is a checkpoint. If it is a directory of checkpoints, returns the checkpoint that "last" refers
-/// to or, without a valid "last", the checkpoint of the largest step. Throws kNotFound if there is none.
+/// Returns `path` if it is a checkpoint, that is, a directory with a manifest. If `path` is a directory of checkpoints,
+/// returns the checkpoint that "last" refers to or, if "last" does not lead to an existing checkpoint, the checkpoint
+/// with the largest step. Throws kNotFound if there is no checkpoint.
 std::string find_checkpoint(const std::string& path);
 
 }  // namespace trainyard::checkpoints

@@ -12,7 +12,7 @@ namespace trainyard::checkpoints {
 /// The version of the checkpoint format. Readers refuse a checkpoint with a newer version.
 constexpr std::uint64_t kCheckpointFormat = 2;
 
-/// The list of a checkpoint's files, `manifest.json`, which is written last. A directory without it is not a
+/// The list of a checkpoint's files, `manifest.json`, which is written last. A directory without this file is not a
 /// checkpoint.
 struct Manifest {
   std::uint64_t format = kCheckpointFormat;
@@ -23,12 +23,12 @@ struct Manifest {
 /// Returns the text of manifest.json, indented for readability.
 std::string format_manifest(const Manifest& manifest);
 
-/// Parses the text of a manifest. Throws kCorrupt for malformed text or a file name that leads out of the directory,
-/// and kUnsupported for a newer format. The text of the error begins with `where`.
+/// Parses the text of a manifest. Throws kCorrupt if the text is malformed or a key of `files` is not a plain file
+/// name, and kUnsupported for a newer format. The text of the error begins with `where`.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 
-/// Reads every file that the manifest names and returns one sentence for each problem found; the list is empty if all
-/// files are unchanged. Files that the manifest does not name are ignored.
+/// Reads every file that the manifest names and returns one sentence for each file that is missing, unreadable or
+/// changed. The list is empty if all files match their digests. Files that the manifest does not name are ignored.
 std::vector<std::string> verify_files(const Manifest& manifest, const std::string& directory);
 
 }  // namespace trainyard::checkpoints

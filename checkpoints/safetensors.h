@@ -21,8 +21,11 @@ struct SafetensorsTensor {
 };
 
 /// Writes a new file in the format of https://github.com/huggingface/safetensors, which other programs can read, and
-/// waits until the file is on disk. Tensors of wider dtypes come first, so that every tensor is aligned. Throws kIo,
-/// and kInvalidArgument if two tensors have the same name, a name is not valid UTF-8 or the header is too long.
+/// waits until the file is on disk. Returns the size and the hash of the file. Tensors of wider dtypes come first, so
+/// that every tensor is aligned. `metadata` becomes the entry `__metadata__` of the header. Throws kIo if the file
+/// exists or cannot be written. Throws kInvalidArgument if two tensors have the same name, if a name is reserved or not
+/// valid UTF-8, or if the header is too long. Throws kInternal if the size of a tensor's data does not match its dtype
+/// and shape.
 FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
                              const std::map<std::string, std::string>& metadata);
 
@@ -30,14 +33,15 @@ FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTen
 /// use, and memory is allocated only for sizes that do not exceed the size of the file.
 class SafetensorsFile {
  public:
-  /// Opens the file, and reads and checks its header. Throws kNotFound, kIo, kCorrupt or kUnsupported.
+  /// Opens the file, and reads and checks its header. Throws kNotFound if the file does not exist, kIo if it cannot be
+  /// read, kCorrupt if it is malformed, and kUnsupported for a dtype that Trainyard does not have.
   explicit SafetensorsFile(const std::string& path);
 
   const SafetensorsHeader& header() const { return header_; }
   const std::string& path() const { return file_.path(); }
 
   /// Fills `into` with bytes of `entry`, a tensor of this file, starting at byte `offset` of the tensor. Throws
-  /// kInternal if the range is not inside the tensor.
+  /// kInternal if the range is not inside the tensor, kCorrupt if the file has shrunk, and kIo if it cannot be read.
   void read(const SafetensorsEntry& entry, std::span<std::byte> into, std::uint64_t offset = 0) const;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace trainyard::checkpoints {
 
-/// A SHA-256 that is computed incrementally. OpenSSL does the work, with the SHA instructions of the processor if it
-/// has any.
+/// A SHA-256 hash that is computed incrementally. OpenSSL does the work, with the SHA instructions of the processor if
+/// it has any.
 class Sha256 {
  public:
   Sha256();
@@ -22,7 +22,7 @@ class Sha256 {
   /// Adds the next bytes. The result does not depend on how the bytes are divided among calls.
   void add(std::span<const std::byte> bytes);
 
-  /// Returns the hash as 64 lower-case hexadecimal digits. No bytes may be added afterwards.
+  /// Returns the hash as 64 lower-case hexadecimal digits. After this call, the object must not be used again.
   std::string finish();
 
  private:
@@ -38,8 +38,8 @@ struct FileDigest {
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-/// Reads a whole file and returns its digest. Throws kNotFound if the file does not exist, and kIo if it cannot be
-/// read.
+/// Reads a whole file and returns its digest. Throws kNotFound if the file does not exist, and kIo if it is not a
+/// regular file or cannot be read.
 FileDigest digest_file(const std::string& path);
 
 /// Returns the bytes as hexadecimal text, with two lower-case digits per byte.

@@ -21,8 +21,8 @@ using DatasetContext = PluginContext;
 /// batches, shuffling, shards and threads.
 ///
 /// A sample has one tensor for each field of the dataset (DatasetInfo::fields). All samples have the same fields, and a
-/// field has the same dtype and shape in every sample. A dataset does not use LibTorch. It writes plain bytes, directly
-/// into memory that the accelerator host reads.
+/// field has the same dtype and shape in every sample. A dataset does not use LibTorch. It writes plain bytes into
+/// memory that the data loader provides. This memory is part of the batch, or the input of a transform.
 class Dataset : public Configurable {
  public:
   static constexpr const char* kKind = "dataset";
@@ -35,17 +35,19 @@ class Dataset : public Configurable {
   virtual DatasetTraits traits() const { return {}; }
   core::PluginTraits declared_traits() const final;
 
-  /// Opens the files and determines their sizes. Called once, before info() and read(). Throws kNotFound, kIo or
-  /// kCorrupt; the error names the file and the offset.
+  /// Opens the files and determines their sizes. Called once, before info() and read(). Throws kNotFound if a file does
+  /// not exist, kIo if a file cannot be read, kCorrupt if its content is malformed, and kInvalidArgument if the
+  /// parameters do not fit the data. The error names the file and, where possible, the offset of the fault.
   virtual void open() = 0;
 
-  /// Returns a description of the fields, the vocabulary, the unit and the splits. Each split has its name and its
-  /// number of samples. Leave the numbers of batches at 0: the data loader fills them in.
+  /// Returns a description of the fields, the vocabulary, the unit and the splits. An override fills in only the name
+  /// and the number of samples of each split. The data loader adds everything that depends on its parameters, such as
+  /// the numbers of batches.
   virtual DatasetInfo info() const = 0;
 
-  /// Writes sample `index` of `split` into `fields`: one span for each field, in the order of DatasetInfo::fields and
-  /// of exactly the field's size in bytes. Called by several threads concurrently. Throws kCorrupt; the error names the
-  /// file and the offset.
+  /// Writes sample `index` of `split` into `fields`: one span for each field, in the order of DatasetInfo::fields. The
+  /// size of each span is the size of the field in bytes. Called by several threads concurrently. Throws kCorrupt if
+  /// the data of the sample is malformed; the error names the file and the offset.
   virtual void read(std::string_view split, std::uint64_t index,
                     std::span<const std::span<std::byte>> fields) const = 0;
 

@@ -52,7 +52,7 @@ class MappedFile {
   const std::string& path() const { return path_; }
   std::size_t size() const { return size_; }
 
-  /// Returns the bytes of the whole file. They begin at a page boundary.
+  /// Returns the bytes of the whole file. They begin at a page boundary. The span is empty if the file is empty.
   std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
 
  private:

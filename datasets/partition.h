@@ -12,16 +12,17 @@
 
 namespace trainyard {
 
-/// The division of a dataset into samples for training and samples for validation, for data that has no splits of its
-/// own.
+/// The division of a dataset into samples for training and samples for validation, for data that is not divided into
+/// splits already.
 struct Partition {
   std::vector<std::uint64_t> train;     ///< The samples for training, in ascending order.
   std::vector<std::uint64_t> validate;  ///< The samples for validation, in ascending order.
 };
 
-/// Returns a partition with round(fraction * samples) of the samples, drawn at random, for validation. The result
-/// depends only on the three arguments. `seed` must not be the seed of the run: a run that is repeated with another
-/// seed would otherwise train on samples that were used for validation before.
+/// Divides the samples 0 to samples - 1 at random: round(fraction * samples) of them are for validation, the others for
+/// training. `fraction` is between 0 and 1. The result depends only on the three arguments. `seed` must not be the seed
+/// of the run: a run that is repeated with another seed would otherwise train on samples that were used for validation
+/// before.
 inline Partition drawn_partition(std::uint64_t samples, double fraction, std::uint64_t seed) {
   // Sorting by random keys draws without replacement.
   std::vector<std::uint64_t> order(samples);
@@ -36,8 +37,8 @@ inline Partition drawn_partition(std::uint64_t samples, double fraction, std::ui
   return partition;
 }
 
-/// Returns a partition with the last round(fraction * samples) samples for validation. Use this for data that is
-/// ordered by time.
+/// Divides the samples 0 to samples - 1 by their order: the last round(fraction * samples) are for validation, the
+/// others for training. `fraction` is between 0 and 1. Use this function for data that is ordered by time.
 inline Partition tail_partition(std::uint64_t samples, double fraction) {
   const auto wanted = static_cast<std::uint64_t>(fraction * static_cast<double>(samples) + 0.5);
   Partition partition;
@@ -55,7 +56,7 @@ enum class Division : std::uint8_t {
 };
 constexpr auto words_of(Division) { return words("way to divide the samples", "random", "tail"); }
 
-/// Divides the samples as `division` specifies. Only kRandom uses `seed`.
+/// Calls drawn_partition() or tail_partition(), as `division` specifies. Only kRandom uses `seed`.
 inline Partition partition_of(std::uint64_t samples, Division division, double fraction, std::uint64_t seed) {
   return division == Division::kTail ? tail_partition(samples, fraction) : drawn_partition(samples, fraction, seed);
 }

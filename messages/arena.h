@@ -13,8 +13,8 @@ namespace trainyard {
 
 /// The description of one tensor inside a block of the arena: its name, type, shape and position.
 ///
-/// A parameter has one entry, in the block "parameters". Its gradient and its optimizer state are at the same offset in
-/// other blocks, so they need no entries.
+/// A parameter has one entry, in the block "parameters". The gradient and the optimizer state of the parameter are at
+/// the same offset in other blocks, so they need no entries.
 struct ArenaEntry {
   static constexpr const char* kTypeName = "ArenaEntry";
 
@@ -23,7 +23,9 @@ struct ArenaEntry {
   std::uint8_t dtype = 7;  ///< The DType, as a number.
   /// The shape of the tensor, which is row-major and dense. A scalar has an empty shape.
   std::vector<std::int64_t> shape;
-  std::uint64_t offset_bytes = 0;  ///< Where the tensor starts in its block; a multiple of 64.
+  /// Where the tensor starts in the complete block, of which a rank may hold only a part (see ArenaInfo::shard_begin);
+  /// a multiple of 64.
+  std::uint64_t offset_bytes = 0;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -34,7 +36,7 @@ struct ArenaEntry {
 /// One flat block of the arena: a one-dimensional tensor in memory that every reader maps.
 ///
 /// The memory is permanent (SharedPool::allocate_permanent): it is not moved, resized or reused during the run. A
-/// reader maps the memory once, when the message arrives, and keeps the pointer.
+/// reader maps the memory once, when a message with the block arrives, and keeps the pointer.
 struct ArenaBlock {
   static constexpr const char* kTypeName = "ArenaBlock";
 
@@ -49,7 +51,8 @@ struct ArenaBlock {
   }
 };
 
-/// The parameter arena of one rank: the flat blocks that hold its parameters, gradients and buffers.
+/// The message that gives other components access to the arena of one rank: the flat blocks that hold the parameters,
+/// gradients and buffers.
 ///
 /// The gradients and every block of optimizer state have the same layout as the parameters. The bytes between entries
 /// are padding and stay zero. An optimizer can therefore process whole blocks without regard to entries, and the norm
@@ -57,23 +60,25 @@ struct ArenaBlock {
 ///
 /// The accelerator host sends this message once, after it has built the model, to the optimizer and the checkpoint
 /// writer. After that, these three components share the memory. The messages Gradients, Parameters, Snapshot and
-/// SnapshotTaken determine which component may access it.
+/// SnapshotTaken determine which component may access the memory at any time.
 struct ArenaInfo {
   static constexpr const char* kTypeName = "ArenaInfo";
 
   /// The rank of the accelerator host that sends the message.
   std::uint32_t rank = 0;
+  /// The device whose memory contains `blocks`. The accelerator host always sends "cpu", because it announces the
+  /// mirror if the arena itself is on another device.
   std::string device = "cpu";
   std::string model;  ///< The name of the model plugin.
   std::vector<ArenaBlock> blocks;
-  /// The entries of the whole model, in the order of its parameters, even if this rank's blocks hold only a part of it.
-  /// Within a block the offsets ascend.
+  /// The entries of all parameters and buffers of the model, in the order of the model, even if this rank's blocks hold
+  /// only a part of the parameters. Within a block the offsets ascend.
   std::vector<ArenaEntry> entries;
-  /// The size of all parameters together, including padding.
+  /// The size in bytes of all parameters of the model together, including padding.
   std::uint64_t parameter_bytes = 0;
-  /// The offset, in bytes, of this rank's part of the parameters. The rank's blocks "parameters" and "gradients"
-  /// contain only this part. These blocks are shorter than `parameter_bytes` if the ranks divide the parameters or the
-  /// optimizer's state among themselves.
+  /// Where this rank's part of the parameters begins, in bytes from the start of all parameters of the model. The
+  /// rank's blocks "parameters" and "gradients" contain only this part. The part is smaller than `parameter_bytes` if
+  /// the ranks divide the parameters or the optimizer's state among themselves; otherwise it contains all parameters.
   std::uint64_t shard_begin = 0;
   /// True if all ranks update the same parameters in turn and share the optimizer state of rank 0.
   bool shared_state = false;
@@ -88,8 +93,8 @@ struct ArenaInfo {
   }
 };
 
-/// The message that gives the checkpoint writer access to the optimizer's blocks. The writer reads these blocks to save
-/// them, and fills them in place when a run resumes.
+/// The message that gives the checkpoint writer access to the optimizer's blocks. The checkpoint writer reads these
+/// blocks to save them, and fills them in place when a run resumes.
 ///
 /// The optimizer sends this message once, as soon as it has allocated its state. The checkpoint records `rule` and
 /// `hyperparameters`.
@@ -111,18 +116,20 @@ struct OptimizerState {
 
 /// The message that announces that a rank's accelerator host and optimizer are ready to train.
 ///
-/// The host sends this message once, after it has received Parameters of step 0 and, if there is a checkpoint writer,
-/// RunState. The strategy manager sends no order before it has received this message from every rank.
+/// The accelerator host sends this message once, after it has received Parameters of step 0 and, if there is a
+/// checkpoint writer, RunState. The strategy manager sends no order before it has received this message from every
+/// rank.
 struct ModelInfo {
   static constexpr const char* kTypeName = "ModelInfo";
 
   std::uint32_t rank = 0;
   std::string model;
   std::string device;
-  /// The precision of parameters and computation, named as in Lightning: "32-true", "16-mixed", ...
+  /// The precision of parameters and computation, such as "32-true" or "16-mixed". PyTorch Lightning uses the same
+  /// names.
   std::string precision;
   std::uint64_t parameters = 0;  ///< The number of trainable values.
-  /// The size of the accelerator host's blocks. The optimizer's state is not included.
+  /// The size of the arena of this rank in bytes. The optimizer's state is not included.
   std::uint64_t arena_bytes = 0;
 
   template <class Archive>

@@ -18,30 +18,31 @@
 
 namespace trainyard {
 
-/// The description of an encoded tensor, without its bytes. It is for readers that have only the body of a message,
-/// such as a viewer that subscribed without payloads.
+/// The description of an encoded tensor, without the bytes of the tensor. It is for programs that have only the body of
+/// a message, such as a viewer that subscribed without payloads.
 struct TensorPlace {
-  /// The element type. It is always a valid DType, because the reader refuses all other numbers.
+  /// The element type. It is always a valid DType, because BinaryReader refuses all other numbers.
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
   std::uint32_t payload = 0;  ///< The index of the payload, or kNoPayload.
-  /// The distance in bytes from the start of the payload. The reader has not checked it against the size of the
-  /// payload.
+  /// The distance in bytes from the start of the payload to the first element. BinaryReader does not check it against
+  /// the size of the payload.
   std::uint64_t offset = 0;
-  std::size_t bytes = 0;  ///< The size that `dtype` and `shape` require; checked for overflow.
+  /// The number of bytes that `dtype` and `shape` require. BinaryReader has checked that it does not overflow.
+  std::size_t bytes = 0;
 };
 
 /// The cereal input archive of the wire format. It does not trust its input: it checks every count against the
 /// remaining bytes before it allocates memory, and every tensor against the payload that it refers to. For malformed
-/// bytes it throws kCorrupt, with the byte offset.
+/// bytes it throws kCorrupt, in most cases with the byte offset.
 ///
 /// If the reader throws, the message being read is only partly filled and must be discarded. Reading takes time and
-/// memory proportional to the actual size of the body. cereal finds the functions below by argument-dependent lookup; a
-/// field whose type has no such function does not compile.
+/// memory proportional to the actual size of the body. cereal finds the load functions below by argument-dependent
+/// lookup. A message with a field for whose type there is no load function does not compile.
 class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision> {
  public:
-  /// `body` and `payloads` must outlive the reader. The tensors that it reads share the buffers of `payloads`; no bytes
-  /// are copied.
+  /// `body` and `payloads` must outlive the reader. The tensors that are read share the buffers of `payloads`, whose
+  /// bytes are not copied.
   BinaryReader(std::span<const std::byte> body, std::span<const Buffer> payloads)
       : cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision>(this), body_(body), payloads_(payloads) {}
 
@@ -52,8 +53,8 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     position_ += size;
   }
 
-  /// Reads a number with the width of T. The body need not be aligned. No bytes are swapped, since both ends are
-  /// little-endian.
+  /// Reads a number with the width of T, which need not be aligned. No bytes are swapped, since the wire format and the
+  /// machine are little-endian. Throws kCorrupt if fewer bytes remain.
   template <class T>
   T read_number() {
     T value;
@@ -64,9 +65,10 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   /// Reads the count of a list whose elements take at least `element_bytes` each. Throws kCorrupt if the remaining
   /// bytes cannot hold that many elements.
   std::size_t read_count(std::size_t element_bytes);
-  /// Reads one byte, which must be 0 or 1: any other value in a bool would be undefined behaviour.
+  /// Reads one byte as a bool. Throws kCorrupt if the byte is neither 0 nor 1, because any other value in a bool would
+  /// be undefined behaviour.
   bool read_bool();
-  /// Reads a string and returns a view of its bytes in the body, without a copy.
+  /// Reads a string and returns a view of its bytes in the body, without a copy. Throws kCorrupt if fewer bytes remain.
   std::string_view read_text();
   /// Reads a value of an enumeration that is encoded as a word. Throws kCorrupt for a word that the enumeration does
   /// not have.
@@ -78,9 +80,10 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     throw_unknown_word(start, describe_unknown_word(word, kWords<E>.noun, kWords<E>.values));
   }
   /// Reads a tensor whose bytes are in one of the payloads. Throws kCorrupt if the bytes are not completely inside that
-  /// payload.
+  /// payload. A tensor without a payload gets an empty buffer.
   void read_tensor(Tensor& tensor);
-  /// Reads the description of a tensor without accessing its payload, for readers that have only the body.
+  /// Reads the description of a tensor without accessing the payload, for programs that have only the body. Throws
+  /// kCorrupt if the description is malformed.
   TensorPlace read_tensor_place();
 
   /// Returns the number of bytes not yet read.

@@ -18,12 +18,12 @@ namespace trainyard {
 /// The cereal output archive of the wire format: little-endian, with fixed widths, without padding and without names
 /// (docs/wire_format.md).
 ///
-/// It appends to a string that the caller owns and reuses, so a steady stream of messages allocates nothing. It does
-/// not copy the buffers of tensors: it lists each distinct buffer once in `payloads`, and the body contains only the
-/// index of the buffer.
+/// The writer appends to a string, the body, which the caller owns and can reuse, so that a steady stream of messages
+/// allocates nothing. The writer does not copy the buffers of tensors: it lists each distinct buffer once in
+/// `payloads`, and the body contains only the index of the buffer.
 ///
-/// BinaryReader reads this format. The time to write a message is proportional to the size of the body and does not
-/// depend on the size of the tensors.
+/// BinaryReader reads this format. The time to write a message is proportional to the size of the body, which does not
+/// depend on the number of elements in the tensors.
 class BinaryWriter : public cereal::OutputArchive<BinaryWriter, cereal::AllowEmptyClassElision> {
  public:
   /// `body` and `payloads` must outlive the writer. They need not be empty: the writer appends to them.
@@ -41,11 +41,11 @@ class BinaryWriter : public cereal::OutputArchive<BinaryWriter, cereal::AllowEmp
     write(&value, sizeof value);
   }
 
-  /// Appends a count. Throws kInvalidArgument if it exceeds 2^32 - 1.
+  /// Appends the number of elements or bytes that follow. Throws kInvalidArgument if the number exceeds 2^32 - 1.
   void write_count(std::size_t count);
 
   /// Appends the tensor's dtype, shape, payload index and offset, and lists its buffer as a payload. Throws
-  /// kInvalidArgument if there are too many buffers.
+  /// kInvalidArgument if the tensor has too many dimensions, or the message too many distinct buffers.
   void write_tensor(const Tensor& tensor);
 
  private:

@@ -19,10 +19,11 @@ struct SharedHandle {
   std::int32_t pid = 0;
   std::int32_t fd = -1;
   std::uint64_t inode = 0;
-  std::uint64_t segment_bytes = 0;  ///< The size of the whole memfd.
-  std::uint64_t offset = 0;         ///< Where the buffer starts in the memfd.
+  std::uint64_t segment_bytes = 0;  ///< The size of the whole memfd, in bytes.
+  std::uint64_t offset = 0;         ///< Where the buffer starts in the memfd, in bytes.
   std::uint64_t bytes = 0;          ///< The size of the buffer.
-  /// 1 if the first page of the segment counts the references of readers, 0 if the memory is never reused.
+  /// 1 if the first page of the memfd counts the references of readers; 0 if references are not counted, because the
+  /// memory is never reused.
   std::uint64_t counted = 0;
 
   friend bool operator==(const SharedHandle&, const SharedHandle&) = default;
@@ -30,7 +31,8 @@ struct SharedHandle {
 // The bytes of this struct are a frame of the wire format, so its layout may not depend on the compiler.
 static_assert(sizeof(SharedHandle) == 48);
 
-/// A reference-counted range of bytes: on the heap, in shared memory, or borrowed from an owner that keeps it alive.
+/// A reference-counted range of bytes: on the heap, in shared memory, or borrowed from an owner that keeps the bytes
+/// alive.
 ///
 /// Copying a Buffer copies a reference. The bytes live until the last reference is released; the owner then frees them,
 /// unmaps them or returns them to a pool. The bytes must not be changed after they have been sent, because readers in
@@ -41,7 +43,7 @@ class Buffer {
   Buffer() = default;
 
   /// Makes a Buffer that refers to bytes that `owner` keeps alive. If other processes can map the bytes, `shared` is
-  /// their location.
+  /// the location for them; otherwise `shared` is empty.
   Buffer(std::shared_ptr<void> owner, std::byte* data, std::size_t size, std::optional<SharedHandle> shared = {});
 
   /// Allocates heap memory that is 64-byte aligned and uninitialised.
@@ -55,13 +57,14 @@ class Buffer {
   bool empty() const { return size_ == 0; }
   /// Returns a view of all bytes. The span does not keep them alive.
   std::span<std::byte> bytes() const { return {data_, size_}; }
-  /// Returns the location that other processes need to map the bytes; empty for memory that is private to this process.
+  /// Returns the location that other processes need to map the bytes. The optional is empty if the memory is private to
+  /// this process.
   const std::optional<SharedHandle>& shared() const { return shared_; }
   /// Returns the owner of the bytes. Code that passes the bytes to another library must keep a copy of this pointer as
   /// long as the library uses them.
   const std::shared_ptr<void>& owner() const { return owner_; }
 
-  /// Returns true if both Buffers refer to the same bytes.
+  /// Returns true if both Buffers refer to the same range of memory.
   bool same_as(const Buffer& other) const { return data_ == other.data_ && size_ == other.size_; }
 
  private:

@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// The description of one tensor that every sample has. The shape does not include the batch dimension.
+/// The description of one field: a tensor that every sample has. The shape does not include the batch dimension.
 struct DatasetField {
   static constexpr const char* kTypeName = "DatasetField";
 
@@ -27,7 +27,7 @@ struct DatasetField {
 /// The name of the split that train orders use. The dataset chooses the names of all other splits.
 inline constexpr const char* kTrainSplit = "train";
 
-/// The size of one split: the number of its samples on all ranks together, and the number of batches, which is the same
+/// The size of one split: the number of samples, for all ranks together, and the number of batches, which is the same
 /// on every rank. The numbers of batches for training and for an evaluation can differ, because only training can leave
 /// out a short last batch.
 struct SplitInfo {
@@ -38,13 +38,13 @@ struct SplitInfo {
   std::uint64_t batches = 0;  ///< The number of batches of one rank per epoch.
   /// The number of batches of one rank in an evaluation or prediction of all samples; 0 if it is equal to `batches`.
   std::uint64_t evaluation_batches = 0;
-  /// The number of samples that one full batch has on all ranks together; 0 if the loader does not announce this
-  /// number. In that case the loader's positions (LoaderCursor) count batches instead of samples.
+  /// The number of samples that the full batches of all ranks have together; 0 if the data loader does not announce
+  /// this number. In that case the positions of the data loader (LoaderCursor) count batches instead of samples.
   std::uint64_t batch_samples = 0;
   bool short_last = false;  ///< True if training uses a last batch that is not full.
 
-  /// Returns the number of training batches that remain in an epoch after `used` of its samples. If `batch_samples` is
-  /// 0, `used` is a number of batches.
+  /// Returns the number of training batches that remain in an epoch when `used` samples of the epoch have been used, on
+  /// all ranks together. If `batch_samples` is 0, `used` is a number of batches.
   std::uint64_t batches_from(std::uint64_t used) const {
     if (used == 0) return batches;
     if (batch_samples == 0) return batches - std::min(batches, used);
@@ -59,20 +59,20 @@ struct SplitInfo {
   }
 };
 
-/// The description of what a data loader delivers. The loader sends this message once, before the first batch. Models
-/// derive their sizes from it, so they do not depend on a particular dataset.
+/// The description of what a data loader delivers. The data loader sends this message once, before the first batch.
+/// Models derive their sizes from this message, so they do not depend on a particular dataset.
 struct DatasetInfo {
   static constexpr const char* kTypeName = "DatasetInfo";
 
   std::string dataset;  ///< The name of the dataset plugin.
-  /// The number of rows in a full batch of one rank.
+  /// The number of samples in a full batch of one rank.
   std::uint64_t batch_size = 0;
   std::vector<SplitInfo> splits;
   std::vector<DatasetField> fields;
   std::uint64_t classes = 0;  ///< The number of classes, or of tokens in the vocabulary; 0 if the dataset has neither.
   std::vector<std::string> vocabulary;  ///< The text of every token or class, if known.
-  std::string unit = "sample";          ///< The unit of throughput: "sample" or "token".
-  /// Throughput in units is the number of samples times this factor. For text it is the number of tokens in a sample.
+  std::string unit = "sample";          ///< What the throughput counts: "sample" or "token".
+  /// The number of units (see `unit`) in one sample. For text, this is the number of tokens.
   std::uint64_t units_per_sample = 1;
   /// Further facts for display, such as the path and the encoding. No computation uses them.
   std::map<std::string, std::string> attributes;

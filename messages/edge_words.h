@@ -10,8 +10,9 @@ namespace trainyard {
 /// What an edge does when the receiver is slower than the sender. The policy belongs to the edge, not to the output,
 /// because one output can feed a reader that needs every message and a viewer that does not.
 enum class Policy : std::uint8_t {
-  kBlock,       ///< Nothing is lost unless the receiver dies; the sending component is held back.
-  kLatest,      ///< Only the newest undelivered message is kept.
+  /// Nothing is lost unless the receiver dies; the sending component receives no further input while messages wait.
+  kBlock,
+  kLatest,      ///< Only the newest undelivered message is kept; older ones are dropped and counted.
   kDropOldest,  ///< The queue is bounded. When it is full, its oldest message is dropped and counted.
 };
 constexpr auto words_of(Policy) { return words("edge policy", "block", "latest", "drop_oldest"); }

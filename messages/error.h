@@ -14,11 +14,11 @@ namespace trainyard {
 enum class Code {
   kInvalidArgument,  ///< A value that the user gave is not allowed.
   kNotFound,         ///< A name, file or device does not exist.
-  kTypeMismatch,     ///< Sender and receiver use different types for a message or value.
+  kTypeMismatch,     ///< A message or value does not have the type that its receiver expects.
   kShapeMismatch,    ///< A tensor does not have the expected shape.
-  kTimeout,          ///< A deadline passed; the message names the missing event.
-  kPluginLoad,       ///< A plugin's library could not be loaded, or threw while it was being constructed.
-  kAbiMismatch,      ///< The ABI tag of a plugin does not fit this process.
+  kTimeout,          ///< An event did not occur before a deadline. The text of the error names the event.
+  kPluginLoad,       ///< A plugin's library could not be loaded, or the plugin's constructor threw an exception.
+  kAbiMismatch,      ///< The ABI tag of a plugin does not match this process.
   kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
   kIo,               ///< The operating system refused a file, socket or memory operation.
   kUnsupported,      ///< A feature is not available in this build or on this machine, or is not implemented yet.
@@ -30,16 +30,16 @@ enum class Code {
 /// Returns the short name of a code: "invalid argument", "timeout", ...
 std::string_view name_of(Code code);
 
-/// The exception type of all errors that Trainyard reports. The message states where the error occurred, what was given
-/// and what is allowed.
+/// The exception type of all errors that Trainyard reports. The text, what(), states where the error occurred, what was
+/// given and what is allowed.
 class Error : public std::runtime_error {
  public:
-  /// Uses `message` as it is, even if it contains braces. Use this constructor for text that comes from a file, a user
-  /// or another program.
+  /// Uses `message` as the text, even if it contains braces. Use this constructor for text that comes from a file, a
+  /// user or another program.
   Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
-  /// Formats the message: `throw Error(Code::kNotFound, "no file {}", path)`. At least one argument is required. A
-  /// single string is never treated as a format, because it may contain braces from a user's file.
+  /// Formats the text: `throw Error(Code::kNotFound, "no file {}", path)`. At least one argument is required. A single
+  /// string is never treated as a format, because it may contain braces from a user's file.
   template <class... Args>
   requires(sizeof...(Args) > 0) Error(Code code, fmt::format_string<Args...> format, Args&&... args)
       : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)), code_(code) {}

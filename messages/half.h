@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// The bfloat16 type: the upper half of a float.
+/// The bfloat16 type: the upper 16 bits of a float.
 struct BFloat16 {
   std::uint16_t bits;
 };
@@ -22,10 +22,11 @@ struct Float16 {
   std::uint16_t bits;
 };
 
+/// Converts a bfloat16 number to float, which is exact.
 static inline float load(BFloat16 x) { return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16); }
 
-/// Converts `x` to bfloat16, rounding to the nearest value and ties to even. A NaN keeps its upper bits and is made
-/// quiet, so that it does not become infinity.
+/// Converts `x` to bfloat16 and stores the result in `to`. Rounds to the nearest value, and ties to even. A NaN keeps
+/// its upper bits and is made quiet, so that it does not become infinity.
 static inline void store(float x, BFloat16& to) {
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
@@ -33,8 +34,8 @@ static inline void store(float x, BFloat16& to) {
   to.bits = static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
 }
 
-/// Converts a half to float. The biases of the two exponents differ by 112. Subnormal halves are small whole numbers
-/// times 2^-24. Infinity and NaN are preserved.
+/// Converts a half-precision number to float. The biases of the two exponents differ by 112. Subnormal half-precision
+/// numbers are small whole numbers times 2^-24. Infinity and NaN are preserved.
 static inline float load(Float16 x) {
   const std::uint32_t magnitude = x.bits & 0x7fffu;
   const std::uint32_t sign = static_cast<std::uint32_t>(x.bits & 0x8000u) << 16;
@@ -44,9 +45,9 @@ static inline float load(Float16 x) {
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, magnitude < 0x400u ? subnormal : normal) | sign);
 }
 
-/// Converts `x` to half precision, rounding to the nearest value and ties to even; magnitudes of 65520 and more become
-/// infinity. For subnormal halves the addition of 0.5 does the rounding, because the last bit of the sum stands for
-/// 2^-24.
+/// Converts `x` to half precision and stores the result in `to`. Rounds to the nearest value, and ties to even.
+/// Magnitudes of 65520 and more become infinity; a NaN stays a NaN. For subnormal results the addition of 0.5 does the
+/// rounding, because the last bit of the sum stands for 2^-24.
 static inline void store(float x, Float16& to) {
   const auto all = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t sign = (all >> 16) & 0x8000u;

@@ -9,11 +9,12 @@
 
 namespace trainyard {
 
-/// The topic of all log records. Every process publishes the records of its components there.
+/// The topic of all log records. Every process publishes its own records and the records of its components on this
+/// topic.
 inline constexpr const char* kLogTopic = "/log";
 
-/// The importance of a line of the log, from the least to the most important. A log set to a level shows the lines of
-/// this level and of all levels listed after it. A log set to kOff shows no lines.
+/// The importance of a line of the log, from the least to the most important. A log that is set to one of these levels
+/// shows the lines of this level and of all more important levels. A log that is set to kOff shows no lines.
 enum class LogLevel : std::uint8_t { kTrace, kDebug, kInfo, kWarning, kError, kCritical, kOff };
 constexpr auto words_of(LogLevel) {
   return words("log level", "trace", "debug", "info", "warning", "error", "critical", "off");

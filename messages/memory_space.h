@@ -8,13 +8,13 @@ namespace trainyard {
 
 /// The kind of memory that holds a block of elements.
 enum class MemoryKind : std::uint8_t {
-  kHost,        ///< Memory that only this process can access.
+  kHost,        ///< Main memory that only this process can access.
   kSharedHost,  ///< Memory behind a file descriptor (a memfd), which other processes of the host can map.
   kDevice,      ///< Memory of an accelerator, which the processor cannot read.
 };
 
-/// The kind of a piece of memory, and its device. Together they determine which processes and devices can access the
-/// memory.
+/// The kind of a piece of memory, and the device that the memory belongs to. Kind and device determine which processes
+/// and devices can access the memory.
 struct MemorySpace {
   MemoryKind kind = MemoryKind::kHost;
   std::uint16_t device = 0;  ///< The index of the device; 0 for memory of the host.

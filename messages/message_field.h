@@ -28,7 +28,7 @@ struct IsSmartPointer<std::weak_ptr<T>> : std::true_type {};
 template <class T>
 concept MessageField = !std::is_pointer_v<T> && !std::is_polymorphic_v<T> && !detail::IsSmartPointer<T>::value;
 
-/// Stops the build, with a readable error, at the first field that is not a MessageField.
+/// Does nothing if T is a MessageField. Otherwise the call does not compile, and the compiler shows a readable error.
 template <class T>
 constexpr void require_message_field() {
   static_assert(MessageField<T>, "a message field may not be a pointer, a smart pointer or a polymorphic type");
@@ -36,7 +36,7 @@ constexpr void require_message_field() {
 
 /// A message: a plain struct with a name and one cereal `serialize` that lists every field by CEREAL_NVP. The binary
 /// form, the schema, JSON and the fingerprint are derived from this list, in its order. A field that is missing from
-/// the list is not sent, and this cannot be detected.
+/// the list is not sent. Neither the compiler nor Trainyard can detect such an omission.
 template <class T>
 concept Message = std::is_class_v<T> && std::default_initializable<T> && MessageField<T> && requires {
   { T::kTypeName } -> std::convertible_to<const char*>;

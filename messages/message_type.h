@@ -18,21 +18,22 @@ namespace trainyard {
 /// The properties of a message type that the runtime needs to handle messages without knowing their C++ type. Processes
 /// compare message types by their fingerprints.
 ///
-/// Plugins are separate libraries, and each of them can have its own MessageType object for the same type. If two
-/// addresses differ, the types can still be equal, so the fingerprints are compared. The functions are plain pointers
-/// because an edge calls them for every message.
+/// Plugins are separate libraries, and each of them can have its own MessageType object for the same type. Two objects
+/// with different addresses can therefore describe the same type, so the fingerprints are compared and not the
+/// addresses. The functions are plain pointers because an edge calls them for every message.
 struct MessageType {
   std::string name;
   std::string schema_text;
   std::uint64_t fingerprint = 0;
 
-  /// Appends the binary form of `*message` to `body` and its buffers to `payloads`.
+  /// Appends the binary form of `*message` to `body` and its distinct buffers to `payloads`. Throws kInvalidArgument if
+  /// the wire format cannot carry the message.
   void (*encode)(const void* message, std::string& body, std::vector<Buffer>& payloads) = nullptr;
 
-  /// Reads a new message from the binary form. Throws kCorrupt if the bytes do not follow the format.
+  /// Makes a new message from the binary form and returns it. Throws kCorrupt if the bytes do not follow the format.
   std::shared_ptr<void> (*decode)(std::span<const std::byte> body, std::span<const Buffer> payloads) = nullptr;
 
-  /// Returns the number of bytes of an edge's credit that `*message` uses (payload_meter.h).
+  /// Returns the number of bytes of credit that `*message` uses on an edge within a process (payload_meter.h).
   std::uint64_t (*payload_bytes)(const void* message) = nullptr;
 };
 
@@ -61,7 +62,7 @@ std::uint64_t payload_bytes(const T& message) {
   return meter.bytes();
 }
 
-/// Returns the description of T. A type that is not a Message does not compile.
+/// Returns the properties of the message type T. If T is not a Message, the call does not compile.
 template <class T>
 const MessageType& message_type() {
   static_assert(Message<T>);

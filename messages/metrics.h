@@ -12,16 +12,18 @@
 
 namespace trainyard {
 
-/// The direction in which a metric improves: towards smaller or towards larger values.
+/// The direction in which a metric improves: towards smaller or towards larger values. The words for these directions
+/// are "min" and "max".
 enum class Better : std::uint8_t { kSmaller, kLarger };
 constexpr auto words_of(Better) { return words("monitor mode", "min", "max"); }
 
-/// Measurements of the run, for loggers and viewers. The accelerator host sends them on "/metrics" at regular intervals
-/// and after evaluations; in a run of several ranks the strategy manager sends them instead, merged from the
-/// RankMetrics of the ranks. Other components can also send Metrics. No component waits for this message.
+/// Measurements of the run, for loggers and viewers. In a run with one rank, the accelerator host sends this message on
+/// "/metrics" at regular intervals and after evaluations. In a run with several ranks, the strategy manager sends this
+/// message, merged from the RankMetrics of the ranks. Other components can also send Metrics. No component waits for
+/// this message.
 ///
-/// `samples` and `units` are totals, so a reader computes a rate from the difference between two messages, and a lost
-/// message does no harm.
+/// `samples` and `units` are totals since the start of training. A reader computes a rate from the difference between
+/// two messages, so a lost message does no harm.
 struct Metrics {
   static constexpr const char* kTypeName = "Metrics";
 
@@ -45,10 +47,11 @@ struct Metrics {
 };
 
 /// The metrics of one of several ranks, sent on "/rank_metrics" instead of Metrics. The strategy manager merges the
-/// messages of all ranks for one stage and step. It does not wait for a rank that has passed this step without a
-/// message for it.
+/// messages that different ranks send for the same stage and step. It does not wait for a rank that has passed the step
+/// without sending such a message.
 ///
-/// In `metrics`, `samples` and `units` are the totals of this rank alone; the manager adds up the totals of all ranks.
+/// In `metrics`, `samples` and `units` are the totals of this rank alone, and the strategy manager adds up the totals
+/// of all ranks. In a resumed run, the totals from before the checkpoint are included in the totals of rank 0.
 struct RankMetrics {
   static constexpr const char* kTypeName = "RankMetrics";
 

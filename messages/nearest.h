@@ -8,13 +8,15 @@
 
 namespace trainyard {
 
-/// Returns the known name closest to `given` by edit distance. Swapping two adjacent letters counts as one edit. If no
-/// name is similar enough, returns the first known name that begins with `given`, provided that `given` has at least
-/// three letters. Otherwise, returns an empty string.
+/// Returns the known name closest to `given` by edit distance. Swapping two adjacent letters counts as one edit. The
+/// name may differ by two edits or, if this is more, by as many edits as a third of the letters of `given`. If no name
+/// is this close, returns the first known name that begins with `given`, provided that `given` has at least three
+/// letters. Otherwise, returns an empty string.
 std::string nearest(std::string_view given, std::span<const std::string> known);
 
 /// Returns the end of an error message about an unknown name: "; did you mean 'cpu'? known: cpu, cuda", or "; known:
-/// cpu, cuda", or "; none is known". The known names are sorted.
+/// cpu, cuda", or "; none is known". The first form is used if nearest() returns a name, the second if it does not, and
+/// the last if `known` is empty. The known names are sorted.
 std::string suggestion(std::string_view given, std::vector<std::string> known);
 
 }  // namespace trainyard

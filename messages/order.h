@@ -17,13 +17,13 @@ namespace trainyard {
 
 /// The kind of an order. On the wire and in JSON, a kind is a word such as "train".
 enum class OrderKind : std::uint8_t {
-  kTrain,       ///< Train on `batches` micro-batches, with an optimizer step after every `micro_batches` of them.
+  kTrain,       ///< Train on `batches` micro-batches, with an update after every `micro_batches` of them.
   kEvaluate,    ///< Compute metrics on `batches` batches of `split`, without gradients.
   kPredict,     ///< Compute predictions for `batches` batches of `split`.
   kGenerate,    ///< Generate output without input. `split` is passed to the model, but no sample is read.
-  kCheckpoint,  ///< Take a snapshot between two steps.
-  /// Stop training, and discard all earlier orders that are not done. An update under way is completed; a step that
-  /// still lacks micro-batches is discarded.
+  kCheckpoint,  ///< Save a checkpoint. The snapshot for the checkpoint is taken between two steps.
+  /// Stop, and discard all earlier orders that are not done. An update under way is completed; a step that still lacks
+  /// micro-batches is discarded.
   kStop,
   /// Pause after a step, or another unit of work, that the ranks agree on. A pause overtakes all earlier orders, which
   /// continue after kGoOn or are discarded by kStop.
@@ -35,16 +35,17 @@ constexpr auto words_of(OrderKind) {
 }
 
 /// The strategy manager's message that tells the data loaders and the accelerator hosts what to do next. Orders are
-/// carried out one after another, by ascending id. The manager can send an order before the previous order is done.
+/// carried out one after another, by ascending id, except that a stop or a pause overtakes earlier orders. The strategy
+/// manager can send an order before the previous order is done.
 struct Order {
   static constexpr const char* kTypeName = "Order";
 
   std::uint64_t id = 0;  ///< The number of the order: 1, 2, 3, ... in the order of sending.
   OrderKind kind = OrderKind::kTrain;
-  /// The split to evaluate or predict; "train" for training.
+  /// The split from which the batches are read; "train" for training.
   std::string split;
   std::uint64_t batches = 0;  ///< The number of batches to use; 0 for kinds of orders that use none.
-  /// The number of micro-batches per optimizer step. The last step of an order may have fewer.
+  /// For training: the number of micro-batches in a step. The last step of an order can have fewer.
   std::uint64_t micro_batches = 1;
   std::uint64_t epoch = 0;
   /// The number of steps of the whole run, for learning-rate schedules and time estimates; 0 if it is unknown.
@@ -52,7 +53,7 @@ struct Order {
   LoaderCursor cursor;            ///< For training: the position in the training stream where this order begins.
   std::string reason;             ///< For checkpoint and stop: the reason, such as "interval", "best" or "interrupted".
   std::vector<Scalar> metrics;    ///< For checkpoint: the newest validation metrics.
-  std::vector<Setting> settings;  ///< For checkpoint: the parameters that were changed during the run.
+  std::vector<Setting> settings;  ///< For checkpoint: the settable parameters that were changed during the run.
   /// For checkpoint: the state of the strategy manager at this point of the run, which becomes part of the checkpoint.
   std::vector<SavedState> states;
 
@@ -64,10 +65,10 @@ struct Order {
   }
 };
 
-/// The accelerator host's answer to an Order. The host answers the orders one by one, in sequence, except for a pause,
-/// which it answers as soon as its rank pauses. It answers neither kGoOn nor the orders that a stop discarded, because
-/// the answer to the stop covers these orders. Every rank sends its own answer, and the strategy manager merges the
-/// metrics of all ranks.
+/// The accelerator host's answer to an Order. The host answers each order when it has carried out the order, and a
+/// pause as soon as its rank pauses. Orders of the kind kGoOn are not answered. Orders that a stop discarded are not
+/// answered either, because the answer to the stop covers them. Every rank sends its own answer, and the strategy
+/// manager merges the metrics of all ranks.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";
 
@@ -78,13 +79,14 @@ struct OrderDone {
   /// The number of steps that the run has completed. In a resumed run, this includes the steps before the checkpoint.
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  /// The number of batches that this order has used; in the answer to a stop, the number that the interrupted order had
-  /// used.
+  /// The number of batches that this order has used. In the answer to a stop: the number of batches that the
+  /// interrupted order had used.
   std::uint64_t batches = 0;
-  /// The number of samples in these batches. It is the weight of an evaluation's metrics.
+  /// The number of samples in these batches. For evaluate: this number is the weight of the metrics when the ranks are
+  /// merged.
   std::uint64_t samples = 0;
   bool stopped = false;  ///< True in the answer to a stop.
-  LoaderCursor cursor;   ///< The position after the last training batch that was used.
+  LoaderCursor cursor;   ///< The position in the training data after the last training batch that was used.
   /// For evaluate: this rank's values, merged over its batches; empty if the rank had no samples.
   std::vector<Scalar> metrics;
   /// The reductions of the metrics that are not merged by a mean over the ranks. The keys are the names of the values.

@@ -14,10 +14,11 @@
 namespace trainyard {
 
 /// A cereal output archive that writes nothing and computes how many bytes of credit a message uses. It adds up the
-/// bytes of tensors, strings (including the keys of maps) and lists of numbers. It ignores single numbers and bools.
+/// bytes of tensors, strings (including the keys of maps) and lists of numbers. It ignores single numbers, bools and
+/// enumerations.
 ///
-/// The archive is used for edges within a process, where nothing is encoded. Edges between processes count the bytes
-/// that they send. A buffer that two tensors share is counted for both.
+/// The archive is used for edges within a process, where nothing is encoded. On edges between processes, the credit is
+/// counted in bytes that are sent. A buffer that two tensors share is counted for both.
 class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision> {
  public:
   PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}
@@ -72,7 +73,7 @@ void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter& archive, const std::optional<T>& op
   if (optional) archive(*optional);
 }
 
-/// Adds the size of a tensor. A tensor without a buffer has no payload and adds nothing, whatever its shape.
+/// Adds the size of a tensor. A tensor without a buffer has no payload and adds nothing, regardless of its shape.
 inline void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter& archive, const Tensor& tensor) {
   if (!tensor.buffer.empty()) archive.add(tensor.bytes());
 }

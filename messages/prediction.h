@@ -10,15 +10,15 @@
 
 namespace trainyard {
 
-/// The result of a model's prediction: text to read, tensors for programs, or both. Sent on "/predictions", for example
-/// to the logger, as the result of a predict order.
+/// The output of a model for one batch of a predict order, or for a generate order: text to read, tensors for programs,
+/// or both. Accelerator hosts send it on "/predictions", for example to the logger.
 struct Prediction {
   static constexpr const char* kTypeName = "Prediction";
 
-  /// The id of the predict order that this message answers.
+  /// The id of the predict or generate order that caused this message.
   std::uint64_t order = 0;
   std::uint64_t step = 0;
-  /// A heading for `text`, which can have many lines.
+  /// A heading for `text`. The text can have many lines.
   std::string title;
   std::string text;
   std::vector<Tensor> tensors;

@@ -21,11 +21,11 @@ constexpr auto words_of(Reduction) { return words("way of merging values", "mean
 using Reductions = std::map<std::string, Reduction>;
 
 /// A collector that merges named numbers from several sources. All values with the same name are merged by the
-/// reduction of the first of these values. A source need not have a value for every name.
+/// reduction of the first of these values. A source, such as a batch or a rank, need not have a value for every name.
 class ScalarMerger {
  public:
-  /// Adds a value. `weight` must be >= 0 and matters only for means. In a mean, a value of weight 0 is ignored unless
-  /// all weights are 0; in that case all values count equally.
+  /// Adds a value. `weight` must be >= 0 and matters only for means. `reduction` matters only for the first value of a
+  /// name. In a mean, a value of weight 0 is ignored unless all weights are 0; in that case all values count equally.
   void add(const std::string& name, double value, double weight, Reduction reduction = Reduction::kMean);
   /// Adds several values that have the same weight. Values that `reductions` does not list are merged by a mean.
   void add(const std::vector<Scalar>& values, double weight, const Reductions& reductions);
@@ -33,7 +33,8 @@ class ScalarMerger {
   bool empty() const { return merged_.empty(); }
   /// Returns the merged values, in the order of the first value of each name.
   std::vector<Scalar> values() const;
-  /// Returns the reductions other than the mean, so that the result of values() can be merged again.
+  /// Returns the reductions of the values, by name, except those that are kMean. With them, the result of values() can
+  /// be merged again.
   Reductions reductions() const;
 
  private:

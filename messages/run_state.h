@@ -14,12 +14,13 @@
 
 namespace trainyard {
 
-/// A rank's request to the checkpoint writer to copy the arena now, between two steps. The writer makes the copy when
-/// it has received this request from every rank.
+/// A rank's request to the checkpoint writer to copy the arena now, between two steps. The checkpoint writer makes the
+/// copy when it has received this request from every rank. In a run without a checkpoint writer, the message is not
+/// sent.
 ///
 /// After this message the accelerator host sends no further Gradients until it receives SnapshotTaken, so the optimizer
-/// does not change the memory meanwhile. Gradients are not part of a checkpoint, so the host can already compute the
-/// next ones. If a forward pass would change the buffers of the model, which are part of a checkpoint, the host waits.
+/// does not change the memory in the meantime. Gradients are not part of a checkpoint, so the host can already compute
+/// the next gradients. Buffers are part of a checkpoint, so the host waits if the next forward pass would change them.
 struct Snapshot {
   static constexpr const char* kTypeName = "Snapshot";
 
@@ -28,11 +29,15 @@ struct Snapshot {
   std::uint64_t order = 0;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t samples = 0;  ///< The number of samples that this rank has trained on.
+  /// The number of samples that this rank has trained on. In a resumed run, rank 0 also counts the samples that all
+  /// ranks had trained on before the checkpoint.
+  std::uint64_t samples = 0;
   std::string reason;
-  /// The position at which a resumed run must continue: after the last batch that the parameters were trained on.
+  /// The position at which a run that resumes from this checkpoint must continue: after the last batch that the
+  /// parameters were trained on.
   LoaderCursor cursor;
-  std::uint64_t skipped_steps = 0;  ///< The number of steps that were skipped because gradients overflowed.
+  /// The number of steps that were skipped because a loss or gradient was not finite.
+  std::uint64_t skipped_steps = 0;
   /// The newest validation metrics, taken from the order. These metrics determine which checkpoints are the best.
   std::vector<Scalar> metrics;
   std::vector<Setting> settings;  ///< The parameters that were changed during the run, taken from the order.
@@ -48,8 +53,8 @@ struct Snapshot {
   }
 };
 
-/// The checkpoint writer's answer to Snapshot: the copy has been made, so the arena may change again. The checkpoint is
-/// written to disk later, and CheckpointDone reports the result.
+/// The checkpoint writer's answer to the Snapshot messages of all ranks: the copy has been made, so the arena may
+/// change again. The checkpoint is written to disk later, and CheckpointDone reports the result.
 struct SnapshotTaken {
   static constexpr const char* kTypeName = "SnapshotTaken";
 
@@ -69,10 +74,10 @@ struct CheckpointDone {
 
   std::uint64_t order = 0;
   std::uint64_t step = 0;
-  /// The path of the checkpoint's directory; empty if it was not written.
+  /// The path of the checkpoint's directory; empty if the checkpoint was not written.
   std::string path;
-  std::uint64_t bytes = 0;
-  std::string error;  ///< Why the checkpoint was not written; empty if it was written, hashed and synced.
+  std::uint64_t bytes = 0;  ///< The size of all files of the checkpoint.
+  std::string error;        ///< Why the checkpoint was not written; empty if it was written, hashed and synced.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -81,15 +86,16 @@ struct CheckpointDone {
 };
 
 /// The starting point of the run: step 0, or the position stored in a checkpoint. The checkpoint writer sends this
-/// message once. If the run resumes, the writer first restores the arena and waits until every component has taken its
-/// part of RestoredStates. The accelerator host, the optimizer and the strategy manager start to count from the values
-/// of this message. A run without a checkpoint writer has no RunState and begins at step 0.
+/// message once. If the run resumes, the checkpoint writer first restores the arena and the optimizer's blocks and
+/// waits until every component has taken its part of RestoredStates. The accelerator host, the optimizer and the
+/// strategy manager start to count from the values in this message. A run without a checkpoint writer has no RunState
+/// and begins at step 0.
 struct RunState {
   static constexpr const char* kTypeName = "RunState";
 
   bool resumed = false;
-  /// The path of the checkpoint that was loaded; empty if none was loaded. If a checkpoint was loaded, the fields below
-  /// have the values from its run.json.
+  /// The path of the checkpoint from which the run resumes; empty if the run does not resume. If the run resumes, the
+  /// fields below have the values from run.json in this checkpoint. Otherwise they are 0 or empty.
   std::string path;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;

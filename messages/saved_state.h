@@ -23,8 +23,9 @@ struct StateTensor {
   }
 };
 
-/// The state that one part of a run needs to continue after a resume, besides the arena and the optimizer's blocks: the
-/// best value of early stopping, the momentum of a strategy, the random numbers of a rank.
+/// The state of one part of a run, which the part needs to continue when the run is resumed. Examples are the best
+/// value of early stopping, the momentum of a strategy, and the random numbers of a rank. The arena and the optimizer's
+/// blocks are saved separately.
 ///
 /// Use StateWriter and StateReader (core/state/state.h) to fill and read a SavedState.
 struct SavedState {
@@ -37,7 +38,7 @@ struct SavedState {
   /// True if every rank has its own state. Otherwise the state is the same on all ranks: only the state of rank 0 is
   /// saved, and every rank of a resumed run receives it.
   bool per_rank = false;
-  std::string values;  ///< A JSON object; empty if there are only tensors.
+  std::string values;  ///< The text of a JSON object; an empty string if there are only tensors.
   std::vector<StateTensor> tensors;
 
   template <class Archive>
@@ -46,8 +47,8 @@ struct SavedState {
   }
 };
 
-/// The checkpoint writer's request for the state of every component that saves state. The writer sends it after it has
-/// received Snapshot from every rank and before it answers with SnapshotTaken.
+/// The checkpoint writer's request for the state of every component that saves state. The checkpoint writer sends this
+/// request after it has received Snapshot from every rank and before it answers with SnapshotTaken.
 struct StateRequest {
   static constexpr const char* kTypeName = "StateRequest";
 
@@ -74,9 +75,9 @@ struct StateAnswer {
   }
 };
 
-/// All state of the checkpoint that the run resumes. The checkpoint writer sends it to every component that has state,
-/// and sends RunState only when all these components have answered. In a run that does not resume, this message is not
-/// sent.
+/// The message with all SavedStates of the checkpoint from which the run resumes. The checkpoint writer sends this
+/// message to every component that has state, and sends RunState only when all these components have answered. In a run
+/// that does not resume, this message is not sent.
 struct RestoredStates {
   static constexpr const char* kTypeName = "RestoredStates";
 

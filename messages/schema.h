@@ -9,8 +9,8 @@
 namespace trainyard {
 
 /// The kind of a field. Lists, maps (keyed by strings) and optionals have one element type; structs have a name. The
-/// kinds without an element type or a name, up to kTensor, must come first: the parser and the table of names rely on
-/// this order.
+/// kinds that have neither an element type nor a name, kBool to kTensor, must come first: the parser and the table of
+/// names rely on this order.
 enum class FieldKind : std::uint8_t {
   kBool,
   kI8,
@@ -34,8 +34,9 @@ enum class FieldKind : std::uint8_t {
 /// The type of a field, including the types inside it.
 struct FieldType {
   FieldKind kind = FieldKind::kBool;
-  std::string struct_name;         ///< The name of the struct; empty for all other kinds.
-  std::vector<FieldType> element;  ///< One entry for kList, kMap and kOptional; otherwise empty.
+  std::string struct_name;  ///< The name of the struct; empty for all other kinds.
+  /// The element type, as a list of one entry, for kList, kMap and kOptional; otherwise empty.
+  std::vector<FieldType> element;
 
   friend bool operator==(const FieldType&, const FieldType&) = default;
 };
@@ -70,7 +71,7 @@ struct Schema {
 /// Returns the canonical text, with one field per line: `Batch {\n  u64 order\n  list<Tensor> tensors\n}\n`. The text
 /// contains all that is needed to decode the binary form of this message type.
 std::string to_text(const Schema& schema);
-/// Returns one type in the form that it has in the canonical text, such as "list<Tensor>".
+/// Returns the type in the form that it has in the canonical text, such as "list<Tensor>".
 std::string to_text(const FieldType& type);
 
 /// Parses a text returned by to_text(). The text can come from an untrusted source; if it is not a valid schema, throws
@@ -78,8 +79,9 @@ std::string to_text(const FieldType& type);
 /// bounded.
 Schema parse_schema(std::string_view text);
 
-/// Returns a 64-bit FNV-1a hash of the canonical text. It depends on field names, types and nesting. The hash is
-/// defined at http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis 14695981039346656037, prime 1099511628211).
+/// Returns a 64-bit FNV-1a hash of `schema_text`, which must be the canonical text. The hash therefore depends on the
+/// names and types of all structs and fields, and on their order. The hash function is defined at
+/// http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis 14695981039346656037, prime 1099511628211).
 std::uint64_t fingerprint(std::string_view schema_text);
 
 /// Describes the type as JSON Schema (draft 2020-12), for standard viewers and validators. Throws kInvalidArgument for

@@ -6,16 +6,16 @@
 
 namespace trainyard {
 
-/// A parameter that was changed during the run, in a component that exists for each rank. The value is the same on
-/// every rank.
+/// A change of a parameter during the run, in a component that exists for each rank. The new value is the same on every
+/// rank.
 struct Setting {
   static constexpr const char* kTypeName = "Setting";
 
-  std::string component;  ///< The name without the rank: "optimizer".
+  std::string component;  ///< The name of the component without the rank, such as "optimizer".
   std::string parameter;
-  std::string value;  ///< The new value as JSON, in the form that `param.set` accepts.
-  /// The value from the launch file, as JSON. If the launch file of a resumed run contains a different value, that
-  /// value applies and this setting is ignored.
+  std::string value;  ///< The new value as JSON.
+  /// The value before the first change, from the launch file or by default, as JSON. If a resumed run is launched with
+  /// a value other than this, the resumed run uses that value and ignores this setting.
   std::string instead_of;
 
   template <class Archive>

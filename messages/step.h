@@ -7,9 +7,9 @@
 
 namespace trainyard {
 
-/// The message that tells the optimizer that the gradients of one update are in the arena, already reduced over the
-/// ranks. Until the optimizer answers with Parameters, only the optimizer may access these gradients. The optimizer
-/// sets them to zero after the update.
+/// The message that tells the optimizer that the gradients of one update are complete in the arena. If the strategy
+/// reduces gradients over the ranks, it has already done so. Until the optimizer answers with Parameters, only the
+/// optimizer may access these gradients. The optimizer sets them to zero after the update.
 ///
 /// The message contains no gradients, because both components share the memory. The accelerator host sends one message
 /// for each update, and none for a step that is skipped or in which this rank has nothing to update.
@@ -24,10 +24,11 @@ struct Gradients {
   /// there is always exactly one.
   std::uint32_t bucket = 0;
   std::uint32_t buckets = 1;
-  /// The factor by which the optimizer multiplies the gradients, in order to clip them by norm and to remove the loss
-  /// scale.
+  /// The factor by which the optimizer must multiply the gradients. This factor clips the gradients by their norm and
+  /// removes the loss scale.
   double scale = 1;
-  double norm = 0;                ///< The global L2 norm before `scale`; 0 if it was not computed.
+  /// The global L2 norm of the gradients, without the loss scale and before clipping; 0 if it was not computed.
+  double norm = 0;
   std::uint64_t total_steps = 0;  ///< The value of Order::total_steps.
 
   template <class Archive>
@@ -38,8 +39,9 @@ struct Gradients {
 };
 
 /// The optimizer's answer to Gradients: the parameters in the arena are the result of `step` updates. The optimizer
-/// does not access them again until it receives the next Gradients. The checkpoint writer copies them while the host
-/// waits for SnapshotTaken. At the start, the optimizer sends the message with step 0 to announce that it is ready.
+/// does not access the parameters again until it receives the next Gradients. The checkpoint writer copies the
+/// parameters while the accelerator host waits for SnapshotTaken. At the start, the optimizer sends this message with
+/// step 0 to announce that it is ready.
 ///
 /// The accelerator host waits for this answer before the next forward pass.
 struct Parameters {
@@ -56,7 +58,7 @@ struct Parameters {
 
 /// The message that tells the readers of a rank's arena that the arena contains the result of a step. The next update
 /// waits until every reader has answered with ArenaRead. If the model has buffers, the next forward pass waits, too. A
-/// reader is any component with an input for this message; the reader maps the memory that ArenaInfo describes.
+/// reader is a component that receives this message, maps the memory that ArenaInfo describes, and sends ArenaRead.
 struct ArenaReadable {
   static constexpr const char* kTypeName = "ArenaReadable";
 
@@ -69,7 +71,8 @@ struct ArenaReadable {
   }
 };
 
-/// A reader's answer to ArenaReadable, with the same values: the reader is done, and the arena may change.
+/// A reader's answer to ArenaReadable, with the same rank and step: this reader no longer needs the arena to stay
+/// unchanged.
 struct ArenaRead {
   static constexpr const char* kTypeName = "ArenaRead";
 

@@ -15,8 +15,8 @@ namespace trainyard {
 /// A dense, row-major tensor: a dtype, a shape, and an offset in a reference-counted buffer. The struct does not
 /// contain the bytes, so the cost of passing on a message does not depend on the size of its tensors.
 ///
-/// The struct does not check that its shape fits into its buffer. Tensors read from the wire have been checked; code
-/// that creates a Tensor itself must ensure this.
+/// The struct does not check that the elements fit into the buffer. For tensors that are read from the wire,
+/// BinaryReader has checked this; other code that makes a Tensor must ensure it.
 struct Tensor {
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
@@ -25,19 +25,20 @@ struct Tensor {
 
   /// Returns the number of elements: the product of all extents in `shape`, which is 1 for a scalar.
   std::int64_t elements() const;
-  /// Returns the size of the elements in bytes. The multiplication is not checked for overflow, since checked_bytes()
-  /// accepted the shape when the tensor was made.
+  /// Returns the size of all elements together, in bytes. The multiplication is not checked for overflow, since
+  /// checked_bytes() accepted the shape when the tensor was made.
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(dtype); }
   /// Returns the address of the first element. The tensor must have a buffer.
   std::byte* data() const { return buffer.data() + offset; }
 
-  /// Returns the elements as values of T. The caller ensures that T has the same size as an element of `dtype`.
+  /// Returns a view of the elements as values of T. The tensor must have a buffer. The caller ensures that T has the
+  /// same size as an element of `dtype`.
   template <class T>
   std::span<T> as() const {
     return {reinterpret_cast<T*>(data()), static_cast<std::size_t>(elements())};
   }
 
-  /// Makes a tensor in new, uninitialised heap memory. Throws kCorrupt for an impossible shape (see checked_bytes).
+  /// Makes a tensor in new, uninitialised heap memory. Throws kCorrupt in the same cases as checked_bytes().
   static Tensor empty(DType dtype, std::vector<std::int64_t> shape);
 };
 

@@ -43,7 +43,7 @@ concept Worded = std::is_enum_v<E> && requires(E value) {
   words_of(value).noun;
 };
 
-/// The words of E.
+/// The Words of E, as words_of() returns them.
 template <Worded E>
 inline constexpr auto kWords = words_of(E{});
 
@@ -53,7 +53,7 @@ constexpr std::string_view name_of(E value) {
   return kWords<E>.values.at(static_cast<std::size_t>(value));
 }
 
-/// Returns the value of `word`, or an empty optional if no value has this word.
+/// Returns the value that `word` stands for, or an empty optional if no value has this word.
 template <Worded E>
 constexpr std::optional<E> find_by_name(std::string_view word) {
   for (std::size_t i = 0; i < kWords<E>.values.size(); ++i) {
@@ -66,8 +66,8 @@ constexpr std::optional<E> find_by_name(std::string_view word) {
 std::string describe_unknown_word(std::string_view given, std::string_view noun,
                                   std::span<const std::string_view> known);
 
-/// Returns the value of `word`. If no value has this word, throws kInvalidArgument with the text of
-/// describe_unknown_word.
+/// Returns the value that `word` stands for. If no value has this word, throws kInvalidArgument with the text of
+/// describe_unknown_word().
 template <Worded E>
 E from_name(std::string_view word) {
   if (const std::optional<E> value = find_by_name<E>(word)) return *value;

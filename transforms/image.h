@@ -34,7 +34,8 @@ struct ImageShape {
 };
 
 /// Returns the layout of an image field, which has the shape [channels, height, width] or [height, width]. Each channel
-/// is a plane. Throws kShapeMismatch for a field of any other shape; `where` is the transform's name in the error.
+/// is a plane. Throws kShapeMismatch for a field of any other shape; the error begins with `where`, which names the
+/// transform.
 inline ImageShape image_shape(const DatasetField& field, const std::string& where) {
   const std::size_t dimensions = field.shape.size();
   if (dimensions != 2 && dimensions != 3) {
@@ -56,9 +57,10 @@ inline DatasetField resized(DatasetField field, std::size_t height, std::size_t 
   return field;
 }
 
-/// Copies a window of `size` x `size` elements from each plane of `input` to `output`. The top left corner of the
-/// window is in row `top` and column `left` of the image; both may be negative. Elements of the window that are outside
-/// the image become zero.
+/// Copies a window of `size` x `size` elements from each plane of `input` to `output`. `image` is the layout of
+/// `input`; `output` has as many planes, of `size` rows and columns each. The top left corner of the window is in row
+/// `top` and column `left` of the image; both may be negative. Elements of the window that are outside the image become
+/// zero.
 inline void copy_window(const ImageShape& image, std::span<const std::byte> input, std::span<std::byte> output,
                         std::size_t size, std::ptrdiff_t top, std::ptrdiff_t left) {
   const auto inside = [](std::ptrdiff_t value, std::size_t most) {

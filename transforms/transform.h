@@ -16,15 +16,15 @@ namespace trainyard {
 
 using TransformContext = PluginContext;
 
-/// The random numbers that one transform uses for one sample. A transform may draw as many as it needs; the same key
-/// always gives the same numbers. The data loader computes the key only from the seed of the run, the split, the epoch,
-/// the sample and the transform's index in the list of transforms. The content of a batch therefore does not depend on
-/// workers, prefetching or placement.
+/// The random numbers that one transform uses for one sample. A transform may draw as many numbers as it needs. The
+/// same key always gives the same sequence of numbers. The data loader computes the key only from the seed of the run,
+/// the split, the epoch, the sample and the transform's index in the list of transforms. The content of a batch
+/// therefore does not depend on workers, prefetching or placement.
 class TransformRandom {
  public:
   explicit TransformRandom(std::uint64_t key) : key_(key) {}
 
-  /// Returns a random integer from 0 to bound - 1; each is equally likely. `bound` must be greater than 0.
+  /// Returns a uniformly distributed random integer from 0 to bound - 1. `bound` must be greater than 0.
   std::uint64_t below(std::uint64_t bound) { return random_below(random_bits(draws_++, key_), bound); }
 
   /// Returns a random number, uniformly distributed in the open interval (0, 1).
@@ -39,10 +39,10 @@ class TransformRandom {
 /// batch, for example by normalising, cropping or flipping it.
 ///
 /// Like a dataset, a transform does not use LibTorch, works on plain bytes, and is called by several threads
-/// concurrently. Images have the shape [channels, height, width] or [height, width]; transforms/image.h has functions
-/// for them.
+/// concurrently. Images have the shape [channels, height, width] or [height, width]; transforms/image.h contains
+/// functions for images.
 ///
-/// Parameters  field   "input": the name of the field that is changed. Every transform has this parameter.
+/// Every transform has the parameter `field`, the name of the field that is changed. The default is "input".
 class Transform : public Configurable {
  public:
   static constexpr const char* kKind = "transform";
@@ -50,16 +50,17 @@ class Transform : public Configurable {
 
   explicit Transform(TransformContext& context) : Configurable(context.where, context.parameters) {}
 
-  /// Prepares the transform for the field `input`, and returns a description of the field that `apply` will produce.
-  /// The dtype and shape of this field may differ from those of `input`, but its name must be the same. Called once,
-  /// before `apply`. Throws kShapeMismatch or kInvalidArgument if the transform cannot process the field; the error
-  /// states what was given and what is allowed.
+  /// Prepares the transform for the field `input`, and returns a description of the field that `apply` produces. The
+  /// dtype and shape of this field may differ from those of `input`, but its name must be the same. Called once, before
+  /// `apply`. Throws kShapeMismatch or kInvalidArgument if the transform cannot process the field; the error states
+  /// what was given and what is allowed.
   virtual DatasetField prepare(const DatasetField& input) = 0;
 
   /// Computes `output` from `input`. The two spans do not overlap. `input` has the size of the field that was passed to
-  /// `prepare`, and `output` has the size of the field that `prepare` returned. `random` is null in evaluation; a
-  /// random transform must then treat all samples in the same way, with the same shape of the output. This function is
-  /// called for every sample, so it must not allocate memory.
+  /// `prepare`, and `output` has the size of the field that `prepare` returned. `random` is null if nothing may be
+  /// drawn at random, by default in evaluations and predictions (`random_splits` of the data loader). A random
+  /// transform must then do the same to every sample, such as cropping the centre, and produce output of the same shape
+  /// as otherwise. This function is called for every sample, so it must not allocate memory.
   virtual void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const = 0;
 
   /// Returns the name of the field that is changed.

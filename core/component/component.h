@@ -28,9 +28,10 @@ constexpr auto words_of(State) {
   return words("component state", "unconfigured", "inactive", "active", "finalized", "error");
 }
 
-/// A part of a run that does one job and communicates only by messages.
+/// The base class of all components. A component is a part of a run that does one job and communicates only by
+/// messages.
 ///
-/// A derived class declares its inputs, outputs, services and parameters as members. The constructor does no work,
+/// A derived class declares its inputs, outputs, services and parameters as members. The constructor must do no work,
 /// because it also runs when only the declaration is read. All handlers and hooks run on one event loop, one at a time.
 /// An exception from a handler or a hook puts the component into the error state, is reported with the component's
 /// name, and ends the run.
@@ -61,12 +62,13 @@ class Component : public Configurable {
   const ComponentContext& context() const { return context_; }
   const ComponentTraits& traits() const { return traits_; }
   core::PluginTraits declared_traits() const final;
-  /// Returns the state. Call this only on the component's event loop.
+  /// Returns the state. Call this function only on the component's event loop.
   State state() const { return state_; }
-  /// Returns the event loop that runs the handlers. Other threads call loop().post() to run something on it.
+  /// Returns the event loop that runs the handlers. Other threads can run a task on this loop with loop().post().
   core::EventLoop& loop() const { return *context_.loop; }
 
-  /// Return the inputs, outputs and services in the order of declaration. They are members of the derived class.
+  /// Return the declared inputs, outputs and services, each in the order of declaration. The component owns them, as
+  /// members of the derived class or of its StatePort.
   const std::vector<InputBase*>& inputs() const { return inputs_; }
   const std::vector<OutputBase*>& outputs() const { return outputs_; }
   const std::vector<ServiceBase*>& services() const { return services_; }
@@ -74,22 +76,23 @@ class Component : public Configurable {
   // The following functions are for the runtime, on the component's loop.
 
   /// Runs the hook for the change to `target`, and then changes the state. Throws kInternal if the life cycle does not
-  /// allow this change. Exceptions of the hook are passed on. After any exception the state is kError.
+  /// allow this change. Exceptions of the hook are passed on. After any exception the state is kError. After the change
+  /// to kActive, release_held() is called.
   void transition(State target);
 
-  /// Passes a message to the handler of its input. If the component has never been active, or if messages wait for room
-  /// at one of its outputs, keeps the message and handles it later.
+  /// Passes a message to the handler of its input. Instead, keeps the message for release_held() if the component has
+  /// not been active yet, if messages wait for room at one of its outputs, or if earlier messages are still kept.
   void deliver(core::Delivery delivery);
 
-  /// Delivers the messages kept by deliver(). Called when the component becomes active and when an output has room
-  /// again.
+  /// Passes the messages that deliver() kept to their handlers, until messages wait for room at an output again. Called
+  /// when the component becomes active, and when no messages wait at an output any longer.
   void release_held();
 
   /// Sets the function that fail() calls with the text of the error.
   void on_error(std::function<void(const std::string&)> callback) { on_error_ = std::move(callback); }
 
   /// Puts the component into the error state and calls the function set by on_error() with `what`, the text of the
-  /// error.
+  /// error. From this point on, messages to the component are discarded without being handled.
   void fail(const std::string& what);
 
   /// Runs `action`. If it throws, calls fail() with the text of the exception.
@@ -99,22 +102,25 @@ class Component : public Configurable {
   /// Checks parameters, opens files and allocates memory. Nothing may be sent here, because other processes are not
   /// connected yet.
   virtual void on_configure() {}
-  /// Runs when every edge is connected. A component that produces data without receiving messages starts to send here.
+  /// Runs when every edge of the run is connected, before any message is handled. A component that produces data
+  /// without receiving messages starts to send here.
   virtual void on_activate() {}
-  /// Finishes the work that has begun, and stops sending. The launcher sets a deadline for this hook. Inputs stay open.
+  /// Finishes the work that has begun, and stops sending. The launcher sets a deadline for this hook. Messages that
+  /// arrive after this hook are still handled.
   virtual void on_deactivate() {}
-  /// Closes files. This hook runs last, after all messages sent to this component have been handled.
+  /// Closes files. This hook runs last, after all messages sent to this component have been handled. It does not run if
+  /// the component has failed.
   virtual void on_finalize() {}
 
-  /// Applies the settings of a resumed run (RunState::settings) that belong to this component. If the launch file of
-  /// the resumed run contains a value other than Setting::instead_of, the component keeps the value from the launch
-  /// file and logs a warning.
+  /// Applies the settings that belong to this component. `settings` is RunState::settings: the parameters that were
+  /// changed before the checkpoint from which this run resumes. If the current value of a parameter, from the launch
+  /// file of this run, is not Setting::instead_of, the parameter keeps its current value, and a warning is logged.
   void take_settings(const std::vector<Setting>& settings);
 
   /// Returns the component's log. Every line contains the component's name. Any thread may write to the log.
   spdlog::logger& log() const { return *context_.log; }
-  /// Tells the launcher to end the run, and returns immediately. `reason` is shown to the user. If `success` is false,
-  /// the run counts as failed. The component is deactivated and finalized later, as at every end of a run.
+  /// Requests the launcher to end the run, and returns immediately. `reason` is shown to the user. If `success` is
+  /// false, the run counts as failed. The component is deactivated and finalized later, as at every end of a run.
   void finish_run(const std::string& reason, bool success = true) { context_.finish_run(reason, success); }
 
  private:
@@ -129,7 +135,7 @@ class Component : public Configurable {
   ComponentContext context_;
   ComponentTraits traits_;
   State state_ = State::kUnconfigured;
-  /// False until the component first becomes active; messages that arrive earlier are held back.
+  /// False until the component first becomes active or fails; messages that arrive earlier are held back.
   bool was_active_ = false;
   std::vector<InputBase*> inputs_;
   std::vector<OutputBase*> outputs_;
@@ -142,6 +148,7 @@ class Component : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers a component. Must be the last line of the component's .cpp, outside of any namespace.
+/// Registers the class `Class` as the component `name`. `description` is one sentence about the component. Must be the
+/// last line of the component's .cpp, outside of any namespace.
 #define TRAINYARD_COMPONENT(Class, name, description) \
   TRAINYARD_PLUGIN("component", ::trainyard::Component, ::trainyard::ComponentContext, Class, name, "1", description)

@@ -17,14 +17,15 @@ namespace trainyard {
 /// outlive every component.
 struct ComponentContext : PluginContext {
   std::string name;                 ///< The full name in the run, such as "rank0/optimizer".
-  std::uint32_t index = 0;          ///< The index in the plan, sent as Header::source.
+  std::uint32_t index = 0;          ///< The index of the component in the plan, sent in the header of each message.
   core::EventLoop* loop = nullptr;  ///< The loop that runs the handlers of the component.
 
-  /// For each parameter, the file and line where it is set, such as "mnist.toml:12". The map is empty if there is no
-  /// launch file.
+  /// For each parameter that has been given a value, where it was given, such as "mnist.toml:12". The keys are the
+  /// names of the parameters. The map is empty if there is no launch file.
   std::map<std::string, std::string> places;
 
-  /// Tells the launcher to end the run. Any component may call this; the launcher ignores all calls but the first.
+  /// Requests the launcher to end the run; see Component::finish_run. Any component may call this function; the
+  /// launcher ignores all calls but the first.
   std::function<void(const std::string& reason, bool success)> finish_run;
 };
 

@@ -26,7 +26,8 @@ class InputBase {
   const std::string& help() const { return help_; }
   /// Returns the message type. The runtime compares it with the sender's type before any message is delivered.
   const MessageType& type() const { return type_; }
-  /// Returns the options as declared. If the launch file overrides any of them, the edges have the new values.
+  /// Returns the options as declared. If the launch file overrides an option, the edges use the value from the launch
+  /// file, which this function does not return.
   const InputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
 
@@ -41,15 +42,17 @@ class InputBase {
   virtual void handle(const core::Envelope& envelope) = 0;
 
   /// Stops delivery to this input, for a component that cannot use more messages at the moment. Messages that arrive
-  /// are put aside. Their credit is not returned, so the sender is held back, while other inputs continue to receive
-  /// messages. Only the component's own handlers and hooks may call pause().
+  /// are put aside, while other inputs continue to receive messages. The credit of these messages is not returned, so a
+  /// sender over an edge with the policy `block` is held back when the window is used up. Only the component's own
+  /// handlers and hooks may call pause().
   void pause() { paused_ = true; }
 
-  /// Delivers the messages that were put aside, in order, until the handler pauses the input again.
+  /// Ends the pause and delivers the messages that were put aside, in order, until the handler pauses the input again.
+  /// Does nothing if the input is not paused.
   void resume();
 
-  /// If the input is paused or earlier messages are still put aside, stores the delivery for later and returns true.
-  /// Otherwise returns false. Called only by the runtime.
+  /// If the input is paused or earlier messages are still put aside, puts the delivery aside, too, and returns true.
+  /// Otherwise returns false, and the caller must handle the message. Called only by the runtime.
   bool put_aside(const core::Delivery& delivery);
 
  protected:

@@ -17,7 +17,8 @@ class Edge;
 
 namespace trainyard {
 
-/// The part of an output that does not depend on its message type. All of its functions run on the owner's event loop.
+/// The part of an output that does not depend on its message type. Its functions may be called only on the owner's
+/// event loop, except functions whose result never changes.
 class OutputBase {
  public:
   virtual ~OutputBase();
@@ -29,18 +30,19 @@ class OutputBase {
   const MessageType& type() const { return type_; }
   const OutputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
-  /// Returns the number of edges that start here, including the edges to visitors.
+  /// Returns the number of edges that start here. All visitors together count as one edge.
   std::size_t connections() const { return edges_.size(); }
-  /// Returns the number of messages sent, including messages that no input received. The next message has this number
-  /// as its sequence number.
+  /// Returns the number of messages sent, including messages that no input received. This is also the sequence number
+  /// of the next message.
   std::uint64_t sent() const { return sequence_; }
 
-  /// Returns true if every blocking edge has room for one more message. A component that produces data by itself should
-  /// send only while this is true. Other components need not check it: while messages wait at one of their outputs,
-  /// they receive no further input.
+  /// Returns true if every blocking edge (an edge with the policy `block`) has room for one more message. A component
+  /// that produces data by itself should send only while this is true. Other components need not check it: while
+  /// messages wait at one of their outputs, they receive no further input.
   bool ready() const;
 
-  /// Sets a callback that is called on the component's loop when ready() becomes true again after it was false.
+  /// Sets a callback that is called, on the component's loop, whenever a blocking edge has gained room and ready() is
+  /// true.
   void on_ready(std::function<void()> callback) { on_ready_ = std::move(callback); }
 
   // The following functions are for the runtime.
@@ -49,24 +51,27 @@ class OutputBase {
   void add_edge(core::Edge& edge);
   /// Removes an edge. The owner of the edge must call this before destroying the edge.
   void remove_edge(core::Edge& edge);
-  /// Returns the edges. Call this only on the loop of the output's component.
+  /// Returns the edges that start here.
   const std::vector<core::Edge*>& edges() const { return edges_; }
-  /// For a latched output: returns the last message that was sent, or an envelope without a message.
+  /// Returns the last message that was sent, if the output is latched. Returns an envelope without a message if none
+  /// was sent or the output is not latched.
   const core::Envelope& last() const { return last_; }
-  /// Records that a blocking edge has room and that no message waits at it. `was_waiting` is true if messages had been
-  /// waiting at the edge until now.
+  /// Called when a blocking edge has room and no message waits at it. `was_waiting` is true if messages waited at the
+  /// edge before. If no messages wait at any other edge, delivers the input that the owner had to keep, and calls the
+  /// callback set by on_ready().
   void room_again(bool was_waiting);
-  /// Returns true while messages wait at a blocking edge. Meanwhile the owner receives no further input.
+  /// Returns true while messages wait at a blocking edge of this output. During this time the owner receives no further
+  /// input.
   bool blocked() const { return blocked_edges_ != 0; }
-  /// Records that messages have begun to wait at a blocking edge. When they no longer wait, room_again(true) must be
-  /// called.
+  /// Records that messages have begun to wait at one more blocking edge. When no message waits at that edge any longer,
+  /// room_again(true) must be called.
   void edge_blocked() { ++blocked_edges_; }
 
  protected:
   OutputBase(Component& owner, std::string name, std::string help, const MessageType& type, OutputOptions options);
 
-  /// Sends the message to every edge. Never waits for room: an edge without room keeps or drops the message, depending
-  /// on its policy.
+  /// Sends the message to every edge. Returns without waiting for room: an edge without room keeps the message or drops
+  /// an older one, depending on its policy.
   void send_erased(std::shared_ptr<const void> message);
 
  private:
@@ -82,11 +87,16 @@ class OutputBase {
   std::function<void()> on_ready_;
 };
 
-/// A port that sends messages of one type to any number of inputs, from handlers on the component's event loop.
+/// A port that sends messages of one type to any number of inputs. Messages may be sent only on the component's event
+/// loop.
 ///
 ///    Output<Batch> batches_{*this, "batches", "training data"};
 ///
-/// A steady stream needs no allocation: `auto m = batches_.loan(); m->samples = 64; batches_.send(std::move(m));`
+/// With loan(), a steady stream of messages needs no memory allocations:
+///
+///    auto batch = batches_.loan();
+///    batch->samples = 64;
+///    batches_.send(std::move(batch));
 template <Message T>
 class Output final : public OutputBase {
  public:
@@ -95,9 +105,9 @@ class Output final : public OutputBase {
   Output(Component& owner, std::string name, std::string help, OutputOptions options = {})
       : OutputBase(owner, std::move(name), std::move(help), message_type<T>(), std::move(options)) {}
 
-  /// Returns a message to fill and send. The function reuses an earlier message if every reader has released it. A
-  /// reused message has its old contents, so that strings and vectors keep their capacity; the caller must therefore
-  /// set every field.
+  /// Returns a message to fill and send: an earlier one that every reader has released or, if there is none, a new one.
+  /// An earlier message still has its old contents, so that strings and vectors keep their capacity. The caller must
+  /// therefore set every field.
   std::shared_ptr<T> loan() {
     for (std::size_t i = 0; i < loans_.size(); ++i) {
       next_loan_ = (next_loan_ + 1) % loans_.size();
@@ -114,7 +124,7 @@ class Output final : public OutputBase {
 
   /// Sends the message, which must not be changed afterwards.
   void send(std::shared_ptr<const T> message) { send_erased(std::move(message)); }
-  /// Sends the message, in newly allocated memory. Use this for messages that are sent rarely.
+  /// Moves the message into newly allocated memory and sends it. Use this function for messages that are sent rarely.
   void send(T message) { send_erased(std::make_shared<const T>(std::move(message))); }
 
  private:

@@ -12,36 +12,38 @@ namespace trainyard {
 class Component;
 struct MessageType;
 
-/// The properties of an input. A launch file can override the policy, the windows and the topic.
+/// The properties of an input. They apply to every edge that ends at it. A launch file can override the policy, the
+/// windows and the topic.
 struct InputOptions {
-  bool optional = false;  ///< True if the input may stay unconnected.
-  Policy policy = Policy::kBlock;
-  std::uint64_t window_messages = 64;      ///< The maximum number of messages under way.
-  std::uint64_t window_bytes = 256 << 20;  ///< The maximum number of bytes under way. A single message may exceed it.
-  std::string topic;                       ///< The default topic, if it differs from the port's name.
-  /// For an input of a component that exists only once in a run: true to receive the messages of all ranks, false to
-  /// receive only the messages of rank 0.
+  bool optional = false;               ///< True if the input may stay unconnected.
+  Policy policy = Policy::kBlock;      ///< What an edge does when this input is slower than the sender.
+  std::uint64_t window_messages = 64;  ///< The maximum number of messages under way on one edge.
+  /// The maximum number of bytes under way on one edge. A single message may be larger than this.
+  std::uint64_t window_bytes = 256 << 20;
+  std::string topic;  ///< The default topic, if it differs from the port's name.
+  /// True if the input receives the messages of all ranks, false if it receives only the messages of rank 0. This
+  /// matters only for a component that exists once in a run with several ranks.
   bool every_rank = false;
-  /// True if every sender to this input must run on the event loop of the input's owner. While a handler runs, no other
-  /// thread then accesses the data that the messages refer to. A plan that places a sender on another event loop is
-  /// refused.
+  /// True if every sender to this input must run on the event loop of the input's owner. This ensures that, while a
+  /// handler runs, no sender on another thread accesses the data that the messages refer to. A plan that places a
+  /// sender on another event loop is refused.
   bool same_loop = false;
 };
 
-/// The properties of an output. All other properties of an edge are determined by its input.
+/// The properties of an output. The policy and the windows of an edge are properties of its input.
 struct OutputOptions {
   std::string topic;  ///< The default topic, if it differs from the port's name. A leading '/' makes it absolute.
-  /// True if a visitor that subscribes later receives the last message that was sent. Use this for facts that are
-  /// announced once, such as the description of the model.
+  /// True if a visitor that subscribes after a message was sent still receives the last message. Use this for facts
+  /// that are announced once, such as the description of the model.
   bool latched = false;
 };
 
 /// The values from the header of a message that are passed to the handler.
 struct MessageInfo {
-  std::uint64_t sequence = 0;
+  std::uint64_t sequence = 0;     ///< The number of the message at its output: 0, 1, 2, ...
   std::int64_t send_time_ns = 0;  ///< The time of sending, by CLOCK_REALTIME.
-  std::uint64_t trace = 0;
-  std::uint32_t source = 0;  ///< The component index of the sender.
+  std::uint64_t trace = 0;        ///< The number of the batch that caused the message; 0 if there is none.
+  std::uint32_t source = 0;       ///< The index of the sending component in the plan.
 };
 
 }  // namespace trainyard

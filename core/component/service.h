@@ -12,8 +12,8 @@ namespace trainyard {
 
 class Component;
 
-/// The part of a service that does not depend on the types of its request and answer. Its handler runs on the
-/// component's event loop, never concurrently with another handler.
+/// The part of a service that does not depend on the types of its request and answer. The handler of the service runs
+/// on the component's event loop, never concurrently with another handler of the component.
 class ServiceBase {
  public:
   virtual ~ServiceBase() = default;
@@ -25,13 +25,13 @@ class ServiceBase {
   const MessageType& request_type() const { return request_; }
   const MessageType& reply_type() const { return reply_; }
 
-  /// A function that sends the answer to a request, given as JSON. A service must call the function once, on the
-  /// component's loop.
+  /// A function that sends the answer to one request. Its argument is the answer as JSON. A service must call this
+  /// function exactly once for each request, on the component's loop.
   using Reply = std::function<void(std::string json)>;
 
-  /// Handles a request, given as JSON. The answer is passed to `reply`, either before this function returns or later.
-  /// If the handler throws, this function throws the same exception; the sender of the request receives the error, and
-  /// the component does not fail.
+  /// Passes a request, given as JSON, to the handler. The answer is passed to `reply`, either before this function
+  /// returns or later. If the request is not valid or the handler throws, this function throws; the sender of the
+  /// request receives the error, and the component does not fail.
   virtual void serve(const std::string& json, Reply reply) = 0;
 
   /// Calls serve() and returns the answer as JSON, or an empty string if serve() returns before there is an answer.
@@ -48,8 +48,8 @@ class ServiceBase {
   const MessageType& reply_;
 };
 
-/// A function of a component that users and tools can call while the run goes on. Requests and answers are sent as JSON
-/// through the launcher, which is too slow for use in a step.
+/// A function of a component that users and tools can call during the run. The handler computes the answer and returns
+/// it. Requests and answers are sent as JSON through the launcher. This is too slow for use in every step.
 template <Message Question, Message Answer>
 class Service final : public ServiceBase {
  public:
@@ -63,8 +63,9 @@ class Service final : public ServiceBase {
   std::function<Answer(const Question&)> handler_;
 };
 
-/// A service that can answer after its handler has returned. The handler receives the request and a function. The
-/// component must call this function once, with the answer, at any later time. Otherwise the request times out.
+/// A service that can answer after its handler has returned. The handler receives the request and a function `answer`.
+/// The component must call `answer` exactly once, on its event loop, with the answer to the request; it may do so after
+/// the handler has returned. Otherwise the request times out.
 template <Message Question, Message Answer>
 class DeferredService final : public ServiceBase {
  public:

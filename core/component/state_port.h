@@ -25,19 +25,19 @@ namespace trainyard {
 ///                       [this](const StateReader& from) { total_ = from.count("total"); }};
 ///    };
 ///
-/// The state is saved under the component's name. The checkpoint writer requests the state while all ranks wait between
-/// two steps. Meanwhile the ranks send no new messages to the component, but earlier messages may still be under way.
-/// The state is restored before the first order.
+/// The state is saved under the component's name, without the rank. The checkpoint writer requests the state while all
+/// ranks wait between two steps. During this time the ranks send no new messages to the component, but earlier messages
+/// may still be under way. The state is restored before the first order.
 class StatePort {
  public:
   using Save = std::function<void(StateWriter& into)>;
   using Restore = std::function<void(const StateReader& from)>;
-  /// A function that restores the component from its part of `restored`, and returns the owners (SavedState::owner) of
-  /// this part.
+  /// A function that restores the component from those states in `restored` that belong to it, and returns the owners
+  /// of these states (SavedState::owner).
   using Take = std::function<std::vector<std::string>(const RestoredStates& restored)>;
 
-  /// `save` is called for every checkpoint. `restore` is called once when a run resumes, but only if the checkpoint
-  /// contains state of this component.
+  /// `save` is called for every checkpoint. `restore` is called once when a run resumes. It is not called if the
+  /// checkpoint contains no state of this component, neither for the whole run nor for its rank.
   StatePort(Component& owner, Save save, Restore restore);
 
   /// Makes a port that restores state but saves none, for a component whose state is saved in another way: in a

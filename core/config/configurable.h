@@ -21,9 +21,9 @@ namespace trainyard {
 /// moved.
 class Configurable {
  public:
-  /// `given` is a JSON object with the values from the launch file. If it is an empty string (not "{}"), the object is
-  /// constructed only to read its declaration. `where` names the plugin in errors. Throws kInvalidArgument if `given`
-  /// is JSON but not an object.
+  /// `given` is the text of a JSON object that contains the values from the launch file, by the name of the parameter.
+  /// If `given` is an empty string (not "{}"), the object is constructed only to read its declaration. `where` names
+  /// the plugin in errors. Throws kInvalidArgument if `given` is JSON but not an object.
   Configurable(std::string where, std::string_view given);
   virtual ~Configurable();
   Configurable(const Configurable&) = delete;
@@ -35,11 +35,13 @@ class Configurable {
   /// Returns the parameter with this name, or null if there is none.
   ParameterBase* find_parameter(std::string_view name) const;
 
-  /// Throws kInvalidArgument if a parameter that was given is not declared, and suggests the nearest declared name.
+  /// Throws kInvalidArgument if a value was given for a parameter that is not declared; the error suggests the nearest
+  /// declared name. Call this function when all parameters have been declared.
   void check_all_given_are_known() const;
 
-  /// Changes a parameter of a running component, and calls its callback (ParameterBase::on_change). Throws for an
-  /// unknown name, for a value that is not allowed, and for a parameter that is not settable.
+  /// Changes a parameter of a running component, and calls the parameter's callback (ParameterBase::on_change). Throws
+  /// kNotFound for an unknown name, kInvalidArgument for a value that is not allowed, and kUnsupported for a parameter
+  /// that is not settable. Exceptions of the callback are passed on.
   void set_parameter(std::string_view name, const nlohmann::json& value);
 
   /// Returns the prefix of this object's error messages, such as "component 'optimizer'".
@@ -49,7 +51,8 @@ class Configurable {
   /// An override must not open data or use a device, because planning a run calls this function, too.
   virtual void check_parameters() const {}
 
-  /// Returns what the planner must know about this plugin. The base class of each kind of plugin overrides it.
+  /// Returns the traits of this plugin, which the planner must know. Empty by default; the base classes of the kinds of
+  /// plugins that have traits override this function.
   virtual core::PluginTraits declared_traits() const;
 
   /// Returns true if the object was constructed only to read its declaration. In this case it has no values from a

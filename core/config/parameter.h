@@ -37,14 +37,15 @@ class ParameterBase {
   /// Checks `value` and stores it. If `value` is not allowed, throws kInvalidArgument and keeps the old value.
   void assign(const nlohmann::json& value);
 
-  /// Returns the current value as JSON, in the form that assign() accepts.
+  /// Returns the current value as JSON, in a form that assign() accepts.
   virtual nlohmann::json value() const = 0;
 
-  /// Sets the callback; a parameter has only one. The callback runs on the owner's thread after set_parameter() changes
-  /// the value. If the callback throws, the exception reaches the caller of set_parameter(), but the change is not
-  /// undone.
+  /// Sets the callback; a parameter has only one. The callback runs on the owner's thread after
+  /// Configurable::set_parameter() has changed the value. If the callback throws, the exception is passed on to the
+  /// caller of set_parameter(), but the change is not undone.
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
-  /// Calls the callback. assign() does not, because setting the first value, from the launch file, is not a change.
+  /// Calls the callback, if one has been set. assign() does not call it, because assign() also sets the first value,
+  /// from the launch file, which is not a change.
   void notify_changed() const {
     if (changed_) changed_();
   }
@@ -99,12 +100,12 @@ class WordParameter : public ParameterBase {
   nlohmann::json value() const override;
 
  protected:
-  /// `words` contains the word of each enumerator, indexed by its numeric value. All of them are allowed unless `rules`
-  /// lists fewer choices.
+  /// `words` contains the word of each enumerator, indexed by the numeric value of the enumerator. `default_index` is
+  /// the index of the default word. All words are allowed unless `rules` lists choices.
   WordParameter(Configurable& owner, std::string name, std::size_t default_index, std::string help,
                 ParameterRules rules, std::span<const std::string_view> words);
 
-  /// Returns the index of the current word.
+  /// Returns the index of the current word in `words`, which is also the value of the enumerator.
   std::size_t index() const { return index_; }
 
  private:
@@ -114,7 +115,7 @@ class WordParameter : public ParameterBase {
   std::size_t index_;
 };
 
-/// A parameter whose value is one of the words of an enumeration. Any other word is refused.
+/// A parameter whose value is a value of an enumeration, given by its word. Any other word is refused.
 ///
 ///   Parameter<Sampling> sampling_{*this, "sampling", Sampling::kShuffle, "order of training samples"};
 template <Worded E>

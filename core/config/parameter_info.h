@@ -15,34 +15,35 @@ enum class ValueKind { kBool, kInteger, kNumber, kString, kIntegers, kNumbers, k
 /// Returns the name of the kind, for error messages and documentation: "integer", "list of numbers", ...
 std::string_view name_of(ValueKind kind);
 
-/// The limits of a parameter's value. For lists, the number limits and choices apply to every element.
+/// The rules that a parameter's value must satisfy, and the unit for display. For a list, the minimum, the maximum and
+/// the choices apply to every element.
 struct ParameterRules {
   std::optional<double> minimum;
   std::optional<double> maximum;
-  bool minimum_excluded = false;
-  /// The allowed strings. If the list is empty, every string is allowed.
+  bool minimum_excluded = false;  ///< True if the value must be greater than `minimum`, not equal to it.
+  /// The allowed strings. If `choices` is empty, every string is allowed.
   std::vector<std::string> choices;
   std::string unit;         ///< For example "ms" or "bytes".
-  std::string plugin_kind;  ///< For kPlugin and kPlugins only: "dataset", "model", ...
+  std::string plugin_kind;  ///< The kind of the plugins, such as "dataset"; only for kPlugin and kPlugins.
   bool settable = false;    ///< True if the value may be changed while the component runs.
 
-  /// Combines two sets of rules. If both contain a rule for the same property, the rule in `right` applies.
+  /// Combines two sets of rules. If both set the same property, the value in `right` applies.
   friend ParameterRules operator|(ParameterRules left, const ParameterRules& right);
 };
 
-/// The declaration of a parameter. `trainyard plugin info` prints it, and launch files are checked against it without
-/// running the plugin.
+/// The declaration of a parameter. `trainyard plugin info` prints the declaration, and launch files are checked against
+/// it without running the plugin.
 struct ParameterInfo {
   std::string name;
   ValueKind kind = ValueKind::kAny;
   bool required = false;
-  std::string default_json;  ///< The default as JSON text; empty if the parameter is required.
+  std::string default_json;  ///< The default as JSON text; an empty string if the parameter is required.
   std::string help;
   ParameterRules rules;
 };
 
-/// Throws kInvalidArgument if `value` is not allowed: "learning_rate: -1 is not allowed; a number > 0". The text of the
-/// error includes the name of the parameter; the caller adds the file and line of the value.
+/// Throws kInvalidArgument if `value` is not allowed, with a text such as "learning_rate: -1 is not allowed; a number >
+/// 0". The text includes the name of the parameter; the caller adds the file and line of the value.
 void check_value(const ParameterInfo& info, const nlohmann::json& value);
 
 /// Returns a description of the allowed values: "a number > 0", "one of: cosine, linear", ...
@@ -65,11 +66,11 @@ ParameterRules between(double minimum, double maximum);
 ParameterRules one_of(std::vector<std::string> choices);
 /// Returns a rule that sets the unit for display. No value is converted.
 ParameterRules in_unit(std::string unit);
-/// Returns the rule that the value may be changed while the component runs (`param.set`). The component must then read
-/// the parameter whenever it needs the value, or use Parameter::on_change.
+/// Returns the rule that the value may be changed while the component runs (`trainyard param set`). The component must
+/// then read the parameter whenever it needs the value, or use Parameter::on_change.
 ParameterRules settable();
-/// Returns the rule that a PluginSpec must name a plugin of this kind. The planner then also checks the parameters of
-/// the plugin.
+/// Returns the rule that a PluginSpec, or each PluginSpec of a list, must name a plugin of the kind `kind`, such as
+/// "dataset". The planner then also checks the parameters of that plugin.
 ParameterRules plugin_kind(std::string kind);
 
 }  // namespace trainyard

@@ -12,12 +12,12 @@ class InputBase;
 namespace trainyard::core {
 
 /// The receiving end of an edge. The runtime calls consumed() after a message has been handled, so that the edge can
-/// return the credit.
+/// return the credit: the right to send another message.
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  /// Returns the credit of a message. Called on the receiver's loop once for every delivered message, even if the
-  /// handler of the message failed.
+  /// Returns the credit of a message to the sender. Called on the receiver's loop, exactly once for every delivered
+  /// message, even if the handler of the message failed.
   virtual void consumed(const Envelope& envelope) = 0;
 };
 

@@ -25,8 +25,8 @@ class Source {
   /// Does a bounded amount of work. Returns true if there was any work.
   virtual bool poll() = 0;
 
-  /// Returns true if poll() would now do something. A source with a socket may always return false, since the loop
-  /// waits for the socket.
+  /// Returns true if poll() would find work now. A source with a socket may always return false, since the loop waits
+  /// for the socket.
   virtual bool has_work() const = 0;
 
   /// Returns a ZeroMQ socket (void*) that becomes readable when there is work, or null if the source wakes the loop by
@@ -36,15 +36,15 @@ class Source {
 
 /// A loop that runs the handlers of all components that share a thread, one after another.
 ///
-/// A message between two of these components is an entry in the loop's queue, which needs no lock and no system call.
-/// Other threads use sources and post(). When there is nothing to do, the loop sleeps in one poll call that covers its
-/// wake-up and its sockets.
+/// Messages between these components go through the loop's queue, which needs no lock and no system call. Work from
+/// other threads arrives through sources and post(). When there is nothing to do, the loop sleeps in a single poll
+/// call, which ends when wake() is called or a socket of a source becomes readable.
 class EventLoop {
  public:
   using Clock = std::chrono::steady_clock;
   using TimerId = std::uint64_t;
 
-  /// `name` is the name of the thread in the plan. The loop belongs to the thread that calls run().
+  /// `name` is the name of the thread in the plan. The thread that calls run() is the loop's thread.
   explicit EventLoop(std::string name);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
@@ -52,42 +52,47 @@ class EventLoop {
 
   const std::string& name() const { return name_; }
 
-  /// Runs `task` on the loop's thread. Any thread may call this; tasks run in the order of the calls. Exceptions of
-  /// `task` are not caught, so a task that calls code of a component must use Component::guarded.
+  /// Runs `task` on the loop's thread. Any thread may call this function; tasks run in the order of the calls.
+  /// Exceptions of `task` are not caught, so a task that calls code of a component must use Component::guarded.
   void post(std::function<void()> task);
 
-  /// Runs `task` once on the loop's thread after `delay`. Only the loop's thread may call this. The delay is measured
-  /// by the steady clock. If the loop is busy, the task runs later. Returns an id for cancel().
+  /// Runs `task` once on the loop's thread after `delay`. Only the loop's thread may call this function. The delay is
+  /// measured by the steady clock, and can be exceeded if the loop is busy. Returns an id for cancel().
   TimerId after(std::chrono::milliseconds delay, std::function<void()> task);
-  /// Cancels the task; does nothing if it has already run.
+  /// Cancels the task for which after() returned the id `timer`. Does nothing if the task has already run. Only the
+  /// loop's thread may call this function.
   void cancel(TimerId timer);
 
-  /// Passes a message to its input when the current handler has returned. Only the loop's thread may call this.
+  /// Appends a message to the queue. The loop passes the message to its input when the current handler has returned and
+  /// the earlier messages in the queue have been handled. Only the loop's thread may call this function.
   void enqueue(Delivery delivery);
 
-  /// Adds a source, which the loop then polls. May be called on the loop's thread, or before run().
+  /// Adds a source, which the loop polls until remove() is called. Call this function on the loop's thread, or before
+  /// run().
   void add(Source& source);
-  /// Stops polling the source. Only the loop's thread may call this.
+  /// Stops polling the source. Only the loop's thread may call this function.
   void remove(Source& source);
 
   /// Runs the loop until stop() is called. The loop looks for work at least once a second, even if nothing wakes it.
   void run();
-  /// Does all pending work without sleeping. Returns true if there was any.
+  /// Does a limited amount of the pending work, without sleeping. Returns true if there was any work, so that more may
+  /// be pending.
   bool run_once();
-  /// Sleeps until there may be something to do, for at most `limit`.
+  /// Sleeps until there may be something to do, for at most `limit`. Returns immediately if there is work.
   void wait(std::chrono::milliseconds limit);
 
-  /// Ends run(). Any thread may call this.
+  /// Makes run() return after the current round of work. Any thread may call this function.
   void stop();
-  /// Wakes the loop if it sleeps. Any thread may call this, but must first make its work visible to other threads. If
-  /// the loop is awake, the call costs one atomic load.
+  /// Wakes the loop if it sleeps. Any thread may call this function, but must first make its work visible to other
+  /// threads. If the loop is awake, the call costs one atomic load.
   void wake() { wakeup_.notify(); }
-  /// Returns a handle that other processes can use to wake the loop.
+  /// Returns the handle with which another process makes a PeerWakeup to wake the loop.
   WakeupHandle wakeup_handle() const { return wakeup_.handle(); }
 
-  /// Returns the trace (Header::trace) of the message that is being handled. Messages that the handler sends get the
-  /// same trace.
+  /// Returns the trace of the message that is being handled: the number of the batch that caused the message. Messages
+  /// that the handler sends get the same trace. The trace is 0 in tasks of post() and after().
   std::uint64_t trace() const { return trace_; }
+  /// Sets the trace of the messages that the current handler or task sends after this call.
   void set_trace(std::uint64_t trace) { trace_ = trace; }
 
  private:

@@ -11,17 +11,18 @@ namespace trainyard::core {
 
 /// The data that another process of this host needs to use a Wakeup.
 struct WakeupHandle {
-  SharedHandle state;      ///< The page with the flag.
-  std::int32_t pipe = -1;  ///< The number of the descriptor in the process `state.pid`.
+  SharedHandle state;      ///< Refers to the shared page with the flag that marks the thread as asleep.
+  std::int32_t pipe = -1;  ///< The descriptor of the writing end of the pipe, in the process `state.pid`.
 };
 
-/// A means to wake one sleeping thread. A call of notify() costs one atomic load while the thread is awake. Other
-/// threads of the process use this object; other processes use a PeerWakeup.
+/// An object through which other threads wake one sleeping thread. Threads of the same process call notify(), which
+/// costs one atomic load while the thread is awake. Other processes use a PeerWakeup.
 ///
-/// The sleeping thread calls prepare(), checks once more for work, then sleeps on fd(). A producer first makes its work
-/// visible and then calls notify(). The sequentially consistent fences in prepare() and notify() make a lost wake-up
-/// impossible. The flag is in shared memory and the signal is a byte in a pipe, because other processes can open both
-/// through /proc, but could not open an eventfd in this way.
+/// The thread that is about to sleep calls prepare(), checks once more for work, and then polls fd(). A thread that has
+/// produced work first makes the work visible and then calls notify(). The sequentially consistent fences in prepare()
+/// and notify() make a lost wake-up impossible. The flag that marks the thread as asleep is in shared memory, and the
+/// wake-up signal is a byte in a pipe. Other processes can open both through /proc, but could not open an eventfd in
+/// this way.
 class Wakeup {
  public:
   Wakeup();
@@ -29,23 +30,25 @@ class Wakeup {
   Wakeup(const Wakeup&) = delete;
   Wakeup& operator=(const Wakeup&) = delete;
 
-  /// Returns a descriptor for poll(). It becomes readable after a notification.
+  /// Returns a descriptor for poll(), which becomes readable when notify() wakes the thread.
   int fd() const { return pipe_[0]; }
-  /// Returns the handle for another process of the same user. It is valid as long as this object exists.
+  /// Returns the handle with which another process of the same user makes a PeerWakeup. The handle is valid as long as
+  /// this object exists.
   WakeupHandle handle() const;
 
-  /// Announces that the thread is about to sleep. After this call the thread must check for work once more, and then
-  /// call done(), even if it does not sleep.
+  /// Marks the thread as asleep, so that notify() wakes it. After this call the thread must check for work once more,
+  /// sleep only if there is none, and call done() in any case.
   void prepare() {
     asleep().store(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
 
-  /// Announces that the thread is awake again, and empties the pipe.
+  /// Marks the thread as awake, and empties the pipe.
   void done();
 
-  /// Wakes the thread if it sleeps. Any thread may call this after making its work visible. The call makes a system
-  /// call only if the thread sleeps. If several threads call at the same time, only one of them makes the system call.
+  /// Wakes the thread if it is marked as asleep. Any thread may call this function after making its work visible. The
+  /// function makes a system call only if the thread is marked as asleep. If several threads call it at the same time,
+  /// only one of them makes the system call.
   void notify();
 
  private:
@@ -59,13 +62,13 @@ class Wakeup {
 /// The counterpart of a Wakeup in another process.
 class PeerWakeup {
  public:
-  /// Opens the handle. Throws kPeerLost if the process that made the Wakeup has ended.
+  /// Opens the Wakeup that `handle` refers to. Throws kPeerLost if the process that made it has ended.
   explicit PeerWakeup(const WakeupHandle& handle);
   ~PeerWakeup();
   PeerWakeup(const PeerWakeup&) = delete;
   PeerWakeup& operator=(const PeerWakeup&) = delete;
 
-  /// Wakes the thread if it sleeps, like Wakeup::notify(). Does nothing if the process of the thread has ended.
+  /// Wakes the thread if it sleeps, like Wakeup::notify(). Has no effect if the process of the thread has ended.
   void notify();
 
  private:

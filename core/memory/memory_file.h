@@ -10,15 +10,16 @@ namespace trainyard::core {
 /// The size of a memory page, in bytes.
 constexpr std::size_t kPage = 4096;
 
-/// A sealed memfd: memory without a name, which other processes of the same user open through /proc with the help of a
-/// handle. The kernel frees the memory as soon as no process has the file open or mapped, even after a crash.
+/// A sealed memfd: memory without a name, which other processes of the same user can open through /proc with a handle.
+/// The kernel frees the memory as soon as no process has the file open or mapped, even after a crash.
 class MemoryFile {
  public:
   /// Makes a zeroed file whose size can no longer be changed, so that no reader can be killed by SIGBUS. Throws kIo.
   static MemoryFile make(std::size_t bytes);
 
-  /// Opens the file of a handle. Throws kPeerLost if the process that made the file has ended. A reused descriptor is
-  /// detected by its inode. Throws kCorrupt if the file does not have the size that the handle contains.
+  /// Opens the file that a handle refers to. Throws kPeerLost if the process that made the file has ended or has closed
+  /// the descriptor; if the number of the descriptor has been reused, the inode reveals this. Throws kCorrupt if the
+  /// size of the file differs from the size in the handle.
   static MemoryFile open(const SharedHandle& handle);
 
   MemoryFile(MemoryFile&& other) noexcept;
@@ -34,7 +35,7 @@ class MemoryFile {
   /// Returns a handle to the whole file, as memory whose references are not counted. Only the process that made the
   /// file may call this.
   SharedHandle handle() const { return handle_of(fd_); }
-  /// Returns a handle to the whole file behind `fd`, a descriptor returned by release(). See handle().
+  /// Does the same as handle() for a file whose descriptor `fd` was returned by release().
   static SharedHandle handle_of(int fd);
 
  private:

@@ -9,14 +9,14 @@
 
 namespace trainyard::core {
 
-/// The first page of a counted segment, which its owner and every reader map. It is in shared memory, so it consists of
-/// lock-free atomics only and never contains a pointer.
+/// The first page of a counted segment (SharedPool). The owner of the segment and every reader map this page. It is in
+/// shared memory, so it consists of lock-free atomics only and never contains a pointer.
 struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
   std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< The number of references of each process of the run.
 
-  /// Returns true if no process holds a reference. The load has acquire order, so all accesses of the readers are
-  /// finished.
+  /// Returns true if no process holds a reference. The loads have acquire order, so all accesses of the former readers
+  /// happened before.
   bool free() const {
     for (const auto& count : held) {
       if (count.load(std::memory_order_acquire) != 0) return false;
@@ -33,7 +33,8 @@ class Mapping {
  public:
   /// Makes an empty mapping.
   Mapping() = default;
-  /// Maps the first `bytes` bytes of the file as shared memory. Throws kIo.
+  /// Maps the first `bytes` bytes of the file as shared memory. If `writable` is false, the memory can only be read.
+  /// Throws kIo if the file cannot be mapped.
   Mapping(int fd, std::size_t bytes, bool writable);
   ~Mapping();
   Mapping(Mapping&& other) noexcept;

@@ -8,9 +8,9 @@
 
 namespace trainyard::core {
 
-/// The reading side of SharedPool: maps each segment of another process once, and returns buffers that refer to the
-/// segment. SharedImports is not thread-safe, so every event loop that receives messages has its own. The buffers may
-/// be released on any thread.
+/// The reading side of SharedPool: maps segments of other processes, and returns buffers that refer to them. A segment
+/// that is used repeatedly is mapped only once. SharedImports is not thread-safe, so every event loop that receives
+/// messages has its own. The buffers may be released on any thread.
 class SharedImports {
  public:
   /// `self` is this process's index in the plan; SharedPool::lend counts references by this index.
@@ -19,9 +19,9 @@ class SharedImports {
   SharedImports(const SharedImports&) = delete;
   SharedImports& operator=(const SharedImports&) = delete;
 
-  /// Returns the buffer behind a handle that was lent to this process. Each call of SharedPool::lend() permits one call
-  /// of open(). The reference is returned when the last copy of the buffer is destroyed. Throws kPeerLost if the owner
-  /// has ended, and kCorrupt if the handle does not fit the memory that it refers to.
+  /// Returns the buffer behind a handle that was lent to this process. Each call of SharedPool::lend() for this process
+  /// permits one call of open(). The reference is returned when the last copy of the buffer is destroyed. Throws
+  /// kPeerLost if the owner has ended, and kCorrupt if the handle does not fit the memory that it refers to.
   Buffer open(const SharedHandle& handle);
 
  private:

@@ -12,10 +12,10 @@ namespace trainyard::core {
 /// A pool of memory that other processes of this host can map. The memory consists of sealed memfds, called segments. A
 /// segment is written once, read in place, and reused when every reader has released it.
 ///
-/// A counted segment starts with a page that holds, for every process of the run, the number of references that the
-/// process has. A reader returns its references itself. If a reader dies, the launcher reports its death, and forget()
-/// removes the references of that reader. No memory of the pool is therefore leaked, and nothing remains in /dev/shm,
-/// because a memfd has no name.
+/// A counted segment starts with a page that contains, for every process of the run, the number of references that the
+/// process holds. A reader decrements its own number when it has finished with the segment. If a reader dies, the
+/// launcher informs the process that owns the pool, which calls forget() to remove the references of the dead reader.
+/// No memory of the pool is therefore leaked, and nothing remains in /dev/shm, because a memfd has no name.
 ///
 /// Thread-safe.
 class SharedPool {
@@ -29,23 +29,26 @@ class SharedPool {
   SharedPool(const SharedPool&) = delete;
   SharedPool& operator=(const SharedPool&) = delete;
 
-  /// Returns an uninitialised buffer of `bytes`, aligned to a page. The pool reuses the memory when no process holds a
-  /// reference to it. A steady stream reuses segments and makes no system calls. Throws kIo.
+  /// Returns an uninitialised buffer of `bytes`, aligned to a page. When no process holds a reference to the memory any
+  /// longer, the pool reuses it for a later call. Repeated allocations of similar size therefore need no system calls.
+  /// Throws kIo if the memory cannot be allocated.
   Buffer allocate(std::size_t bytes);
 
   /// Returns a zeroed buffer whose memory is never reused, such as the parameter arena. Its references are not counted,
-  /// so lending it costs nothing, and a reader may keep its address. Throws kIo.
+  /// so lending it costs nothing, and a reader may keep its address. Throws kIo if the memory cannot be allocated.
   Buffer allocate_permanent(std::size_t bytes);
 
-  /// Counts one more reference of process `reader` to a counted buffer. A sender must call this before it sends the
-  /// handle. Does nothing for permanent memory. Throws kUnsupported for a process that has no counter.
+  /// Counts one more reference of a process to `buffer`, which a SharedPool must have allocated. `reader` is the index
+  /// of the process in the plan. A sender must call this function before it sends the handle of the buffer. Does
+  /// nothing for permanent memory. Throws kUnsupported if `reader` is not less than kMaxProcesses.
   static void lend(const Buffer& buffer, std::uint32_t reader);
 
   /// Removes all references of the dead process `reader` to buffers of this pool.
   void forget(std::uint32_t reader);
 
-  /// Returns surplus segments to the system: segments that were free during several calls in a row while many others
-  /// were allocated, or during very many calls. The process calls this about once a second.
+  /// Returns surplus segments to the system. A segment is surplus if it was free, and not used in between, at many
+  /// calls of trim() in a row. A few calls suffice if there were many allocations since the segment was last used. The
+  /// process calls this function about once a second.
   void trim();
 
   /// Returns the total size in bytes of all segments, in use or not.

@@ -24,7 +24,7 @@ namespace trainyard {
 
 /// The content of a plugin file's ELF section `.trainyard`, which can be read without loading the file: five lines of
 /// text, in the order of these fields. The section `.trainyard.interfaces`, which the CMake function trainyard_plugin()
-/// adds, completes the tag with the interfaces that the file was built against.
+/// adds, contains the interfaces that the file was built against. read_plugin_label() inserts these into `abi_tag`.
 struct PluginLabel {
   std::string kind;
   std::string name;
@@ -33,21 +33,23 @@ struct PluginLabel {
   std::string abi_tag;
 };
 
-/// Reads the label from the file without running any of its code. Throws kNotFound if there is no such file, and
-/// kPluginLoad if the file is not a plugin.
+/// Reads the label from the file without running any of its code. Throws kNotFound if there is no such file,
+/// kInvalidArgument if `path` is not a regular file, and kPluginLoad if the file is not a plugin.
 PluginLabel read_plugin_label(const std::string& path);
 
-/// Returns the tag of this build. It consists of the parts of TRAINYARD_ABI_TAG and of one word for the interface of
-/// each kind of plugin, such as "strategy-fd5132dae94b". The tag contains the version of LibTorch that the plugins of
-/// this build use. The number at the end of a word is a hash of the headers that a plugin of this kind includes; the
-/// build computes this hash (cmake/TrainyardInterfaces.cmake).
+/// Returns the ABI tag of this build of Trainyard. The tag consists of the parts of TRAINYARD_ABI_TAG and of one word
+/// for the interface of each kind of plugin, such as "strategy-fd5132dae94b". The tag contains the version of LibTorch
+/// that the plugins of this build use. The number at the end of a word is a hash of the headers that a plugin of this
+/// kind includes; the build computes this hash (cmake/TrainyardInterfaces.cmake).
 std::string_view host_abi_tag();
 
-/// Returns only the words for interfaces in host_abi_tag(). The build generates the function's definition.
+/// Returns the part of host_abi_tag() that consists of the words for interfaces. The build generates the function's
+/// definition.
 std::string_view interface_words();
 
 /// Returns true if a process with the tag `host` may load a plugin with the tag `plugin`. All parts must be equal, with
-/// two exceptions: a plugin need not use LibTorch, and only the interfaces in the plugin's tag are compared.
+/// two exceptions: a plugin need not use LibTorch, and an interface that is missing from one of the tags is not
+/// compared.
 bool abi_matches(std::string_view plugin, std::string_view host);
 
 /// Returns the tag `host` without the interfaces that are missing from the tag `plugin`, for an error message that

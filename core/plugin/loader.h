@@ -11,18 +11,19 @@
 
 namespace trainyard::core {
 
-/// A loader that finds and loads plugins. A library is found as `<directory>/<kind folder>/<name>.so`, such as
-/// `plugins/models/mlp.so`, or as `<directory>/<name>.so`. A library is refused if everyone may write to it or to its
-/// folder, unless the folder is sticky like /tmp. No library is ever unloaded. The loader holds no lock while it
-/// constructs a plugin.
+/// A loader that finds and loads the libraries of plugins. The library of the plugin `mlp` of the kind "model" is the
+/// file `models/mlp.so` or `mlp.so` in one of the directories. A library is refused if everyone may write to it or to
+/// its folder, unless the folder is sticky like /tmp. It is also refused if the library or its folder belongs to anyone
+/// other than this user, root and the user who installed Trainyard. No library is ever unloaded. The loader holds no
+/// lock while it constructs a plugin.
 class PluginLoader {
  public:
-  /// `directories` are searched in this order; see `default_directories`.
+  /// `directories` are the directories to search, in this order; see default_directories().
   explicit PluginLoader(std::vector<std::string> directories);
   ~PluginLoader();
 
-  /// Returns the folders in TRAINYARD_PLUGIN_PATH (separated by colons), then the folder of the build or the
-  /// installation.
+  /// Returns the directories in the environment variable TRAINYARD_PLUGIN_PATH (separated by colons), followed by the
+  /// plugin directory of the build or the installation.
   static std::vector<std::string> default_directories();
 
   /// A plugin file and its label.
@@ -30,34 +31,37 @@ class PluginLoader {
     PluginLabel label;
     std::string path;
   };
-  /// Returns the labels of all plugins found, sorted by kind and name. Files that are not plugins are omitted. No
+  /// Returns all plugins in the directories, sorted by kind and name. If several files contain a plugin of the same
+  /// kind and name, only the first one in the order of the search is listed. Files that are not plugins are omitted. No
   /// library is loaded.
   std::vector<Found> list() const;
 
-  /// Returns the path of a plugin's library. If there is none, throws kNotFound and suggests the nearest known name.
+  /// Returns the path of the library of the plugin `name` of the kind `kind`, such as "model". If there is no such
+  /// library, throws kNotFound; the error suggests the nearest known name.
   std::string find(std::string_view kind, std::string_view name) const;
 
-  /// Loads the library unless it is loaded already, and returns its entry. If the ABI tag does not fit, throws
-  /// kAbiMismatch, with both tags in its text, before any code of the plugin can run. Throws kPluginLoad if the dynamic
-  /// linker fails, or for a file that everyone may write to.
+  /// Loads the library at `path` unless it is loaded already, and returns its entry. If the ABI tag does not match,
+  /// throws kAbiMismatch before any code of the plugin can run; the error contains both tags. Throws kPluginLoad if the
+  /// file is not a plugin, is refused because of its owner or permissions (see PluginLoader), or cannot be loaded by
+  /// the dynamic linker.
   const PluginEntry& load(const std::string& path);
 
-  /// Constructs the plugin `name` of the kind `Kind`. An Error that its constructor throws is passed on; any other
-  /// exception becomes a kPluginLoad that names the plugin. Undeclared parameters are not refused here; call
-  /// check_all_given_are_known() when the object is complete.
+  /// Finds, loads and constructs the plugin `name`. `Kind` is the base class of its kind, such as Model. An Error that
+  /// the constructor throws is passed on; any other exception becomes a kPluginLoad that names the plugin. This
+  /// function does not refuse undeclared parameters; call Configurable::check_all_given_are_known() on the result.
   template <class Kind>
   std::unique_ptr<Kind> create(std::string_view name, typename Kind::Context& context) {
     const PluginEntry& entry = load(find(Kind::kKind, name));
     return std::unique_ptr<Kind>(static_cast<Kind*>(create(entry, &context, context.where)));
   }
 
-  /// Constructs a plugin of a loaded library. `context` points to the context type of the plugin's kind, and the result
-  /// points to the base class of the kind. `where` names the plugin in errors.
+  /// Constructs a plugin of a loaded library; the caller owns the result. `context` points to the context type of the
+  /// plugin's kind, and the result points to the base class of the kind. `where` names the plugin in errors.
   static void* create(const PluginEntry& entry, void* context, const std::string& where);
 
-  /// Constructs a plugin only to read its declaration and its traits, which can depend on `parameters`. All other
-  /// members of the plugin's context are unset, so the plugin must not be used for anything else. The caller owns the
-  /// result.
+  /// Constructs a plugin only to read its declaration and its traits. `parameters`, on which the traits can depend, is
+  /// a JSON object, or an empty string to give no values. `where` names the plugin in errors. All other members of the
+  /// plugin's context are unset, so the plugin must not be used for anything else. The caller owns the result.
   static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 
   /// Returns the directories, in the order of the search.

@@ -7,9 +7,9 @@ namespace trainyard {
 
 class Configurable;
 
-/// The content of the one C symbol of a plugin. The function pointers may be called only after the ABI tags have been
-/// compared. The caller owns the returned object and must delete it through the virtual destructor, so that the memory
-/// is freed by the library that allocated it.
+/// The content of `trainyard_plugin_entry`, the only C symbol that a plugin exports. The function pointers may be
+/// called only after the ABI tags have been compared. The caller owns the returned object and must delete it through
+/// the virtual destructor, so that the library that allocated the memory also frees it.
 struct PluginEntry {
   const char* abi_tag;
   const char* kind;
@@ -26,8 +26,8 @@ struct PluginEntry {
 
 }  // namespace trainyard
 
-/// Registers a plugin. Each kind has its own macro that calls this one, such as TRAINYARD_COMPONENT or TRAINYARD_MODEL.
-/// That macro must be the last line of the plugin's .cpp.
+/// Registers a plugin. Each kind of plugin has its own macro that calls TRAINYARD_PLUGIN, such as TRAINYARD_COMPONENT
+/// or TRAINYARD_MODEL. Use the macro of the kind, as the last line of the plugin's .cpp.
 ///
 /// The label is in a separate ELF section, so that a plugin file can be listed or refused without running any of its
 /// code.

@@ -16,21 +16,21 @@ class SharedPool;
 namespace trainyard {
 
 /// The arguments of the constructor of every plugin. A kind of plugin that needs more arguments derives its own
-/// context. A plugin that a component creates gets the component's rank, seed and folders, but its own `where` and
-/// `parameters`.
+/// context. A plugin that a component creates gets a copy of the component's context, except that it has its own
+/// `where` and `parameters`.
 struct PluginContext {
   /// The plugin's name in errors and logs: "component 'optimizer'", "dataset 'text' of component 'data_loader'".
   std::string where;
-  /// A JSON object, as text. If this is an empty string (not "{}"), the plugin is constructed only to read its
-  /// declaration, and the members below have no meaning.
+  /// The parameters, as the text of a JSON object. If this is an empty string (not "{}"), the plugin is constructed
+  /// only to read its declaration, and the members below have no meaning.
   std::string parameters;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< The seed of the run.
   std::uint32_t rank = 0;
-  std::uint32_t world_size = 1;
+  std::uint32_t world_size = 1;  ///< The number of ranks of the run.
   std::string output_directory;  ///< The folder for the results of the run.
   std::shared_ptr<spdlog::logger> log;
   core::PluginLoader* plugins = nullptr;   ///< Loads and creates further plugins, such as a model.
-  core::SharedPool* pool = nullptr;        ///< Memory that other processes can read without a copy.
+  core::SharedPool* pool = nullptr;        ///< Allocates memory that other processes can read without a copy.
   core::Rendezvous* rendezvous = nullptr;  ///< Stores the notes that ranks use to find each other.
 };
 

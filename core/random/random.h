@@ -16,15 +16,16 @@ constexpr std::uint64_t random_bits(std::uint64_t counter, std::uint64_t key) {
   return bits ^ (bits >> 31);
 }
 
-/// Returns the key of a random stream. Streams with different names or numbers are independent.
+/// Returns the key of the random stream that has this seed, name and number. Streams that differ in any of the three
+/// are independent.
 constexpr std::uint64_t random_key(std::uint64_t seed, std::string_view name, std::uint64_t number = 0) {
   std::uint64_t key = random_bits(seed, 0);
   for (const char letter : name) key = random_bits(static_cast<unsigned char>(letter), key);
   return random_bits(number, key);
 }
 
-/// Turns 64 random bits into a uniformly distributed number in [0, bound), where `bound` > 0. The bias is below bound /
-/// 2^64.
+/// Turns 64 random bits into a uniformly distributed integer in [0, bound), where `bound` > 0. The bias is less than
+/// bound * 2^-64.
 constexpr std::uint64_t random_below(std::uint64_t bits, std::uint64_t bound) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((static_cast<Wide>(bits) * bound) >> 64);

@@ -13,9 +13,10 @@ namespace trainyard {
 
 /// The scope of a value in a state: the whole run, or one rank.
 enum class StateScope : std::uint8_t {
-  kRun,  ///< The value is the same on every rank. It is saved once, and every rank of a resumed run gets it.
-  /// Every rank has its own value. In a resumed run, a rank gets the value of the earlier rank with the same number, if
-  /// there was one.
+  /// The value is the same on every rank. The value of rank 0 is saved, and every rank of a resumed run gets it.
+  kRun,
+  /// Every rank has its own value. In a resumed run, a rank gets the value that the rank with the same number had, if
+  /// there was such a rank.
   kRank,
 };
 
@@ -25,11 +26,12 @@ enum class StateScope : std::uint8_t {
 ///    into.set("error", error_tensor, StateScope::kRank);
 class StateWriter {
  public:
-  /// Makes a writer for the state of `owner` on rank `rank`. A StateReader finds the state under the same owner, and
-  /// values of the scope kRank also under the same rank.
+  /// Makes a writer for the state of `owner` on rank `rank`. To read the state, a StateReader must have the same owner
+  /// and, for values of the scope kRank, the same rank.
   StateWriter(std::string owner, std::uint32_t rank) : owner_(std::move(owner)), rank_(rank) {}
 
-  /// Store a value under a name. Numbers are read back exactly, even if they are not finite.
+  /// Store a value under a name, replacing an earlier value of the same name and scope. Numbers are read back exactly,
+  /// even if they are not finite.
   void set(const std::string& name, double value, StateScope scope = StateScope::kRun);
   void set(const std::string& name, std::uint64_t value, StateScope scope = StateScope::kRun);
   void set(const std::string& name, bool value, StateScope scope = StateScope::kRun);
@@ -59,23 +61,25 @@ class StateWriter {
 /// A reader of the state that an owner had when a checkpoint was made.
 class StateReader {
  public:
-  /// Finds the state of `owner` on rank `rank`. Throws kCorrupt if its values are not a JSON object.
+  /// Finds the state of `owner` in `restored`: the values and tensors of the scope kRun, and the values and tensors of
+  /// the scope kRank of rank `rank`. Throws kCorrupt if the values are not a JSON object.
   StateReader(const RestoredStates& restored, const std::string& owner, std::uint32_t rank);
 
-  /// Returns true if the checkpoint contains no state of this owner for this rank.
+  /// Returns true if the checkpoint contains no state of this owner, neither for the whole run nor for this rank.
   bool empty() const { return values_.empty() && tensors_.empty(); }
   bool has(const std::string& name) const { return values_.contains(name) || tensors_.contains(name); }
 
-  /// These functions return the value stored under `name`. If the value is missing or has another type, they throw
-  /// kCorrupt, naming the checkpoint and the owner.
+  /// These functions return the value or tensor stored under `name`. json() returns a value of any type, as JSON text.
+  /// If there is no such value or it has another type, the functions throw kCorrupt, naming the checkpoint and the
+  /// owner.
   double number(const std::string& name) const;
   std::uint64_t count(const std::string& name) const;
   bool flag(const std::string& name) const;
   std::string text(const std::string& name) const;
   std::string json(const std::string& name) const;
   const Tensor& tensor(const std::string& name) const;
-  /// Returns a tensor that must have this dtype and shape. If it does not, throws kShapeMismatch with the expected and
-  /// the actual dtype and shape.
+  /// Returns the tensor stored under `name`, which must have this dtype and shape. If there is no such tensor, throws
+  /// kCorrupt. If its dtype or shape differs, throws kShapeMismatch with the expected and the actual dtype and shape.
   const Tensor& tensor(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape) const;
 
   /// Returns the step of the checkpoint.
@@ -93,8 +97,9 @@ class StateReader {
   std::map<std::string, Tensor> tensors_;
 };
 
-/// An object whose state is part of every checkpoint, such as a model or a strategy. Together with the parameters,
-/// the buffers and the optimizer's blocks, this state lets a resumed run continue as if it had not been interrupted.
+/// An object whose state is part of every checkpoint, such as a model or a strategy. A checkpoint also contains the
+/// parameters, the buffers and the optimizer's blocks. With all of this, a resumed run continues as if it had not been
+/// interrupted.
 ///
 /// The owner of the object calls both functions when no step is in progress; for models and strategies, the owner is
 /// the accelerator host. A component is not Stateful but has a StatePort (core/component/state_port.h).
@@ -105,9 +110,9 @@ class Stateful {
   /// Stores the state in `into`. An override must copy any tensor that may change afterwards.
   virtual void save_state(StateWriter& into) const = 0;
 
-  /// Restores what save_state() stored. Not called if the checkpoint contains no state of this object. If there are
-  /// more ranks than before, values of the scope kRank are missing on the new ranks, which must start with initial
-  /// values.
+  /// Restores what save_state() stored. Not called if the checkpoint contains no state of this object. If the resumed
+  /// run has more ranks than the earlier run, the additional ranks have no values of the scope kRank, and must start
+  /// with initial values.
   virtual void restore_state(const StateReader& from) = 0;
 };
 

@@ -8,8 +8,8 @@
 
 namespace trainyard::testing {
 
-/// Returns the code and the text of the Error that `action` throws. If `action` throws no Error, the code is kInternal
-/// and the text is empty.
+/// Returns the code and the text of the Error that `action` throws. If `action` throws nothing, the code is kInternal
+/// and the text is empty. Exceptions of other types are passed on.
 template <class Action>
 std::pair<Code, std::string> error_of(Action&& action) {
   try {

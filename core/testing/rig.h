@@ -14,8 +14,8 @@ namespace trainyard::testing {
 
 // clang-format off
 /// A harness that runs components in a test without a launcher. The components share one event loop in the test's own
-/// thread and are connected by topic, as a launch file without remaps would connect them. The test sends the messages
-/// of the components that are missing.
+/// thread and are connected by topic, as a launch file that does not use `remap` would connect them. The test sends the
+/// messages of the components that are missing.
 ///
 ///    Rig rig;
 ///    rig.add<Logger>("logger", R"({"every_steps": 1})");
@@ -29,20 +29,23 @@ class Rig {
  public:
   /// The properties of the run that the components see.
   struct World {
-    std::string output_directory;  ///< By default a new temporary directory, which is removed with the rig.
+    /// By default a new temporary directory, which is removed when the rig is destroyed.
+    std::string output_directory;
     std::uint64_t seed = 1;
     std::uint32_t rank = 0;
     std::uint32_t world_size = 1;
-    /// The rendezvous, which the rigs of several ranks must share. By default each rig has its own.
+    /// The store of notes, which the rigs of all ranks must share in a test with several ranks. By default each rig has
+    /// its own.
     std::shared_ptr<core::Rendezvous> rendezvous;
     std::vector<std::string> plugin_directories;  ///< By default the directories of the build.
   };
   Rig();
   ~Rig();
-  /// Returns the properties of the run, which may be changed before the first add().
+  /// Returns the properties of the run. They may be changed only before the first call of add().
   World& world();
 
-  /// Constructs a component of class C and returns it. Exceptions of its constructor are passed on.
+  /// Constructs a component of class C, which the rig owns, and returns a reference to it. `name` is its full name in
+  /// the run. Exceptions of the constructor are passed on.
   template <class C>
   C& add(const std::string& name, const std::string& parameters_json = "{}") {
     ComponentContext context = make_context(name, parameters_json);
@@ -55,19 +58,20 @@ class Rig {
   /// Connects the components by topic, configures them, and activates them in reverse order of addition. Exceptions of
   /// their hooks are passed on.
   void start();
-  /// Deactivates and finalizes the components, and handles the messages that are still under way. May also be called
-  /// after a component has failed.
+  /// Deactivates the components, handles the messages that are still under way, and finalizes the components.
+  /// Components that have failed are left out.
   void stop();
 
-  /// Sends a message to every input that listens to `topic`. The message is handled when the loop runs next. Throws
-  /// kNotFound if no input listens to the topic, and kTypeMismatch if the message type of such an input is not T.
+  /// Sends a message to every input that listens to `topic`. Call this function only after start(). The message is
+  /// handled when the loop runs next. Throws kNotFound if no input listens to the topic, and kTypeMismatch if the
+  /// inputs expect a type other than T.
   template <Message T>
   void send(const std::string& topic, T message) {
     send_erased(topic, std::make_shared<const T>(std::move(message)), message_type<T>());
   }
 
-  /// Returns all messages that have been sent on `topic`, in order. Throws kNotFound if no output sends on the topic,
-  /// and kTypeMismatch if the outputs send a type other than T.
+  /// Returns all messages that components have sent on `topic`, in order. Call this function only after start(). Throws
+  /// kNotFound if no output sends on the topic, and kTypeMismatch if the outputs send a type other than T.
   template <Message T>
   std::vector<std::shared_ptr<const T>> received(const std::string& topic) const {
     std::vector<std::shared_ptr<const T>> all;
@@ -77,7 +81,8 @@ class Rig {
     return all;
   }
 
-  /// Runs the loop until `done` returns true. Throws kTimeout after `deadline`, and kInternal if a component fails.
+  /// Runs the loop until `done` returns true. Throws kTimeout if `done` has not returned true when the time `deadline`
+  /// has passed, and kInternal if a component fails.
   void run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline = std::chrono::seconds(20));
 
   /// Runs the loop until nothing is left to do. Worker threads of components may still be busy; use run_until() to wait
@@ -87,10 +92,12 @@ class Rig {
   /// Returns the reason that a component passed to finish_run(), or an empty string if finish_run() was not called.
   const std::string& finished() const;
 
-  /// Makes the outputs of `topic` block while `window` messages are unread. By default the rig reads every message
+  /// Limits how many messages the rig reads on `topic`: the first `window` messages, and as many more as take()
+  /// permits. The outputs of the topic block while further messages wait. Without a limit, the rig reads every message
   /// immediately.
   void set_window(const std::string& topic, std::size_t window);
-  /// Reads up to `count` messages on a topic that has a window; see set_window().
+  /// Permits the rig to read `count` more messages on a topic for which set_window() was called. Reads those that wait
+  /// already, and the others when they are sent.
   void take(const std::string& topic, std::size_t count);
 
  private:

@@ -31,10 +31,11 @@ class TemporaryFolder {
   /// Returns the absolute path, without a trailing '/'.
   const std::string& path() const { return path_; }
 
-  /// Returns the path of a file in the folder, whether the file exists or not.
+  /// Returns the path of the file `name` in the folder. The file need not exist.
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
-  /// Writes a file in the folder, creating its parent folders if necessary, and returns its path.
+  /// Writes `text` to the file `name` in the folder, creating parent folders if necessary, and returns the path of the
+  /// file.
   std::string write(const std::string& name, std::string_view text) const {
     const std::filesystem::path path = std::filesystem::path(path_) / name;
     std::filesystem::create_directories(path.parent_path());

@@ -8,21 +8,23 @@
 
 namespace trainyard {
 
-/// The rules that an accelerator publishes for its hardware. A plan that breaks a rule is refused before anything
-/// starts, and the error names the rule.
+/// The rules that an accelerator publishes for its hardware. The planner refuses a run that breaks a rule before
+/// anything starts; the error names the rule. Only `memory_limit_bytes` is checked later, by the accelerator host, when
+/// it has built the model.
 struct AcceleratorTraits {
   static constexpr const char* kTypeName = "AcceleratorTraits";
 
-  std::vector<int> device_counts;       ///< The numbers of devices that are allowed; empty means any number.
-  std::vector<std::string> precisions;  ///< The precisions that are supported: "32-true", "64-true", "bf16-mixed", ...
+  std::vector<int> device_counts;  ///< The numbers of devices that a run may use; empty means any number.
+  /// The supported precisions, such as "32-true" or "bf16-mixed". All others are refused.
+  std::vector<std::string> precisions;
 
-  /// True if a step is compiled for the shapes of its batch. Every batch with shapes that have not occurred before then
-  /// causes another compilation, and a warning reports it.
+  /// True if a step is compiled for the shapes of its batch. The first batch with shapes that have not occurred before
+  /// then causes one more compilation, which a warning reports.
   bool static_graph_only = false;
 
   bool gradient_clipping = true;  ///< True if gradients can be clipped before the optimizer uses them.
 
-  /// True if kernels work on host memory, so that the arena is shared with other processes directly. If it is false,
+  /// True if kernels work on host memory, so that the arena is shared with other processes directly. If this is false,
   /// the arena is in the memory of the device, and the other processes use a mirror of the arena in host memory.
   bool host_memory = true;
 
@@ -30,13 +32,15 @@ struct AcceleratorTraits {
   /// launch file must still name each device only once.
   bool shared_devices = false;
 
-  std::uint64_t memory_limit_bytes = 0;  ///< The maximum size of the arena plus one batch; 0 means no limit.
-  /// The name of the hardware that the rules describe, such as "ipu"; empty if this is the accelerator's own hardware.
+  std::uint64_t memory_limit_bytes = 0;  ///< The maximum size of a rank's arena plus one batch; 0 means no limit.
+  /// The name of the hardware that these rules describe, such as "ipu", if the accelerator can stand for different
+  /// hardware; otherwise empty.
   std::string rules;
 
-  /// The priority of the accelerator for accelerator = "auto", which chooses the available accelerator with the highest
-  /// number. An accelerator with 0 is never chosen automatically, because it only simulates hardware or needs
-  /// parameters. The accelerator `cpu` has 1; accelerators with separate devices have more.
+  /// The priority of the accelerator for `accelerator = "auto"`, which chooses the available accelerator with the
+  /// highest number. An accelerator with the number 0, such as one that only simulates hardware or needs parameters, is
+  /// never chosen automatically. The accelerator `cpu` has the number 1; accelerators with separate devices have larger
+  /// numbers.
   int auto_rank = 50;
 
   template <class Archive>
@@ -53,7 +57,7 @@ struct AcceleratorReport {
   static constexpr const char* kPluginKind = "accelerator";
 
   int devices = 0;
-  std::string problem;  ///< The reason, for the user, why there is no device; it may be empty.
+  std::string problem;  ///< Why no device was found, as a text for the user; can be empty.
   AcceleratorTraits traits;
 
   bool available() const { return devices > 0; }

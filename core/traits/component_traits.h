@@ -16,20 +16,22 @@ struct ComponentTraits {
   /// namespace "rankN".
   bool per_rank = false;
 
-  /// The name of the event loop that runs the component. Components of one process with the same `thread` share one
-  /// event loop. This matters most with `placement = "composed"`, where all components are in one process.
+  /// The name of the event loop on which the component runs by default. Components of one process with the same
+  /// `thread` share one event loop. This matters most with `placement = "composed"`, where all components are in one
+  /// process.
   std::string thread = "main";
 
   /// False if a run cannot continue with a new instance of this component, because other components rely on the state
-  /// of the old instance. The planner then refuses `respawn` for it.
+  /// of the old instance. The planner then refuses `respawn` for the component.
   bool restartable = true;
 
   /// True if the planner must call Configurable::check_parameters, which checks the parameters together, before it
   /// accepts a plan.
   bool checks_parameters = false;
 
-  /// The minimum memory, in bytes, that a process needs to host one such component, apart from the model and the data.
-  /// The planner adds these numbers up and refuses a run that the machine cannot hold.
+  /// The minimum memory, in bytes, that a process needs to host components of this class, apart from the model and the
+  /// data. The number counts once per process, even if the process hosts several such components. The planner adds the
+  /// numbers up and refuses a run that needs more memory than the machine has.
   std::uint64_t memory_bytes = 0;
 
   template <class Archive>

@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-/// The kind of value that a model learns to predict for a sample. The planner uses it to refuse a model that cannot
-/// learn from the dataset, before the data is opened.
+/// The kind of value that a model learns to predict for a sample. The planner compares the kinds that the dataset and
+/// the model declare, and refuses a model that cannot learn from the dataset. It does so before the data is opened.
 enum class TargetKind : std::uint8_t {
   kUnknown,  ///< The kind is unknown until the data is read.
   kClass,    ///< One class, given by its number.
@@ -37,7 +37,8 @@ struct ModelTraits {
   static constexpr const char* kTypeName = "ModelTraits";
   static constexpr const char* kPluginKind = "model";
 
-  std::vector<TargetKind> targets;  ///< The kinds of targets that the model can learn; empty if not declared.
+  /// The kinds of targets that the model can learn; if empty, the planner accepts any.
+  std::vector<TargetKind> targets;
 
   template <class Archive>
   void serialize(Archive& archive) {

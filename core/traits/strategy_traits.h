@@ -8,12 +8,12 @@
 
 namespace trainyard {
 
-/// The relation between the gradients of the ranks at the end of a step. It determines which facts about their
-/// gradients the ranks must exchange, such as norms and overflows.
+/// The relation between the gradients of the ranks at the end of a step. This relation determines which facts about
+/// their gradients the ranks must exchange, such as norms and overflows.
 enum class GradientsOfRanks : std::uint8_t {
   kEqual,        ///< Every rank has the same gradients.
-  kParts,        ///< The gradients exist once, and every rank has a part of them.
-  kOwn,          ///< Every rank has its own gradients, but all ranks skip a step if one rank does.
+  kParts,        ///< Every rank has a different part of one set of gradients.
+  kOwn,          ///< Every rank has its own gradients, but if one rank skips a step, all ranks do.
   kIndependent,  ///< Every rank has its own gradients and decides alone which steps to skip.
 };
 constexpr auto words_of(GradientsOfRanks) {
@@ -25,13 +25,13 @@ struct StrategyTraits {
   static constexpr const char* kTypeName = "StrategyTraits";
   static constexpr const char* kPluginKind = "strategy";
 
-  std::uint32_t min_ranks = 1;
+  std::uint32_t min_ranks = 1;  ///< The smallest number of ranks.
   std::uint32_t max_ranks = 0;  ///< The largest number of ranks; 0 means any number.
   bool one_process = false;     ///< True if all ranks must be threads of one process; other plans are refused.
   bool same_data = false;       ///< True if every rank gets the same batches instead of its own part of the data.
   GradientsOfRanks gradients = GradientsOfRanks::kEqual;
 
-  /// Returns true if a run may have this many ranks.
+  /// Returns true if the strategy supports this number of ranks.
   bool serves(std::uint32_t ranks) const { return min_ranks <= ranks && (max_ranks == 0 || ranks <= max_ranks); }
 
   template <class Archive>
