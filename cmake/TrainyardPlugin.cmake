@@ -115,7 +115,8 @@ function(trainyard_own_headers_first target folder)
   get_filename_component(parent "${root}/${folder}" DIRECTORY)
   file(MAKE_DIRECTORY "${parent}")
   file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${root}/${folder}" SYMBOLIC)
-  target_include_directories(${target} BEFORE PRIVATE "${root}")
+  # Its tests include the same headers.
+  target_include_directories(${target} BEFORE PUBLIC "$<BUILD_INTERFACE:${root}>")
 endfunction()
 
 # trainyard_test(name [TORCH] SOURCES file... [LIBRARIES target...] [LABELS label...])

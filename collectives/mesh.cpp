@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <zmq.hpp>
@@ -37,11 +39,20 @@ std::uint64_t random_key() {
   return key;
 }
 
+/// Returns the folder for temporary files, whether it exists or not.
+std::string temporary_folder() {
+  const char* named = std::getenv("TMPDIR");
+  return named != nullptr && *named != '\0' ? named : "/tmp";
+}
+
 /// A folder that only this user can read, removed with the object.
 class PrivateFolder {
  public:
-  PrivateFolder() : path_((std::filesystem::temp_directory_path() / "trainyard_XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr) throw Error(Code::kIo, "cannot make a folder like {}", path_);
+  PrivateFolder() : path_(temporary_folder() + "/trainyard_XXXXXX") {
+    if (::mkdtemp(path_.data()) == nullptr) {
+      throw Error(Code::kIo, "cannot make a folder for sockets like {}: {} (TMPDIR names another place for it)", path_,
+                  std::strerror(errno));
+    }
   }
   ~PrivateFolder() {
     std::error_code ignored;

@@ -22,8 +22,8 @@ struct Header {
   std::uint32_t source = 0;        ///< The index of the sending component in the plan.
   std::uint32_t subscription = 0;  ///< The number that the subscriber gave its subscription.
   std::int64_t send_time_ns = 0;   ///< The time of sending, by CLOCK_REALTIME.
-  /// A number that follows one batch from handler to handler; 0 if there is none. The standard components do not set
-  /// the number yet.
+  /// The number of the batch that caused the message; 0 if there is none. The data loader assigns it, and every message
+  /// that a handler sends gets the number of the message that the handler received.
   std::uint64_t trace = 0;
   std::uint64_t handles = 0;  ///< Bit i is set if payload i is a SharedHandle instead of the bytes.
 };

@@ -173,7 +173,7 @@ class Encoder {
   static std::string field_names(const StructType& type) {
     std::string names;
     for (const Field& field : type.fields) names += (names.empty() ? "" : ", ") + field.name;
-    return names;
+    return names.empty() ? "none" : names;
   }
 
   /// The value for an error message. Only simple values are shown, because writing a deep one would recurse as deeply.
