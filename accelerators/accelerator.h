@@ -76,8 +76,8 @@ class Accelerator : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the accelerator `name`. `description` is a short text for users. Must be the last
-/// line of the accelerator's .cpp, outside of any namespace.
+/// Registers the class `Class` as the accelerator `name`. `description` is a short text for users. The macro must be
+/// the last line of the accelerator's .cpp, outside of any namespace.
 #define TRAINYARD_ACCELERATOR(Class, name, description)                                                        \
   TRAINYARD_PLUGIN("accelerator", ::trainyard::Accelerator, ::trainyard::AcceleratorContext, Class, name, "1", \
                    description)

@@ -196,7 +196,7 @@ std::unique_ptr<Collective> make_world(const PluginContext& context, const std::
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the collective `name`. `description` is a short text for users. Must be the last line
-/// of the collective's .cpp, outside of any namespace.
+/// Registers the class `Class` as the collective `name`. `description` is a short text for users. The macro must be the
+/// last line of the collective's .cpp, outside of any namespace.
 #define TRAINYARD_COLLECTIVE(Class, name, description) \
   TRAINYARD_PLUGIN("collective", ::trainyard::Collective, ::trainyard::CollectiveContext, Class, name, "1", description)

@@ -15,7 +15,7 @@ namespace trainyard::collectives {
 /// The progress of a transfer in one call of Transfer::advance.
 enum class Progress : std::uint8_t { kNothing, kSome, kFinished };
 
-/// How much of the work that the members share this member does in a call of Transfer::advance.
+/// How much of the shared work this member does in one call of Transfer::advance.
 enum class Effort : std::uint8_t {
   kOwnShare,    ///< Only this member's own part of the work, because its caller wants to go on computing soon.
   kEverything,  ///< As much of the work as possible, because its caller waits.
@@ -40,8 +40,8 @@ class Transfer {
 /// When a transport begins an operation of the group.
 enum class Begins : std::uint8_t {
   kWhenAgreed,  ///< After all members have called the same operation.
-  /// As soon as this member has announced the operation. The transport may then already send, although other members
-  /// may have called a different operation.
+  /// As soon as this member has announced the operation. In this case the transport may already send although other
+  /// members may have called a different operation.
   kAtOnce,
 };
 
@@ -75,10 +75,11 @@ class Transport {
   /// Returns `bytes` bytes of zeroed memory of the kind that suits the transport best; see Collective::allocate.
   virtual Buffer allocate(std::size_t bytes);
 
-  /// Returns true if map() makes operations faster. The members then exchange the handles of their memory.
+  /// Returns true if map() makes operations faster. If so, Collective::use() exchanges the handles of the members'
+  /// memory and then calls map(); otherwise map() is never called.
   virtual bool maps_memory() const { return false; }
-  /// Maps the memory of all members. `own` is the memory of this member. `handles` contains one handle for each member,
-  /// all for the same number of bytes.
+  /// Maps the memory that the members passed to Collective::use(). `own` is the memory of this member. `handles`
+  /// contains one handle for each member, all for the same number of bytes.
   virtual void map(const Buffer& own, std::span<const SharedHandle> handles) {
     static_cast<void>(own);
     static_cast<void>(handles);

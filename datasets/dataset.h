@@ -68,7 +68,7 @@ class Dataset : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the dataset `name`. `description` is one sentence about the dataset. Must be the last
-/// line of the dataset's .cpp, outside of any namespace.
+/// Registers the class `Class` as the dataset `name`. `description` is one sentence about the dataset. The macro must
+/// be the last line of the dataset's .cpp, outside of any namespace.
 #define TRAINYARD_DATASET(Class, name, description) \
   TRAINYARD_PLUGIN("dataset", ::trainyard::Dataset, ::trainyard::DatasetContext, Class, name, "1", description)

@@ -150,7 +150,7 @@ class Model : public Configurable, public Stateful {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the model `name`. `description` is a short text for users. Must be the last line of
-/// the model's .cpp, outside of any namespace.
+/// Registers the class `Class` as the model `name`. `description` is a short text for users. The macro must be the last
+/// line of the model's .cpp, outside of any namespace.
 #define TRAINYARD_MODEL(Class, name, description) \
   TRAINYARD_PLUGIN("model", ::trainyard::Model, ::trainyard::ModelContext, Class, name, "1", description)

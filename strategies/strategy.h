@@ -228,7 +228,7 @@ class Strategy : public Configurable, public Stateful {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the strategy `name`. `description` is a short text for users. Must be the last line
-/// of the strategy's .cpp, outside of any namespace.
+/// Registers the class `Class` as the strategy `name`. `description` is a short text for users. The macro must be the
+/// last line of the strategy's .cpp, outside of any namespace.
 #define TRAINYARD_STRATEGY(Class, name, description) \
   TRAINYARD_PLUGIN("strategy", ::trainyard::Strategy, ::trainyard::StrategyContext, Class, name, "1", description)

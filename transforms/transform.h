@@ -72,7 +72,7 @@ class Transform : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the transform `name`. `description` is one sentence about the transform. Must be the
-/// last line of the transform's .cpp, outside of any namespace.
+/// Registers the class `Class` as the transform `name`. `description` is one sentence about the transform. The macro
+/// must be the last line of the transform's .cpp, outside of any namespace.
 #define TRAINYARD_TRANSFORM(Class, name, description) \
   TRAINYARD_PLUGIN("transform", ::trainyard::Transform, ::trainyard::TransformContext, Class, name, "1", description)

@@ -148,7 +148,7 @@ class Component : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the component `name`. `description` is one sentence about the component. Must be the
-/// last line of the component's .cpp, outside of any namespace.
+/// Registers the class `Class` as the component `name`. `description` is one sentence about the component. The macro
+/// must be the last line of the component's .cpp, outside of any namespace.
 #define TRAINYARD_COMPONENT(Class, name, description) \
   TRAINYARD_PLUGIN("component", ::trainyard::Component, ::trainyard::ComponentContext, Class, name, "1", description)
