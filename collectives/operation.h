@@ -19,9 +19,9 @@ struct Operation {
   /// broadcast, all elements are the part of the root, and a reduction without given bounds is divided into equal
   /// parts. A message has no bounds.
   std::vector<std::uint64_t> bounds;
-  std::uint64_t number = 0;  ///< The number of the operation among all operations of this member, from 1.
+  std::uint64_t number = 0;  ///< The number of the operation among all operations of this member, counted from 1.
   /// The number of the operation among the operations of the group, or among the messages in this direction between the
-  /// two members, from 1. It is the same at all members that take part.
+  /// two members, counted from 1. It is the same at all members that take part.
   std::uint64_t order = 0;
 
   std::byte* at(std::uint64_t element) const {

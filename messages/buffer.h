@@ -43,7 +43,7 @@ class Buffer {
   Buffer() = default;
 
   /// Makes a Buffer that refers to bytes that `owner` keeps alive. If other processes can map the bytes, `shared` is
-  /// the location for them; otherwise `shared` is empty.
+  /// the location from which they map them; otherwise `shared` is empty.
   Buffer(std::shared_ptr<void> owner, std::byte* data, std::size_t size, std::optional<SharedHandle> shared = {});
 
   /// Allocates heap memory that is 64-byte aligned and uninitialised.

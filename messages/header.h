@@ -21,7 +21,7 @@ struct Header {
   std::uint64_t sequence = 0;      ///< The number of the message at its output: 0, 1, 2, ...
   std::uint32_t source = 0;        ///< The index of the sending component in the plan.
   std::uint32_t subscription = 0;  ///< The number that the subscriber gave its subscription.
-  std::int64_t send_time_ns = 0;   ///< The time of sending, by CLOCK_REALTIME.
+  std::int64_t send_time_ns = 0;   ///< When the message was sent, according to CLOCK_REALTIME.
   /// The number of the batch that caused the message; 0 if there is none. The data loader assigns it, and every message
   /// that a handler sends gets the number of the message that the handler received.
   std::uint64_t trace = 0;

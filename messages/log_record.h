@@ -25,7 +25,7 @@ constexpr auto words_of(LogLevel) {
 struct LogRecord {
   static constexpr const char* kTypeName = "LogRecord";
 
-  std::int64_t time_ns = 0;  ///< The time of logging, by CLOCK_REALTIME.
+  std::int64_t time_ns = 0;  ///< When the line was logged, according to CLOCK_REALTIME.
   LogLevel level = LogLevel::kInfo;
   /// The component's full name, or the name of the process for a line that no component wrote.
   std::string component;

@@ -31,7 +31,7 @@ struct Metrics {
   std::uint64_t total_steps = 0;  ///< The number of steps of the whole run; 0 if it is unknown.
   std::uint64_t epoch = 0;
   std::string stage;         ///< "train", "train_eval" (an evaluation on training data), "validate", "test", ...
-  std::int64_t time_ns = 0;  ///< The time of sending, by CLOCK_REALTIME.
+  std::int64_t time_ns = 0;  ///< When the message was sent, according to CLOCK_REALTIME.
   /// The number of samples that the run has trained on. In a resumed run, this includes the samples before the
   /// checkpoint.
   std::uint64_t samples = 0;

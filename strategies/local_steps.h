@@ -27,8 +27,8 @@ class LocalSteps : public Strategy {
   StrategyTraits traits() const final { return {.gradients = GradientsOfRanks::kOwn}; }
 
  protected:
-  /// Makes the parameters equal on all ranks. Called on all ranks after the same step, and only if there was an update
-  /// after the last call.
+  /// Makes the parameters equal on all ranks. Called on all ranks after the same step, and only if there has been an
+  /// update since the last call.
   virtual void unite(ArenaEdit& edit) = 0;
 
   /// Replaces parameters and floating-point buffers by their means over all ranks.
@@ -46,7 +46,7 @@ class LocalSteps : public Strategy {
   std::vector<at::Tensor> averaged(ArenaEdit& edit) const;
 
   Parameter<std::int64_t> every_steps_;
-  bool apart_ = false;  ///< True if there was an update after the last unite().
+  bool apart_ = false;  ///< True if there has been an update since the last unite().
 };
 
 }  // namespace trainyard

@@ -15,7 +15,7 @@
 
 namespace trainyard {
 
-/// True if LibTorch has float16 kernels for the CPU, and autocast to them.
+/// True if LibTorch has float16 kernels for the CPU, and supports autocast to float16 there.
 inline constexpr bool kHalfOnCpu = TRAINYARD_TORCH_AT_LEAST(2, 3);
 
 /// True if LibTorch has scaled_dot_product_attention, a fused operation for attention with kernels for GPUs.

@@ -41,7 +41,7 @@ struct OutputOptions {
 /// The values from the header of a message that are passed to the handler.
 struct MessageInfo {
   std::uint64_t sequence = 0;     ///< The number of the message at its output: 0, 1, 2, ...
-  std::int64_t send_time_ns = 0;  ///< The time of sending, by CLOCK_REALTIME.
+  std::int64_t send_time_ns = 0;  ///< When the message was sent, according to CLOCK_REALTIME.
   std::uint64_t trace = 0;        ///< The number of the batch that caused the message; 0 if there is none.
   std::uint32_t source = 0;       ///< The index of the sending component in the plan.
 };

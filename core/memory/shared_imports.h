@@ -21,8 +21,8 @@ class SharedImports {
 
   /// Returns the buffer behind a handle that was lent to this process. Each call of SharedPool::lend() counts one
   /// reference for this process and permits one call of open(). The reference is released when the last copy of the
-  /// returned buffer is destroyed. Throws kPeerLost if the owner has ended, and kCorrupt if the handle does not fit the
-  /// memory that it refers to.
+  /// returned buffer is destroyed. Throws kPeerLost if the process that owns the memory has ended, and kCorrupt if the
+  /// handle does not fit the memory that it refers to.
   Buffer open(const SharedHandle& handle);
 
  private:

@@ -38,9 +38,9 @@ class SharedPool {
   /// so lending it costs nothing, and a reader may keep its address. Throws kIo if the memory cannot be allocated.
   Buffer allocate_permanent(std::size_t bytes);
 
-  /// Counts one more reference of a process to `buffer`, which a SharedPool must have allocated. `reader` is the index
-  /// of the process in the plan. A sender must call this function before it sends the handle of the buffer. Does
-  /// nothing for permanent memory. Throws kUnsupported if `reader` is not less than kMaxProcesses.
+  /// Counts one more reference that a process holds to `buffer`, which a SharedPool must have allocated. `reader` is
+  /// the index of the process in the plan. A sender must call this function before it sends the handle of the buffer.
+  /// Does nothing for permanent memory. Throws kUnsupported if `reader` is not less than kMaxProcesses.
   static void lend(const Buffer& buffer, std::uint32_t reader);
 
   /// Removes all references of the dead process `reader` to buffers of this pool.

@@ -163,7 +163,7 @@ int info(const PluginArguments& arguments) {
   const auto catalogue = open_catalogue();
   // The first match counts if no kind is given; the list is sorted by kind.
   const std::size_t slash = arguments.name.find('/');
-  const std::string kind = slash == std::string::npos ? "" : arguments.name.substr(0, slash);
+  const std::string kind = slash == std::string::npos ? "" : singular(arguments.name.substr(0, slash));
   const std::string name = slash == std::string::npos ? arguments.name : arguments.name.substr(slash + 1);
   std::vector<std::string> known;
   for (const PluginLabel& label : catalogue->list()) {
