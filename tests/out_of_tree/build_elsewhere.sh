@@ -31,7 +31,10 @@ sed -i 's/datasets\/synthetic\//datasets\/my_synthetic\//' "$work/mine"/my_synth
   echo 'find_package(trainyard REQUIRED)'
   for folder in "${folders[@]}"; do echo "add_subdirectory($folder)"; done
 } >"$work/mine/CMakeLists.txt"
-cmake -S "$work/mine" -B "$work/mine/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release
+cmake -S "$work/mine" -B "$work/mine/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release \
+  | tee "$work/configure.log"
+grep -q 'dataset my_synthetic: its tests are built only inside the source tree' "$work/configure.log" \
+  || fail "tests are left out without a word"
 cmake --build "$work/mine/build"
 
 export TRAINYARD_PLUGIN_PATH="$work/mine/build/plugins"
