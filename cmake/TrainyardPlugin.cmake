@@ -10,7 +10,8 @@ set(TRAINYARD_CMAKE_FOLDER "${CMAKE_CURRENT_LIST_DIR}")
 # .cpp of the folder (tests apart), and one test program from its *_test.cpp. It links the library of its kind's layer.
 # TORCH: the plugin links LibTorch. USES: it makes plugins of these kinds, so it links their layers, too, and is refused by
 # a process that has other interfaces of them. TEST_ONLY: it goes to `<build>/test_plugins` and is not installed.
-# The same call works outside the tree after find_package(trainyard).
+# The same call works outside the tree after find_package(trainyard). There it builds the test program only if
+# TRAINYARD_TESTS is ON and the caller has found GTest.
 function(trainyard_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH;TEST_ONLY" "KIND;NAME" "USES;LIBRARIES;SOURCES;TEST_LIBRARIES;TEST_LABELS")
   if(NOT arg_NAME)
@@ -73,6 +74,8 @@ function(trainyard_plugin)
     endif()
     trainyard_test(${target}_test ${torch} SOURCES ${tests} LIBRARIES ${target} trainyard::testing ${arg_TEST_LIBRARIES}
       LABELS ${arg_TEST_LABELS})
+  elseif(NOT TRAINYARD_TESTS AND NOT CMAKE_PROJECT_NAME STREQUAL "trainyard" AND (tests OR arg_TEST_LIBRARIES))
+    message(STATUS "${arg_KIND} ${arg_NAME}: its tests are not built; -DTRAINYARD_TESTS=ON builds them")
   endif()
 endfunction()
 

@@ -61,6 +61,33 @@ class StrategyContractTest : public ::testing::TestWithParam<std::string> {
     });
   }
 
+  /// Trains on kRows from `begin` up to `end`.
+  void train_on(RankTeam& team, std::size_t begin, std::size_t end) {
+    team.each([&](std::uint32_t rank, TeamMember& member) {
+      for (std::size_t step = begin; step < end; ++step) member.step(step + 1, rows_of(step, rank));
+    });
+  }
+
+  /// Returns true if equal steps give equal results. They need not if every rank decides alone which steps it makes.
+  bool is_exact() const { return traits_.gradients != GradientsOfRanks::kIndependent; }
+
+  /// Expects that a step leaves no trace if it is dropped after all its micro-batches. `end` is called for each rank
+  /// before the step is dropped.
+  void expect_no_trace(const std::function<void(Strategy&)>& end) {
+    constexpr std::size_t kBefore = 2, kDropped = 3;  // In the dropped step, some ranks have no samples.
+    RankTeam one(ranks_, GetParam()), other(ranks_, GetParam());
+    train_on(one, 0, kBefore);
+    one.each([&](std::uint32_t rank, TeamMember& member) {
+      const ModelBatch rows = rows_of(kDropped, rank);
+      member.strategy().train({.data = rows, .samples = samples_of(rows)});
+      end(member.strategy());
+      member.strategy().drop_step();
+    });
+    train_on(one, kBefore, std::size(kRows));
+    train_on(other, 0, std::size(kRows));
+    EXPECT_TRUE(one.whole_parameters().equal(other.whole_parameters()));
+  }
+
   core::PluginLoader plugins_{core::PluginLoader::default_directories()};
   StrategyContext context_;
   std::unique_ptr<Strategy> declared_;
@@ -165,13 +192,60 @@ TEST_P(StrategyContractTest, AStepThatIsGivenUpLeavesNoTrace) {
   RankTeam one(ranks_, GetParam()), other(ranks_, GetParam());
   one.each([&](std::uint32_t rank, TeamMember& member) {
     const ModelBatch rows = rows_of(0, rank);
-    const auto samples = static_cast<std::uint64_t>(rows.tensors.at(0).size(0));
-    member.strategy().train({.data = rows, .samples = samples, .last = false});
+    member.strategy().train({.data = rows, .samples = samples_of(rows), .last = false});
     member.strategy().drop_step();
   });
   train(one);
   train(other);
   EXPECT_TRUE(one.whole_parameters().equal(other.whole_parameters()));
+}
+
+TEST_P(StrategyContractTest, AStepThatIsDroppedBeforeItsEndLeavesNoTrace) {
+  if (!is_exact()) GTEST_SKIP() << "its results depend on timing";
+  expect_no_trace([](Strategy&) {});
+}
+
+TEST_P(StrategyContractTest, AStepThatIsDroppedAfterItsEndLeavesNoTrace) {
+  if (!is_exact()) GTEST_SKIP() << "its results depend on timing";
+  expect_no_trace([](Strategy& strategy) { strategy.end_step({.check_finite = true}); });
+}
+
+TEST_P(StrategyContractTest, AResumedRunContinuesAsIfItHadNotBeenInterrupted) {
+  if (!is_exact()) GTEST_SKIP() << "its results depend on timing";
+  constexpr std::size_t kSaved = 3;
+  std::vector<at::Tensor> parameters(ranks_);
+  std::vector<std::vector<SavedState>> states(ranks_);
+  RankTeam whole(ranks_, GetParam());
+  train_on(whole, 0, kSaved);
+  whole.each([&](std::uint32_t rank, TeamMember& member) {
+    states[rank] = member.save();
+    parameters[rank] = member.announced();
+  });
+  // What was saved must not change any more, so the team goes on before the other resumes.
+  train_on(whole, kSaved, std::size(kRows));
+
+  RestoredStates saved{.path = "checkpoint", .step = kSaved, .ranks = ranks_};
+  for (const auto& of_rank : states) saved.states.insert(saved.states.end(), of_rank.begin(), of_rank.end());
+  RankTeam resumed(ranks_, GetParam());
+  resumed.each([&](std::uint32_t rank, TeamMember& member) { member.resume(parameters[rank], saved); });
+  train_on(resumed, kSaved, std::size(kRows));
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    EXPECT_TRUE(resumed.member(rank).announced().equal(whole.member(rank).announced())) << "rank " << rank;
+  }
+}
+
+TEST_P(StrategyContractTest, TheLossScaleDoesNotChangeTheResult) {
+  if (!is_exact()) GTEST_SKIP() << "its results depend on timing";
+  constexpr double kScales[] = {1024, 1024, 2048, 0.5, 65536};
+  static_assert(std::size(kScales) == std::size(kRows));
+  RankTeam scaled(ranks_, GetParam()), other(ranks_, GetParam());
+  scaled.each([&](std::uint32_t rank, TeamMember& member) {
+    for (std::size_t step = 0; step < std::size(kRows); ++step) {
+      member.step(step + 1, rows_of(step, rank), kScales[step]);
+    }
+  });
+  train(other);
+  EXPECT_TRUE(scaled.whole_parameters().equal(other.whole_parameters()));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StrategyContractTest, ::testing::ValuesIn(strategies()), readable);

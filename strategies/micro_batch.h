@@ -17,8 +17,10 @@ struct MicroBatch {
   ModelBatch data;
   /// The number of samples in `data`.
   std::uint64_t samples = 0;
-  /// The factor by which the gradients of this micro-batch are multiplied before they are added up.
+  /// The factor by which the gradients of this micro-batch are multiplied before they are added up. It contains
+  /// `loss_scale`.
   double weight = 1;
+  double loss_scale = 1;  ///< The loss scale of the step; 1 if the loss is not scaled.
   bool last = true;  ///< True for the last micro-batch of a step, during which finished gradients may be exchanged.
   /// For error messages: the epoch, the index of the batch in the epoch, and the step.
   std::uint64_t epoch = 0;

@@ -56,6 +56,8 @@ void Strategy::start() {
 at::Tensor Strategy::train(const MicroBatch& batch) {
   end_evaluation();  // An evaluation may have been broken off.
   step_samples_ += batch.samples;
+  loss_scale_ = batch.loss_scale;
+  gradients_are_due_ = batch.last;
   return together([&] { return compute(batch); });
 }
 
@@ -65,6 +67,7 @@ StepSummary Strategy::end_step(const StepEnd& wanted) {
 
 StepSummary Strategy::summary_of_step(const StepEnd& wanted) {
   complete_gradients();
+  gradients_are_due_ = false;
   step_has_ended_ = true;
   at::Tensor gradients = arena().own_gradients();
   StepSummary summary;
@@ -93,10 +96,15 @@ bool Strategy::finite_everywhere(double norm) const {
   return traits().gradients == GradientsOfRanks::kOwn ? !world().any(overflow) : !overflow;
 }
 
+/// A rank without samples starts its reductions only when it completes them, so the ranks complete them together. Later
+/// ones would otherwise meet those of this step.
 void Strategy::drop_step() {
-  ArenaEdit edit(arena());
-  drop_gradients(edit);
-  zero_gradients();
+  together([this] {
+    if (gradients_are_due_) complete_gradients();
+    ArenaEdit edit(arena());
+    drop_gradients(edit);
+    zero_gradients();
+  });
   begin_step();
 }
 
@@ -111,6 +119,7 @@ void Strategy::end_update(std::uint64_t step) {
 
 void Strategy::begin_step() {
   step_samples_ = 0;
+  gradients_are_due_ = false;
   step_has_ended_ = false;
 }
 

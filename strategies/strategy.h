@@ -132,7 +132,9 @@ class Strategy : public Configurable, public Stateful {
   /// clips them as `wanted` requires. Called after the last micro-batch.
   StepSummary end_step(const StepEnd& wanted);
 
-  /// Discards the gradients of the current step, which then makes no update. Can be called before or after end_step().
+  /// Discards the gradients of the current step, which then makes no update. Can be called at any time before
+  /// begin_update(). Between the last micro-batch and end_step(), all ranks must call it, because it waits until the
+  /// reductions under way are complete.
   void drop_step();
 
   /// Returns the number of the update that uses the gradients of step `step`, or 0 if this rank makes no update in this
@@ -171,7 +173,8 @@ class Strategy : public Configurable, public Stateful {
   /// that; see train(). By default the rank computes alone.
   virtual at::Tensor compute(const MicroBatch& batch);
 
-  /// Waits until the arena contains the gradients for the optimizer.
+  /// Waits until the arena contains the gradients for the optimizer. Also called if the step is dropped after its last
+  /// micro-batch, so that no reduction remains under way.
   virtual void complete_gradients() {}
 
   /// Discards gradients that are outside of the arena or are being sent. The gradients in the arena are zeroed
@@ -182,7 +185,8 @@ class Strategy : public Configurable, public Stateful {
   /// number of the step.
   virtual std::uint64_t claim_update(std::uint64_t step) { return step; }
 
-  /// Called by end_update(). A strategy that exchanges parameters after an update overrides this function.
+  /// Called by end_update(). A strategy that exchanges parameters after an update overrides this function. It is not
+  /// called for a dropped step, so a strategy stores state here that a dropped step must not change.
   virtual void after_update(std::uint64_t /*step*/, ArenaEdit& /*edit*/) {}
 
   /// Makes the object for an evaluation or a prediction. The default is for ranks that hold the whole model.
@@ -205,6 +209,11 @@ class Strategy : public Configurable, public Stateful {
   Passes& passes() const { return *parts_.passes; }
   StepTrace* trace() const { return parts_.trace; }
 
+  /// Returns the loss scale of the current step, which is 1 if the loss is not scaled. It is valid from the first
+  /// compute() of the step to its after_update() or drop_gradients(). The gradients of the step are multiplied by the
+  /// loss scale, and the optimizer divides them by it. The loss scale can differ from step to step, so state that is
+  /// made from gradients must be divided by it before it is kept.
+  double loss_scale() const { return loss_scale_; }
   /// Returns the number of samples that this rank has received in the current step, in all micro-batches.
   std::uint64_t step_samples() const { return step_samples_; }
   /// Returns true if end_step() was called for the current step.
@@ -223,6 +232,8 @@ class Strategy : public Configurable, public Stateful {
   RankParts parts_;
   std::unique_ptr<Evaluation> evaluation_;  ///< The evaluation under way, or null.
   std::uint64_t step_samples_ = 0;
+  double loss_scale_ = 1;
+  bool gradients_are_due_ = false;  ///< True between the last micro-batch of a step and complete_gradients().
   bool step_has_ended_ = false;
 };
 

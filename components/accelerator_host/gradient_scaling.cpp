@@ -32,15 +32,15 @@ void GradientScaling::check_allowed(const Clipping& clipping) const {
 /// to the optimizer, which reads every gradient anyway. Until then the arena holds `1 / scale` times the gradient.
 StepResult GradientScaling::end_step(Strategy& strategy, const Clipping& clipping) {
   check_allowed(clipping);
-  const double loss_scale = scaler_ ? scaler_->scale() : 1;
-  StepResult result{.scale = 1 / loss_scale, .norm = 0, .skipped = {}};
+  const double scale = loss_scale();  // The update of the scaler may change it.
+  StepResult result{.scale = 1 / scale, .norm = 0, .skipped = {}};
   const StepSummary summary = strategy.end_step({.check_finite = scaler_ || options_.skips_not_finite,
                                                  .clip_value = clipping.value / result.scale,
                                                  .norm = clipping.norm > 0});
   if (scaler_) scaler_->update(summary.finite);
   if (!summary.finite) {
     strategy.drop_step();
-    result.skipped = skip(loss_scale);
+    result.skipped = skip(scale);
     return result;
   }
   skipped_in_a_row_ = 0;

@@ -52,7 +52,10 @@ class GradientScaling {
   explicit GradientScaling(Options options);
 
   /// Returns `weight`, the weight of a micro-batch in its step, times the loss scale.
-  double scaled(double weight) const { return scaler_ ? weight * scaler_->scale() : weight; }
+  double scaled(double weight) const { return weight * loss_scale(); }
+
+  /// Returns the loss scale; 1 if the loss is not scaled.
+  double loss_scale() const { return scaler_ ? scaler_->scale() : 1; }
 
   /// Ends a step: lets `strategy` reduce and clip the gradients, and returns the factor for the optimizer. Throws
   /// kUnsupported for clipping that the accelerator does not allow, and kInvalidArgument if gradients overflow even at

@@ -33,6 +33,7 @@ class GradientScalingTest : public ::testing::Test {
 TEST_F(GradientScalingTest, ChangesNothingUnlessItIsAskedTo) {
   GradientScaling scaling({.where = "here", .accelerator = "cpu"});
   EXPECT_EQ(scaling.scaled(0.5), 0.5);
+  EXPECT_EQ(scaling.loss_scale(), 1);
   const StepResult result = scaling.end_step(after_micro_batch(1), {});
   EXPECT_EQ(result.scale, 1);
   EXPECT_EQ(result.norm, 0) << "nobody needs it";
@@ -62,6 +63,7 @@ TEST_F(GradientScalingTest, ClipsValuesInTheArena) {
 TEST_F(GradientScalingTest, ALossScaleIsUndoneAndInvisibleInTheNorm) {
   GradientScaling scaling({.where = "here", .accelerator = "cpu", .loss = LossScaling{.initial = 1024}});
   EXPECT_EQ(scaling.scaled(0.5), 512);
+  EXPECT_EQ(scaling.loss_scale(), 1024);
   Strategy& strategy = after_micro_batch(1);
   const double norm = l2_norm(gradients());
   strategy.drop_step();

@@ -28,10 +28,11 @@ class Compression : public Stateful {
   /// Restores the values that save_state() saved.
   void restore_state(const StateReader& /*from*/) override {}
 
-  /// Starts to average a bucket over all ranks, in place, and returns immediately; see ReplicaStrategy::reduce.
-  virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
-  /// Completes the bucket; see ReplicaStrategy::finish.
-  virtual void finish(const Bucket& bucket, const at::Tensor& gradients) = 0;
+  /// Starts to average a bucket over all ranks, in place, and returns immediately; see ReplicaStrategy::reduce. The
+  /// gradients are multiplied by `loss_scale`, which the state of the compression must not contain.
+  virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) = 0;
+  /// Completes the bucket; see ReplicaStrategy::finish. `loss_scale` is the same as for reduce().
+  virtual void finish(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) = 0;
 };
 
 }  // namespace trainyard::ddp

@@ -37,12 +37,12 @@ void Ddp::restore_state(const StateReader& from) {
 }
 
 Work Ddp::reduce(const Bucket& bucket, const at::Tensor& gradients) {
-  if (compression_) return compression_->reduce(bucket, gradients);
+  if (compression_) return compression_->reduce(bucket, gradients, loss_scale());
   return world().all_reduce(gradients, ReduceOp::kMean);
 }
 
 void Ddp::finish(const Bucket& bucket, const at::Tensor& gradients) {
-  if (compression_) compression_->finish(bucket, gradients);
+  if (compression_) compression_->finish(bucket, gradients, loss_scale());
 }
 
 }  // namespace trainyard

@@ -11,8 +11,8 @@ class HalfCompression final : public Compression {
  public:
   HalfCompression(RankGroup& ranks, const at::Tensor& gradients, at::ScalarType type) : half_(ranks, gradients, type) {}
 
-  Work reduce(const Bucket&, const at::Tensor& gradients) override { return half_.average(gradients); }
-  void finish(const Bucket&, const at::Tensor& gradients) override { half_.widen(gradients); }
+  Work reduce(const Bucket&, const at::Tensor& gradients, double) override { return half_.average(gradients); }
+  void finish(const Bucket&, const at::Tensor& gradients, double) override { half_.widen(gradients); }
 
  private:
   HalfGradients half_;

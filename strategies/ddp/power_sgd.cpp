@@ -99,7 +99,7 @@ PowerSgd::Range PowerSgd::parts_of(const Bucket& bucket) const {
   return range;
 }
 
-Work PowerSgd::reduce(const Bucket& bucket, const at::Tensor& gradients) {
+Work PowerSgd::reduce(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) {
   if (bucket.index == 0) ++step_;
   if (travels_whole()) return ranks_.all_reduce(gradients, ReduceOp::kMean);
   const Range range = parts_of(bucket);
@@ -109,7 +109,7 @@ Work PowerSgd::reduce(const Bucket& bucket, const at::Tensor& gradients) {
       part.p.copy_(part.gradient);
       continue;
     }
-    part.error.add_(part.gradient);  // This is M, until finish() subtracts what has been sent.
+    part.error.add_(part.gradient, 1 / loss_scale);  // This is M, until finish() subtracts what has been sent.
     part.p.copy_(at::mm(part.error, part.q.to(part.error.device())));
   }
   return average_places(&Part::p, range);
@@ -130,7 +130,7 @@ Work PowerSgd::average_places(at::Tensor Part::*place, const Range& range) {
 }
 
 /// P is the same on all ranks, so they all take the same branch here.
-void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/) {
+void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/, double loss_scale) {
   if (travels_whole()) return;
   const Range range = parts_of(bucket);
   for (std::size_t i = range.begin; i < range.end; ++i) {
@@ -147,7 +147,12 @@ void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/) {
   average_places(&Part::q, range).wait();
   for (std::size_t i = range.begin; i < range.end; ++i) {
     Part& part = parts_[i];
-    part.gradient.copy_(part.whole ? part.p : at::mm(part.p, part.q.t()));
+    if (part.whole) {
+      part.gradient.copy_(part.p);
+    } else {
+      const at::Tensor q = loss_scale == 1 ? part.q : part.q.mul(loss_scale);  // It is thin, unlike the product.
+      part.gradient.copy_(at::mm(part.p, q.t()));
+    }
   }
 }
 

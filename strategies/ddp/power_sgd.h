@@ -19,6 +19,10 @@ namespace trainyard::ddp {
 ///     q = transposed(M) P       error = M - P transposed(q)
 ///     Q = mean of q             gradient = P transposed(Q)
 ///
+/// P, Q and the error do not contain the loss scale: the gradient is divided by it before it enters M, and the result
+/// is multiplied by it. The error of a step can therefore be used in later steps, or in a resumed run, whose loss scale
+/// is another. For powers of two, this is exact.
+///
 /// Tensors that would not shrink to half their size, such as biases, are sent whole, together with the matrices P. All
 /// ranks compute the same P and Q, bit for bit if they have the same kind of processor. Each rank needs memory for an
 /// error as large as the gradients.
@@ -39,8 +43,8 @@ class PowerSgd final : public Compression {
   void save_state(StateWriter& into) const override;
   void restore_state(const StateReader& from) override;
 
-  Work reduce(const Bucket& bucket, const at::Tensor& gradients) override;
-  void finish(const Bucket& bucket, const at::Tensor& gradients) override;
+  Work reduce(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) override;
+  void finish(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) override;
 
  private:
   /// The state of the method for one parameter.

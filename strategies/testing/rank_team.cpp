@@ -93,15 +93,14 @@ TeamMember::TeamMember(const PluginContext& context, const std::string& strategy
   strategy_->start();
 }
 
-StepSummary TeamMember::step(std::uint64_t step, const ModelBatch& rows) {
-  const auto samples = rows.tensors.empty() ? 0 : static_cast<std::uint64_t>(rows.tensors.front().size(0));
-  strategy_->train({.data = rows, .samples = samples});
+StepSummary TeamMember::step(std::uint64_t step, const ModelBatch& rows, double loss_scale) {
+  strategy_->train({.data = rows, .samples = samples_of(rows), .weight = loss_scale, .loss_scale = loss_scale});
   const StepSummary summary = strategy_->end_step({.check_finite = true, .norm = true});
   const at::Tensor gradients = view_of(info_.blocks.at(1).data);
   gradients_ = gradients.clone();
   if (strategy_->begin_update(step) > 0) {
     const at::NoGradGuard no_gradients;
-    view_of(info_.blocks.at(0).data).sub_(gradients, kLearningRate);
+    view_of(info_.blocks.at(0).data).sub_(gradients, kLearningRate / loss_scale);
     gradients.zero_();
   }
   strategy_->end_update(step);
@@ -117,7 +116,7 @@ std::vector<SavedState> TeamMember::save() {
 
 void TeamMember::resume(const at::Tensor& parameters, const RestoredStates& states) {
   const at::NoGradGuard no_gradients;
-  at::Tensor(arena_->parameters()).copy_(parameters);
+  view_of(info_.blocks.at(0).data).copy_(parameters);
   strategy_->start();
   const StateReader reader(states, "strategy", rank_);
   if (!reader.empty()) strategy_->restore_state(reader);
@@ -189,6 +188,10 @@ at::Tensor mean_of_gradients_alone(const std::string& strategy, std::uint32_t ra
     sum = sum.defined() ? sum + alone.member(0).gradients() : alone.member(0).gradients();
   }
   return sum / static_cast<double>(ranks);
+}
+
+std::uint64_t samples_of(const ModelBatch& rows) {
+  return rows.tensors.empty() ? 0 : static_cast<std::uint64_t>(rows.tensors.front().size(0));
 }
 
 ModelBatch made_up_rows(std::uint64_t number, std::int64_t rows) {

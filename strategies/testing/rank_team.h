@@ -27,13 +27,14 @@ class TeamMember {
   World& world() { return *world_; }
 
   /// Makes step number `step` of the run with the samples `rows`, which may be empty. Returns the strategy's summary;
-  /// gradients() returns the gradients afterwards.
-  StepSummary step(std::uint64_t step, const ModelBatch& rows);
+  /// gradients() returns the gradients afterwards, multiplied by `loss_scale`.
+  StepSummary step(std::uint64_t step, const ModelBatch& rows, double loss_scale = 1);
 
   /// Returns the strategy's state as a checkpoint would keep it.
   std::vector<SavedState> save();
 
-  /// Continues from a checkpoint with these parameters and this state of all ranks.
+  /// Continues from a checkpoint with the `parameters` that announced() returned on this rank, and the state of all
+  /// ranks.
   void resume(const at::Tensor& parameters, const RestoredStates& states);
 
   /// Returns a copy of this rank's own part of the gradients of the last step, as the optimizer got them.
@@ -83,6 +84,9 @@ class RankTeam {
 /// Returns the mean of `ranks` gradients. A team of one rank computes each of them, from `made_up_rows(rank, 4)`, and
 /// they are added up in the order of `rank`.
 at::Tensor mean_of_gradients_alone(const std::string& strategy, std::uint32_t ranks);
+
+/// Returns the number of samples in `rows`.
+std::uint64_t samples_of(const ModelBatch& rows);
 
 /// Returns `rows` made-up samples for the model of a member. The same `number` gives the same samples.
 ModelBatch made_up_rows(std::uint64_t number, std::int64_t rows);

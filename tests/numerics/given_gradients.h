@@ -26,8 +26,12 @@ class GivenGradients {
   ~GivenGradients();
 
   /// Runs a backward pass on every rank, in which rank r computes the gradients `given[r]`. Returns the gradients that
-  /// each rank's arena holds afterwards.
-  std::vector<Gradients> reduce(const std::vector<Gradients>& given);
+  /// each rank's arena holds afterwards. Both are without the loss scale, by which the gradients are multiplied in
+  /// between; it must be a power of two.
+  std::vector<Gradients> reduce(const std::vector<Gradients>& given, double loss_scale = 1);
+
+  /// Returns the state of one rank's strategy, as a checkpoint would keep it.
+  std::vector<SavedState> save(std::uint32_t rank) const;
 
   /// Returns the statistics of one rank's strategy for the last step.
   std::vector<Scalar> stats(std::uint32_t rank) const;

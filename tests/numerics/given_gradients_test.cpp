@@ -116,18 +116,27 @@ GivenGradients::~GivenGradients() {
   on_threads(static_cast<std::uint32_t>(ranks_.size()), [this](std::uint32_t rank) { ranks_[rank].reset(); });
 }
 
-std::vector<GivenGradients::Gradients> GivenGradients::reduce(const std::vector<Gradients>& given) {
+std::vector<GivenGradients::Gradients> GivenGradients::reduce(const std::vector<Gradients>& given, double loss_scale) {
   std::vector<Gradients> results(given.size());
   on_threads(static_cast<std::uint32_t>(given.size()), [&](std::uint32_t rank) {
     const Rank& one = *ranks_[rank];
     one.strategy->drop_step();
-    one.strategy->train({.data = {.split = "train", .tensors = given[rank]}, .samples = 1});
+    one.strategy->train({.data = {.split = "train", .tensors = given[rank]},
+                         .samples = 1,
+                         .weight = loss_scale,
+                         .loss_scale = loss_scale});
     one.strategy->end_step({});
     for (const NamedTensor& parameter : one.model->parameters()) {
-      results[rank].push_back(parameter.tensor.grad().clone());
+      results[rank].push_back(parameter.tensor.grad() / loss_scale);
     }
   });
   return results;
+}
+
+std::vector<SavedState> GivenGradients::save(std::uint32_t rank) const {
+  StateWriter writer("strategy", rank);
+  ranks_[rank]->strategy->save_state(writer);
+  return writer.take();
 }
 
 std::vector<Scalar> GivenGradients::stats(std::uint32_t rank) const { return ranks_[rank]->strategy->stats(); }

@@ -31,8 +31,24 @@ sed -i 's/datasets\/synthetic\//datasets\/my_synthetic\//' "$work/mine"/my_synth
   echo 'find_package(trainyard REQUIRED)'
   for folder in "${folders[@]}"; do echo "add_subdirectory($folder)"; done
 } >"$work/mine/CMakeLists.txt"
-cmake -S "$work/mine" -B "$work/mine/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release
+cmake -S "$work/mine" -B "$work/mine/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release \
+  | tee "$work/configure.log"
+grep -q 'dataset my_synthetic: its tests are not built' "$work/configure.log" \
+  || fail "tests are left out without a word"
 cmake --build "$work/mine/build"
+
+# With tests, which include the plugin's header in the same way.
+rm "$work/mine"/my_synthetic/*_test.cpp
+cat >"$work/mine/my_synthetic/my_synthetic_test.cpp" <<'TEST'
+#include "datasets/my_synthetic/synthetic.h"
+
+#include <gtest/gtest.h>
+
+TEST(MySyntheticTest, HasTheKindOfADataset) { EXPECT_STREQ(trainyard::Synthetic::kKind, "dataset"); }
+TEST
+cmake -S "$work/mine" -B "$work/mine/tested" -DCMAKE_PREFIX_PATH="$work/prefix" -DTRAINYARD_TESTS=ON
+cmake --build "$work/mine/tested" --target trainyard_dataset_my_synthetic_test
+"$work/mine/tested/tests/trainyard_dataset_my_synthetic_test" || fail "the test of a plugin outside of the tree"
 
 export TRAINYARD_PLUGIN_PATH="$work/mine/build/plugins"
 "$trainyard" plugin info my_synthetic | grep -q 'my_synthetic' || fail "the dataset is not described"

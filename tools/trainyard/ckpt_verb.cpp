@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -60,6 +61,24 @@ void print_tensors(const checkpoints::SafetensorsHeader& header) {
   std::printf("\n%s", table.text(use_colours()).c_str());
 }
 
+/// Lists the tensors of all states, in the order of the file. The optimizer's blocks of single ranks have no state of
+/// their own; they belong to the optimizer.
+void print_state_tensors(const checkpoints::CheckpointSummary& checkpoint) {
+  std::map<std::string, std::string> owners;
+  for (const SavedState& state : checkpoint.run.states) {
+    for (const StateTensor& tensor : state.tensors) {
+      owners[checkpoints::state_tensor_name(state, tensor.name)] = state.owner;
+    }
+  }
+  Table table({"state tensor", "owner", "dtype", "shape"});
+  for (const checkpoints::SafetensorsEntry& entry : checkpoint.state->tensors) {
+    const auto owner = owners.find(entry.name);
+    table.add({entry.name, owner == owners.end() ? "optimizer" : owner->second,
+               std::string(checkpoints::safetensors_name_of(entry.dtype)), to_text(entry.shape)});
+  }
+  std::printf("\n%s", table.text(use_colours()).c_str());
+}
+
 /// The names in a checkpoint are those of whoever made it, so they are shown without what could steer a terminal.
 void print(const checkpoints::CheckpointSummary& checkpoint, bool tensors) {
   const checkpoints::RunRecord& run = checkpoint.run;
@@ -75,7 +94,9 @@ void print(const checkpoints::CheckpointSummary& checkpoint, bool tensors) {
     fmt::print("{:<24} {:>12} bytes  sha256 {:.16}...\n", printable_line(name), digest.bytes,
                printable_line(digest.sha256));
   }
-  if (tensors) print_tensors(checkpoint.model);
+  if (!tensors) return;
+  print_tensors(checkpoint.model);
+  if (checkpoint.state) print_state_tensors(checkpoint);
 }
 
 /// Throws for a checkpoint whose small files or headers are broken. It does not notice a flipped bit in a weight.
@@ -112,7 +133,7 @@ void add_ckpt(CLI::App& app, Action& chosen) {
   const auto arguments = std::make_shared<CheckpointArguments>();
   CLI::App* shower = family->add_subcommand("show", "What is in it; reads headers only");
   shower->add_option("PATH", arguments->path)->required();
-  shower->add_flag("--tensors", arguments->tensors, "list every tensor of the model");
+  shower->add_flag("--tensors", arguments->tensors, "list every tensor of the model and of the saved states");
   shower->add_flag("--json", arguments->as_json, "for programs");
   shower->callback([=, &chosen] { chosen = [=] { return show(*arguments); }; });
   CLI::App* verifier = family->add_subcommand("verify", "Read every byte and compare with the manifest's hashes");

@@ -8,6 +8,9 @@
 #include <filesystem>
 #include <thread>
 
+#include "checkpoints/checkpoint_reader.h"
+#include "checkpoints/durable_file.h"
+#include "checkpoints/safetensors.h"
 #include "core/testing/temporary_folder.h"
 #include "launch/plan/child_output.h"
 #include "launch/plan/machine.h"
@@ -18,6 +21,7 @@ namespace trainyard::tools {
 using namespace trainyard::testing;
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -209,6 +213,36 @@ TEST_F(CommandTest, FindsNoCheckpointAndNoPlugin) {
   EXPECT_EQ(run({"ckpt", "verify", folder_.path()}), kExitNotFound);
   EXPECT_EQ(run({"plugin", "info", "no_such_plugin"}), kExitNotFound);
   EXPECT_THAT(err_, HasSubstr("no plugin named 'no_such_plugin'"));
+}
+
+TEST_F(CommandTest, ListsTheTensorsOfAModelAndOfStatesWithTheirOwners) {
+  using namespace checkpoints;
+  const std::vector<float> numbers(6);
+  const auto tensor = [&numbers](std::string name) {
+    return SafetensorsTensor{std::move(name), DType::kFloat32, {2, 3}, std::as_bytes(std::span(numbers))};
+  };
+  const SavedState shared{.owner = "strategy/ddp", .values = "", .tensors = {{"q", {}}}};
+  const SavedState own{.owner = "strategy/ddp", .rank = 1, .per_rank = true, .values = "", .tensors = {{"error", {}}}};
+  const RunRecord record{.step = 20, .states = {shared, own}, .model = "mlp", .time = utc_now()};
+  Manifest manifest{.trainyard = "0.1"};
+  const auto digest_of = [this](const char* name, const std::string& text) {
+    DurableFile file(folder_.path(name));
+    file.write(text);
+    return file.close();
+  };
+  manifest.files[kModelFile] = write_safetensors(folder_.path(kModelFile), {tensor("weight")}, {});
+  manifest.files[kStateFile] = write_safetensors(
+      folder_.path(kStateFile),
+      {tensor("strategy/ddp/q"), tensor("rank1/strategy/ddp/error"), tensor("rank1/optimizer/m")}, {});
+  manifest.files[kRunFile] = digest_of(kRunFile, format_run_record(record));
+  digest_of(kManifestFile, format_manifest(manifest));
+  EXPECT_EQ(run({"ckpt", "show", folder_.path()}), kExitOk) << err_;
+  EXPECT_THAT(out_, Not(HasSubstr("strategy/ddp")));
+  EXPECT_EQ(run({"ckpt", "show", folder_.path(), "--tensors"}), kExitOk) << err_;
+  EXPECT_THAT(out_, ContainsRegex("weight +F32 "));
+  EXPECT_THAT(out_, ContainsRegex("strategy/ddp/q +strategy/ddp +F32 "));
+  EXPECT_THAT(out_, ContainsRegex("rank1/strategy/ddp/error +strategy/ddp +F32 "));
+  EXPECT_THAT(out_, ContainsRegex("rank1/optimizer/m +optimizer +F32 "));
 }
 
 TEST_F(CommandTest, UsesNoColoursOffATerminal) {
