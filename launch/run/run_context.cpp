@@ -25,7 +25,7 @@ std::vector<std::string> processes_with_components(const Plan& plan) {
 
 /// Tells the guard about the directory before it exists, so that it can never be left behind.
 std::string announced_run(const Plan& plan, const LaunchOptions& options, const GuardLink& guard) {
-  std::string run = run_name(options.name.empty() ? plan.run : options.name, ::getpid());
+  std::string run = run_name(plan.run, ::getpid());
   guard.will_make(options.base + "/" + run);
   return run;
 }

@@ -36,9 +36,9 @@ void refuse_mpirun() {
 int run_launch(const LaunchArguments& arguments, const std::string& name, const launch::GuardLink& guard) {
   const std::unique_ptr<launch::ScannedCatalogue> catalogue = open_catalogue();
   // This loads no plugin into the process, so the launcher stays small and no plugin can crash it.
-  const launch::Plan plan = plan_from(arguments, *catalogue);
+  launch::Plan plan = plan_from(arguments, *catalogue);
+  if (!name.empty()) plan.run = name;
   launch::LaunchOptions options;
-  options.name = name;
   options.process_program = launch::find_process_program();
   options.plugin_path = core::PluginLoader::default_directories();
   // The registry answers with ports and schemas from here, without asking the processes.

@@ -77,6 +77,14 @@ INSTANTIATE_TEST_SUITE_P(Ranks, StopTest,
                                   std::to_string(static_cast<int>(info.param.second * 1000)) + "Milliseconds";
                          });
 
+TEST_F(ControlTest, ALaunchIsFoundByTheNameThatItsCommandLineGives) {
+  const auto training = train("named", {"--name", "mine"});
+  ASSERT_TRUE(eventually([&] { return state_of("strategy_manager") == "active"; })) << training->all();
+  const auto list = run({"node", "list", "--run", "mine"});
+  EXPECT_EQ(list->wait(), 0) << list->all();
+  interrupt(*training);
+}
+
 TEST_F(ControlTest, AParameterIsSetOnAllRanksAtOnceAndStaysInCheckpoints) {
   const auto training = train("set", {"devices=2", "strategy=ddp", "component.optimizer.params.lr=0.001"});
   ASSERT_TRUE(eventually([&] { return steps("set").size() >= 20; })) << training->all();
