@@ -18,6 +18,11 @@ namespace trainyard {
 /// True if LibTorch has float16 kernels for the CPU, and supports autocast to float16 there.
 inline constexpr bool kHalfOnCpu = TRAINYARD_TORCH_AT_LEAST(2, 3);
 
+/// True if TorchScript may specialize a module for the shapes of earlier batches. Since version 2.0 it may not: in 2.6,
+/// a module with a branch that only some batches take fails when the batch size changes ("The size of tensor a (20)
+/// must match the size of tensor b (7) ...").
+inline constexpr bool kTorchScriptSpecializes = !TRAINYARD_TORCH_AT_LEAST(2, 0);
+
 /// True if LibTorch has scaled_dot_product_attention, a fused operation for attention with kernels for GPUs.
 #define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/torchscript/torchscript.h"
 
+#include <torch/csrc/jit/runtime/profiling_graph_executor_impl.h>
 #include <torch/script.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "messages/error.h"
 #include "models/classification.h"
 #include "tensors/bridge.h"
+#include "tensors/version.h"
 
 namespace trainyard {
 namespace {
@@ -58,6 +60,7 @@ void TorchScript::load() {
     throw Error(Code::kNotFound, "{}: there is no file '{}'", where(), *path_);
   }
   if (context().log) context().log->warn("{}: runs the code in '{}', as trust = true allows", where(), *path_);
+  if (!kTorchScriptSpecializes) torch::jit::getProfilingMode() = false;
   try {
     module_ = std::make_unique<Module>(Module{torch::jit::load(*path_, at::kCPU)});
   } catch (const std::exception& error) {  // LibTorch's parser does not throw LibTorch's own type.
