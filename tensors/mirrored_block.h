@@ -39,7 +39,7 @@ class MirroredBlock {
   bool empty() const { return host_.empty(); }
   std::size_t bytes() const { return host_.size(); }
   const Buffer& host() const { return host_; }
-  /// Returns true if there are two sides.
+  /// Returns true if the two sides are separate memory.
   bool is_mirrored() const { return own_.device.has_value(); }
 
   /// Returns the host side as a one-dimensional tensor, for a message.
