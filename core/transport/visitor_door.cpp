@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transport/visitor_door.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 
 #include "core/component/output.h"
@@ -15,11 +13,6 @@ namespace {
 
 /// A control message takes microseconds, so more of them need not wait here.
 constexpr int kBacklog = 64;
-
-/// Below these, what visitors leave behind in the allocator is not worth a walk through it: unread bytes, and messages
-/// that came between two sweeps.
-constexpr std::uint64_t kMuchUnread = 4 << 20;
-constexpr std::uint64_t kManyMessages = 1000;
 
 /// The words of a request are shown in errors, so they must not be long.
 std::string shown(const std::string& word) { return word.substr(0, 40); }
@@ -84,7 +77,7 @@ bool VisitorDoor::poll() {
     }
   }
   encoded_.clear();
-  received_ += static_cast<std::uint64_t>(taken);
+  trim_.add(static_cast<std::uint64_t>(taken));
   return taken != 0;
 }
 
@@ -195,17 +188,7 @@ void VisitorDoor::sweep() {
     const bool gone = std::ranges::any_of(edges, [](const auto& edge) { return edge->gone(); });
     if (edges.empty() || gone || !socket_.present(here->first, account)) dismiss(here);
   }
-  give_memory_back();
-}
-
-// Memory that libzmq has freed after a storm stays with the allocator until the allocator is asked to return it.
-void VisitorDoor::give_memory_back() {
-  const bool storm = std::exchange(received_, 0) > kManyMessages || socket_.ledger().unread() > kMuchUnread;
-  if (storm || !std::exchange(stormy_, storm)) {
-    stormy_ |= storm;
-    return;
-  }
-  ::malloc_trim(0);
+  trim_.check(socket_.ledger().unread());
 }
 
 void VisitorDoor::say_ended() {

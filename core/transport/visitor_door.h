@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/loop/event_loop.h"
+#include "core/transport/storm_trim.h"
 #include "core/transport/visitor_edge.h"
 #include "core/transport/visitor_socket.h"
 #include "messages/subscription.h"
@@ -80,15 +81,13 @@ class VisitorDoor final : public Source {
   void dismiss(Visitors::iterator visitor);
   VisitorEdge* find(const std::string& name, std::uint32_t subscription);
   std::size_t subscriptions() const;
-  void give_memory_back();
 
   VisitorSocket socket_;
   Owner owner_;
   EncodedMessage encoded_;
   Visitors visitors_;
   Frames incoming_;
-  std::uint64_t received_ = 0;  ///< The number of messages received since the last sweep.
-  bool stormy_ = false;         ///< True if visitors used a lot of memory at the last sweep.
+  StormTrim trim_;
 };
 
 }  // namespace trainyard::core

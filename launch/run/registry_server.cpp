@@ -26,6 +26,9 @@ using nlohmann::json;
 /// about this deadline.
 constexpr std::chrono::seconds kCallDeadline{10};
 
+/// The time between two looks at what clients have left behind in the allocator.
+constexpr std::chrono::seconds kTrimInterval{1};
+
 /// The questions of one client that may wait in the socket, and the calls that may be open.
 constexpr int kBacklog = 4;
 constexpr std::size_t kMostCallsOfClient = 32;
@@ -73,11 +76,13 @@ RegistryServer::RegistryServer(RunContext& run)
       socket_(run.sockets, run.directory.endpoint("registry"), kMaxQuestionBytes, kBacklog),
       watch_(run.loop.watch_socket(socket_.handle(), [this] { receive(); })),
       connections_watch_(
-          run.loop.watch_socket(socket_.connections().socket(), [this] { socket_.connections().poll(); })) {}
+          run.loop.watch_socket(socket_.connections().socket(), [this] { socket_.connections().poll(); })),
+      trim_timer_(run.loop.after(kTrimInterval, [this] { check_memory(); })) {}
 
 RegistryServer::~RegistryServer() {
   run_.loop.cancel(watch_);
   run_.loop.cancel(connections_watch_);
+  run_.loop.cancel(trim_timer_);
 }
 
 // libzmq takes turns among the clients, so one that asks much does not keep the others waiting.
@@ -88,10 +93,16 @@ void RegistryServer::receive() {
     if (frames_.size() < 2 || frames_.size() > 3) continue;
     const zmq::message_t text = std::move(frames_.back());
     frames_.pop_back();
+    trim_.add(1);
     // Whoever does not read its answers is not asking.
     const auto account = socket_.account(frames_.front().to_string());
     if (socket_.ledger().has_room(*account)) serve_text(frames_, text.to_string_view());
   }
+}
+
+void RegistryServer::check_memory() {
+  trim_.check(socket_.ledger().unread());
+  trim_timer_ = run_.loop.after(kTrimInterval, [this] { check_memory(); });
 }
 
 void RegistryServer::serve_text(const Envelope& envelope, std::string_view text) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/transport/storm_trim.h"
 #include "core/transport/visitor_socket.h"
 #include "launch/run/run_context.h"
 #include "launch/run/run_wide_parameters.h"
@@ -45,6 +46,7 @@ class RegistryServer {
 
   // Handles questions that have arrived, but only a limited number at a time, because the launcher has other work, too.
   void receive();
+  void check_memory();
   void serve_text(const Envelope& envelope, std::string_view text);
   void answer(const Envelope& envelope, const nlohmann::json& reply);
   void serve(Envelope envelope, const nlohmann::json& question);
@@ -76,10 +78,12 @@ class RegistryServer {
   RunWideParameters parameters_;
   core::VisitorSocket socket_;
   core::Frames frames_;
+  core::StormTrim trim_;
   std::map<std::string, std::size_t> open_calls_;  ///< The number of open calls of each client that has any.
   std::size_t all_open_calls_ = 0;
   PollLoop::Id watch_;
   PollLoop::Id connections_watch_;
+  PollLoop::Id trim_timer_;
 };
 
 }  // namespace trainyard::launch
