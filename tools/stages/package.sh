@@ -27,4 +27,4 @@ fi
 in_debian trainyard doctor || true
 # A step count of its own where somebody is in a hurry; without it, what the README says.
 in_debian sh -c "cd /root && trainyard launch quickstart.toml ${TRAINYARD_QUICKSTART_ARGUMENTS:-}"
-in_debian sh -c 'trainyard ckpt verify /root/runs/quickstart'
+in_debian sh -c 'trainyard ckpt verify /root/runs/quickstart/checkpoints'
