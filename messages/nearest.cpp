@@ -53,7 +53,8 @@ std::string nearest(std::string_view given, std::span<const std::string> known) 
 std::string suggestion(std::string_view given, std::vector<std::string> known) {
   if (known.empty()) return "; none is known";
   std::ranges::sort(known);
-  known.erase(std::ranges::unique(known).begin(), known.end());
+  // Not std::ranges::unique, which clang 14 cannot compile with the library of gcc 12.
+  known.erase(std::unique(known.begin(), known.end()), known.end());
   const std::string meant = nearest(given, known);
   const std::string list = fmt::format("known: {}", fmt::join(known, ", "));
   return meant.empty() ? "; " + list : fmt::format("; did you mean '{}'? {}", meant, list);
