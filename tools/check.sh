@@ -105,7 +105,7 @@ stage_asan() { sanitized asan; }
 stage_tsan() { sanitized tsan; }
 
 stage_fuzz() {
-  need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}" clang
+  need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}" clang libclang-rt-dev
   cmake --preset fuzz >/dev/null
   cmake --build --preset fuzz --parallel "$TRAINYARD_JOBS"
   build/fuzz/bin/trainyard_fuzz_corpus build/fuzz/corpus
