@@ -48,10 +48,13 @@ std::string temporary_folder() {
 /// A folder that only this user can read, removed with the object.
 class PrivateFolder {
  public:
-  PrivateFolder() : path_(temporary_folder() + "/trainyard_XXXXXX") {
+  explicit PrivateFolder(const std::string& where) {
+    const std::string parent = temporary_folder();
+    path_ = parent + "/trainyard_XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) {
-      throw Error(Code::kIo, "cannot make a folder for sockets like {}: {} (TMPDIR names another place for it)", path_,
-                  std::strerror(errno));
+      throw Error(Code::kIo,
+                  "{}: cannot make a folder for sockets in '{}': {}; set TMPDIR to a folder in which you may write",
+                  where, parent, std::strerror(errno));
     }
   }
   ~PrivateFolder() {
@@ -116,7 +119,7 @@ Mesh::Mesh(const CollectiveContext& context, Sockets sockets)
 // for the members with higher numbers.
 void Mesh::open(const CollectiveContext& context, Sockets sockets) {
   std::optional<PrivateFolder> folder;
-  if (sockets == Sockets::kIpc) folder.emplace();
+  if (sockets == Sockets::kIpc) folder.emplace(context.where);
   std::string note = fmt::format("{}\n", random_key());
   for (std::uint32_t member = 0; member < size(); ++member) {
     if (member != own_) ends_->add(member);

@@ -18,7 +18,7 @@ namespace trainyard {
 /// because each has the size of the whole state. At most one copy is open at a time, which means that the blocks are
 /// copied, but the state of other components is still missing. Snapshots are copied in the order of their arrival.
 ///
-///     free -> begin(): open -> finish(): with the caller, who has it written -> give_back(): free
+///     free -> begin(): open -> finish(): owned by the caller, for writing -> give_back(): free
 class StateCopies {
  public:
   StateCopies();
