@@ -60,7 +60,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   const bool regular = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
   if (!regular) {
     ::close(fd_);
-    throw Error(Code::kIo, "cannot read {}: it is no regular file", path_);
+    throw Error(Code::kIo, "cannot read {}: it is not a regular file", path_);
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }

@@ -102,7 +102,7 @@ SavedState state_from(const json& item, const std::string& where) {
   if (!item.contains("tensors")) return state;
   if (!item["tensors"].is_array()) throw Error(Code::kCorrupt, "{}: 'tensors' of a state is not a list", where);
   for (const json& name : item["tensors"]) {
-    if (!name.is_string()) throw Error(Code::kCorrupt, "{}: {} is not a name of a tensor", where, name.dump());
+    if (!name.is_string()) throw Error(Code::kCorrupt, "{}: {} is not the name of a tensor", where, name.dump());
     state.tensors.push_back({name.get<std::string>(), {}});
   }
   return state;

@@ -56,7 +56,7 @@ TEST(DurableFileTest, NeverWritesOverAFile) {
 TEST(InputFileTest, RefusesWhatIsNoRegularFile) {
   TemporaryDirectory directory;
   EXPECT_EQ(error_of([&] { InputFile file(directory.path()); }),
-            "cannot read " + directory.path() + ": it is no regular file");
+            "cannot read " + directory.path() + ": it is not a regular file");
   EXPECT_EQ(error_of([&] { InputFile file(directory / "none"); }), "there is no file " + (directory / "none"));
 }
 

@@ -115,7 +115,7 @@ void Arena::check_shard() {
   const bool cut = shard_.begin % kAlignment == 0 && shard_.end % kAlignment == 0;
   if (cut && shard_.begin <= shard_.end && shard_.end <= layout_.parameter_bytes) return;
   throw Error(Code::kInvalidArgument,
-              "bytes {} to {} are no shard of {} bytes; allowed are multiples of {} within them", shard_.begin,
+              "bytes {} to {} are not a shard of {} bytes; allowed are multiples of {} within them", shard_.begin,
               shard_.end, layout_.parameter_bytes, kAlignment);
 }
 

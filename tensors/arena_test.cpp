@@ -131,7 +131,7 @@ TEST(ArenaTest, AShardOfWholeBlocksIsWhatTheOptimizerSees) {
   EXPECT_EQ(arena.own_parameters()[0].item<float>(), 16);
   EXPECT_EQ(arena.info(1, "cpu", "").blocks[0].data.as<float>()[0], 16);
   EXPECT_EQ(text_of_error([] { Arena({parameter("w", at::ones({16}))}, {}, &zeroed, {}, {.begin = 8, .end = 64}); }),
-            "bytes 8 to 64 are no shard of 64 bytes; allowed are multiples of 64 within them");
+            "bytes 8 to 64 are not a shard of 64 bytes; allowed are multiples of 64 within them");
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ void DataLoader::check_random_splits() const {
   }
   for (const std::string& name : *random_splits_) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    throw Error(Code::kInvalidArgument, "{}: random_splits has '{}', which is no split of dataset '{}'{}", where(),
+    throw Error(Code::kInvalidArgument, "{}: random_splits has '{}', which is not a split of dataset '{}'{}", where(),
                 name, dataset_name_->plugin, suggestion(name, known));
   }
 }

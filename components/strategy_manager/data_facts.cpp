@@ -110,8 +110,8 @@ std::vector<Difference> differences_named(const std::vector<std::string>& names)
     const auto difference = find_by_name<Difference>(name);
     if (!difference) {
       const auto& known = kWords<Difference>.values;
-      throw Error(Code::kInvalidArgument, "may_differ has '{}', which is no difference from a checkpoint{}", name,
-                  suggestion(name, std::vector<std::string>(known.begin(), known.end())));
+      throw Error(Code::kInvalidArgument, "may_differ has '{}', which is not a known difference from a checkpoint{}",
+                  name, suggestion(name, std::vector<std::string>(known.begin(), known.end())));
     }
     found.push_back(*difference);
   }

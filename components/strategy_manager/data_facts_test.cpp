@@ -78,8 +78,9 @@ TEST_F(DataFactsTest, WhatTheDatasetHasLearntIsCompared) {
 }
 
 TEST_F(DataFactsTest, AMistypedDifferenceIsRefusedWithTheNearest) {
-  EXPECT_THAT(refusal(RunMode::kFit, {"sead"}),
-              HasSubstr("may_differ has 'sead', which is no difference from a checkpoint; did you mean 'seed'?"));
+  EXPECT_THAT(
+      refusal(RunMode::kFit, {"sead"}),
+      HasSubstr("may_differ has 'sead', which is not a known difference from a checkpoint; did you mean 'seed'?"));
 }
 
 }  // namespace

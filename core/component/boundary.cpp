@@ -31,7 +31,7 @@ std::string describe_current_exception() {
   } catch (const std::exception& error) {
     return without_backtrace(error.what());
   } catch (...) {
-    return "threw something that is no std::exception";
+    return "threw something that is not a std::exception";
   }
 }
 

@@ -55,7 +55,8 @@ std::span<const std::byte> PictureReader::read_file(const std::string& path) {
   }
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (size > kMostFileBytes) {
-    throw Error(Code::kCorrupt, "{}: {} bytes are no picture; allowed: at most {}", path, size, kMostFileBytes);
+    throw Error(Code::kCorrupt, "{}: {} bytes are too many for a picture; allowed: at most {}", path, size,
+                kMostFileBytes);
   }
   if (file_.size() < size) file_.resize(size);
   std::size_t done = 0;
