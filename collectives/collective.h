@@ -80,7 +80,7 @@ class Collective : public Configurable {
   using Context = CollectiveContext;
 
   explicit Collective(CollectiveContext& context);
-  ~Collective();
+  ~Collective() override;
 
   /// Connects the group. All members must call this function; it returns when the last member has called it. Throws
   /// kTimeout, naming the members that did not connect, or kUnsupported if the backend cannot work in this process.

@@ -90,7 +90,7 @@ stage_tests() {
 }
 
 stage_tidy() {
-  need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}" clang-tidy
+  need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}" clang-tidy-19 python3
   tools/stages/tidy.sh
 }
 
