@@ -82,7 +82,7 @@ class BucketSize {
  public:
   explicit BucketSize(Configurable& owner)
       : megabytes_{owner, "bucket_mb", 25,
-                   "size of a bucket of gradients, reduced together; the first has at most 1; 0 = one bucket",
+                   "size of a bucket of gradients, reduced together; the first is full at 1; 0 = one bucket",
                    at_least(0) | in_unit("MiB")} {}
 
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(*megabytes_ * (1 << 20)); }

@@ -14,7 +14,7 @@ namespace trainyard {
 struct RunRequest {
   static constexpr const char* kTypeName = "RunRequest";
 
-  std::string reason;  ///< Used in logs and checkpoints; may be empty.
+  std::string reason;  ///< Part of the last line of a run that this request stops; ignored otherwise. May be empty.
 
   template <class Archive>
   void serialize(Archive& archive) {

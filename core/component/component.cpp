@@ -9,6 +9,7 @@
 #include "core/edge/edge.h"
 #include "core/loop/event_loop.h"
 #include "core/traits/plugin_traits.h"
+#include "messages/component_name.h"
 #include "messages/error.h"
 #include "messages/nearest.h"
 
@@ -107,7 +108,7 @@ void Component::fail(const std::string& what) {
 }
 
 void Component::take_settings(const std::vector<Setting>& settings) {
-  const std::string own = name().substr(name().rfind('/') + 1);
+  const std::string own = without_rank(name(), context().rank);
   for (const Setting& setting : settings) {
     ParameterBase* parameter = setting.component == own ? find_parameter(setting.parameter) : nullptr;
     if (parameter == nullptr) continue;

@@ -4,16 +4,13 @@
 #include <utility>
 
 #include "core/component/component.h"
+#include "messages/component_name.h"
 
 namespace trainyard {
 namespace {
 
-/// The name without the rank in front, because a resumed run may have another number of ranks.
-std::string state_owner(const Component& component) {
-  const std::string& name = component.name();
-  const std::string prefix = fmt::format("rank{}/", component.context().rank);
-  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
-}
+// A resumed run may have another number of ranks.
+std::string state_owner(const Component& component) { return without_rank(component.name(), component.context().rank); }
 
 }  // namespace
 

@@ -100,10 +100,14 @@ class EventLoop {
   class Queue {
    public:
     bool empty() const { return head_ == tail_; }
+    std::size_t size() const { return tail_ - head_; }
     void push(Delivery delivery);
     Delivery pop();
 
    private:
+    // The number of slots is a power of two, which makes the remainder a bit mask.
+    Delivery& slot(std::size_t number) { return slots_[number & (slots_.size() - 1)]; }
+
     std::vector<Delivery> slots_ = std::vector<Delivery>(64);
     std::size_t head_ = 0;
     std::size_t tail_ = 0;

@@ -20,8 +20,8 @@ namespace trainyard::core {
 /// Thread-safe.
 class SharedPool {
  public:
-  /// The maximum number of processes of a run. The first page of a segment has room for one counter per process; see
-  /// docs/decisions/0004.
+  /// The maximum number of processes that read the memory itself; any further process of the run receives copies. The
+  /// first page of a segment has room for one counter per process; see docs/decisions/0004.
   static constexpr std::uint32_t kMaxProcesses = 256;
 
   SharedPool();

@@ -85,7 +85,14 @@ void add_to_tree(Value& tree, const Value& root, const Assignment& assignment) {
     if (depth + 1 == parts.size()) break;
     table = &open_table(*table, parts[depth], assignment.name);
   }
-  std::get<Value::Table>(table->data)[parts.back()] = read_command_line_value(assignment.text);
+  Value& value = std::get<Value::Table>(table->data)[parts.back()];
+  const std::vector<std::string> given = keys_of(&value);
+  if (!given.empty()) {
+    throw error_at(kCommandLine, assignment.name,
+                   fmt::format("= {} would drop {}.{}, which the command line gives, too", assignment.text,
+                               assignment.name, given.front()));
+  }
+  value = read_command_line_value(assignment.text);
 }
 
 /// A value such as `rule = "adamw"` on the way is not silently replaced by a table, unless the command line names a

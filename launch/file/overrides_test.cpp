@@ -137,6 +137,16 @@ TEST(OverridesTest, MakesNoComponents) {
             "known: logger");
 }
 
+TEST(OverridesTest, AValueDoesNotDropWhatTheCommandLineGivesInsideIt) {
+  const Assignment rule{"component.optimizer.params.rule", "sgd"};
+  const Assignment inside{"component.optimizer.params.rule.plugin", "adamw"};
+  EXPECT_EQ(error_of([&] {
+              overridden_in(kFile, {inside, rule});
+            }),
+            "command line: component.optimizer.params.rule: = sgd would drop component.optimizer.params.rule.plugin, "
+            "which the command line gives, too");
+}
+
 TEST(OverridesTest, RefusesPathsThatLeadNowhere) {
   EXPECT_EQ(error_in("topolgy.devices"),
             "command line: topolgy.devices: unknown key 'topolgy'; did you mean 'topology'? known: component, group, "

@@ -188,14 +188,14 @@ void RegistryServer::serve_call(Envelope envelope, const json& question) {
 
 void RegistryServer::check_call(const std::string& target, const std::string& method) const {
   const ComponentPlan& called = component(target);
-  if (method == "param.set" && parameters_.is_run_wide(called)) parameters_.check_all_ranks(target);
+  if (method == "param.set" && parameters_.is_run_wide(called)) parameters_.check_all_ranks(target, called);
 }
 
 void RegistryServer::call_component(const std::string& target, const std::string& method, const std::string& body,
                                     CallTable::Answer answer) {
   const ComponentPlan& called = component(target);
   if (method == "param.set" && parameters_.is_run_wide(called)) {
-    return parameters_.set(target, body, std::move(answer));
+    return parameters_.set(called, body, std::move(answer));
   }
   run_.call(called.process, called.name, method, body, kCallDeadline, std::move(answer));
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/config/bounded_json.h"
+#include "messages/component_name.h"
 #include "messages/error.h"
 
 namespace trainyard::launch {
@@ -19,8 +20,6 @@ using nlohmann::json;
 constexpr std::chrono::seconds kParameterDeadline{10};
 /// For the ranks to come to rest, which takes up to two steps.
 constexpr std::chrono::seconds kPauseDeadline{60};
-
-std::string without_rank(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
 bool has_service(const core::PluginInfo& plugin, const char* name) {
   return std::ranges::any_of(plugin.services, [&](const core::ServiceInfo& service) { return service.name == name; });
@@ -46,20 +45,19 @@ struct RunWideParameters::Change {
 std::vector<const ComponentPlan*> RunWideParameters::named(const std::string& target) const {
   std::vector<const ComponentPlan*> all;
   for (const ComponentPlan& component : run_.plan.components) {
-    const bool of_rank = component.name == fmt::format("rank{}/{}", component.rank, target);
-    if (component.name == target || of_rank) all.push_back(&component);
+    if (component.name == target || without_rank(component.name, component.rank) == target) all.push_back(&component);
   }
   return all;
 }
 
 bool RunWideParameters::is_run_wide(const ComponentPlan& component) const {
   const auto plugin = run_.options.plugins.find(component.plugin);
-  return component.name.find('/') != std::string::npos ||
+  return without_rank(component.name, component.rank) != component.name ||
          (plugin != run_.options.plugins.end() && plugin->second.component_traits().per_rank);
 }
 
-void RunWideParameters::check_all_ranks(const std::string& target) const {
-  const std::string all = without_rank(target);
+void RunWideParameters::check_all_ranks(const std::string& target, const ComponentPlan& component) const {
+  const std::string all = without_rank(component.name, component.rank);
   if (all == target) return;
   const std::size_t ranks = named(all).size();
   if (ranks < 2) return;
@@ -78,15 +76,15 @@ const ComponentPlan* RunWideParameters::director() const {
   return nullptr;
 }
 
-void RunWideParameters::set(const std::string& target, const std::string& body, CallTable::Answer answer) {
+void RunWideParameters::set(const ComponentPlan& component, const std::string& body, CallTable::Answer answer) {
   const std::optional<json> question = parse_bounded_json(body);
   if (!question || !question->is_object() || !question->contains("value") || !question->contains("name") ||
       !question->at("name").is_string()) {
-    return answer(false,
-                  fmt::format("param.set of '{}': {} is not allowed; {{\"name\": ..., \"value\": ...}}", target, body));
+    return answer(false, fmt::format("param.set of '{}': {} is not allowed; {{\"name\": ..., \"value\": ...}}",
+                                     without_rank(component.name, component.rank), body));
   }
   auto change = std::make_shared<Change>();
-  change->components = named(without_rank(target));
+  change->components = named(without_rank(component.name, component.rank));
   change->name = question->at("name").get<std::string>();
   change->body = body;
   change->answer = std::move(answer);
@@ -141,8 +139,9 @@ void RunWideParameters::conclude(const std::shared_ptr<Change>& change) {
   if (!change->ok) return take_back(change);
   const json now = parse_bounded_json(change->text).value_or(json());
   const std::string value = now.is_object() ? now.value("value", json()).dump() : std::string("null");
+  const ComponentPlan& first = *change->components.front();
   json settings = json::array();
-  settings.push_back({{"component", without_rank(change->components.front()->name)},
+  settings.push_back({{"component", without_rank(first.name, first.rank)},
                       {"parameter", change->name},
                       {"value", value},
                       {"instead_of", change->before.dump()}});

@@ -32,13 +32,12 @@ class RunWideParameters {
   /// Returns true if the component exists for each rank.
   bool is_run_wide(const ComponentPlan& component) const;
 
-  /// Throws kInvalidArgument if `target` names the component of only one of several ranks.
-  void check_all_ranks(const std::string& target) const;
+  /// Throws kInvalidArgument if `target`, a name of `component`, names the component of only one of several ranks.
+  void check_all_ranks(const std::string& target, const ComponentPlan& component) const;
 
-  /// Changes a parameter on all ranks. `target` is the name of a component, and `body` is the body of a `param.set`
-  /// call. `answer` receives the answer of one of the components if the change has succeeded on all ranks, and
-  /// otherwise an error.
-  void set(const std::string& target, const std::string& body, CallTable::Answer answer);
+  /// Changes a parameter of `component` on all ranks. `body` is the body of a `param.set` call. `answer` receives the
+  /// answer of one of the components if the change has succeeded on all ranks, and otherwise an error.
+  void set(const ComponentPlan& component, const std::string& body, CallTable::Answer answer);
 
  private:
   struct Change;

@@ -187,4 +187,4 @@ std::vector<Scalar> Pipeline::stats() const {
 
 TRAINYARD_STRATEGY(
     trainyard::Pipeline, "pipeline",
-    "Every rank computes one stage of the model, and micro-batches pass through all ranks; gpipe or 1f1b.")
+    "Every rank computes a part of the model, and micro-batches pass through all ranks; gpipe or 1f1b.")

@@ -41,7 +41,7 @@ int examine() {
 
 void add_doctor(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("doctor", "Look at this machine: libraries, limits, plugins");
-  verb->footer("Returns 1 if something keeps Trainyard from working; a warning only costs speed.");
+  verb->footer("Returns 1 if something keeps Trainyard from working, and 0 if there are only warnings.");
   verb->callback([&chosen] { chosen = examine; });
 }
 

@@ -121,6 +121,16 @@ TEST_F(ControlTest, AParameterOfOneRankAmongSeveralIsNotSet) {
   interrupt(*training);
 }
 
+TEST_F(ControlTest, ANamespaceIsNotMistakenForARank) {
+  const auto training = train("space", {"component.logger.namespace=shown"});
+  ASSERT_TRUE(eventually([&] { return steps("space").size() >= 5; })) << training->all();
+  EXPECT_THAT(param({"set", "shown/logger", "console_interval_s", "7"}, 2),
+              HasSubstr("'console_interval_s' cannot be changed while running"));
+  const std::size_t now = steps("space").size();
+  EXPECT_TRUE(eventually([&] { return steps("space").size() > now; })) << "the run goes on after a refusal";
+  interrupt(*training);
+}
+
 TEST_F(ControlTest, ALossThatIsNotANumberEndsTheRunAndNamesStepAndBatch) {
   for (const char* ranks : {"devices=1", "devices=2"}) {
     const std::string directory = std::string("nan") + ranks[8];
