@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/accelerator_host/arena_readers.h"
 
+#include <algorithm>
+
+#include "core/edge/edge.h"
 #include "messages/error.h"
 
 namespace trainyard::host {
 
+// A component that exists once is connected to the answers of every rank, but may hear only rank 0. Visitors listen at
+// an edge that never blocks.
+std::size_t ArenaReaders::count() const {
+  const auto hear =
+      std::ranges::count_if(output_.edges(), [](const core::Edge* edge) { return edge->policy() == Policy::kBlock; });
+  return std::min(answers_.connections(), static_cast<std::size_t>(hear));
+}
+
 void ArenaReaders::show(std::uint64_t step) {
-  if (answers_.connections() == 0) return;
+  const std::size_t readers = count();
+  if (readers == 0) return;
   runner_.publish_buffers();  // The parameters in host memory are up to date, because the optimizer has changed them.
   step_ = step;
-  pending_ = answers_.connections();
+  pending_ = readers;
   const auto message = output_.loan();
   *message = {.rank = rank_, .step = step};
   output_.send(message);

@@ -18,7 +18,7 @@ namespace trainyard::host {
 /// functions do nothing.
 class ArenaReaders {
  public:
-  /// Every component that is connected to the input `answers` is a reader. Visitors that listen to `output` are not.
+  /// Every component that is connected to `output` and to the input `answers` is a reader. Visitors are not.
   ArenaReaders(Runner& runner, Output<ArenaReadable>& output, const InputBase& answers, std::uint32_t rank)
       : runner_(runner), output_(output), answers_(answers), rank_(rank) {}
 
@@ -33,6 +33,8 @@ class ArenaReaders {
   bool hold_computing() const { return pending() && runner_.arena().has_buffers(); }
 
  private:
+  std::size_t count() const;
+
   Runner& runner_;
   Output<ArenaReadable>& output_;
   const InputBase& answers_;

@@ -71,9 +71,10 @@ void Reporter::send(const Order& order, const std::string& stage, RankMetrics sa
   said.metrics.epoch = position_.epoch;
   said.metrics.stage = stage;
   said.metrics.time_ns = realtime_ns();
-  said.metrics.samples = position_.samples;
+  // If all ranks have the same samples, rank 0 counts them.
+  said.metrics.samples = rank_ == 0 || !runner_.same_data() ? position_.samples : 0;
   said.metrics.unit = unit_;
-  said.metrics.units = position_.samples * units_per_sample_;
+  said.metrics.units = said.metrics.samples * units_per_sample_;
   if (world_size_ == 1) {
     outputs_.alone.send(std::move(said.metrics));
   } else {

@@ -232,6 +232,18 @@ TEST_F(AcceleratorHostTest, TheNextUpdateWaitsForTheReadersOfTheArena) {
   EXPECT_EQ(gradients(), 2u);
 }
 
+TEST_F(AcceleratorHostTest, AReaderThatHearsOnlyAnotherRankIsNotWaitedFor) {
+  start_ready();
+  set_readers(2);  // Two components answer, but only one hears this rank.
+  send("/orders", train(1, 2));
+  send("batches", batch(1, 0));
+  answer(1);
+  send("batches", batch(1, 1));
+  EXPECT_EQ(gradients(), 1u);
+  send("arena_read", ArenaRead{.rank = 0, .step = 1});
+  EXPECT_EQ(gradients(), 2u);
+}
+
 TEST_F(AcceleratorHostTest, ATrainingOrderWithoutBatchesIsDoneAtOnce) {
   start_ready();
   send("/orders", train(1, 0));

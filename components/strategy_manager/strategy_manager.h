@@ -145,7 +145,7 @@ class StrategyManager final : public Component {
                                                  "0 = never; -1 = every epoch, unless validate_every_steps is given",
                                                  at_least(-1) | in_unit("epochs")};
   Parameter<std::int64_t> num_sanity_val_steps_{*this, "num_sanity_val_steps", 0,
-                                                "validation batches that are tried before training; 0 = none; -1 = all",
+                                                "validation batches that are tried before training; 0 = none",
                                                 at_least(0) | in_unit("batches")};
   Parameter<std::vector<std::string>> evaluate_splits_{*this, "evaluate_splits", std::vector<std::string>{"validate"},
                                                        "splits on which a validation computes metrics"};

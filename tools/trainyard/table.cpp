@@ -71,6 +71,10 @@ std::size_t terminal_width() {
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-bool use_colours() { return ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr; }
+// The convention of no-color.org: an empty value counts as none.
+bool use_colours() {
+  const char* refused = std::getenv("NO_COLOR");
+  return ::isatty(STDOUT_FILENO) == 1 && (refused == nullptr || *refused == '\0');
+}
 
 }  // namespace trainyard::tools

@@ -91,12 +91,12 @@ std::vector<TrainedStep> TrainingTest::steps(const std::string& directory) const
   const auto column = [&header](const char* name) {
     return static_cast<std::size_t>(std::ranges::find(header, name) - header.begin());
   };
-  const std::size_t step = column("step"), time = column("time"), loss = column("loss");
+  const std::size_t step = column("step"), time = column("time"), samples = column("samples"), loss = column("loss");
   std::vector<TrainedStep> found;
   while (std::getline(table, line) && !table.eof()) {  // A line without its end is still being written.
     const std::vector<std::string> row = cells(line);
     if (row.size() != header.size()) continue;
-    found.push_back({std::stoull(row.at(step)), std::stod(row.at(time)), row.at(loss)});
+    found.push_back({std::stoull(row.at(step)), std::stod(row.at(time)), std::stoull(row.at(samples)), row.at(loss)});
   }
   return found;
 }

@@ -14,8 +14,9 @@ namespace trainyard::testing {
 /// One line of metrics_train.csv.
 struct TrainedStep {
   std::uint64_t step = 0;
-  double time = 0;   ///< The time at which the host reported the step, in seconds since 1970.
-  std::string loss;  ///< The text in the file, which is exact: equal texts mean equal floats.
+  double time = 0;            ///< The time at which the host reported the step, in seconds since 1970.
+  std::uint64_t samples = 0;  ///< The number of samples that all ranks together have used.
+  std::string loss;           ///< The text in the file, which is exact: equal texts mean equal floats.
 };
 
 /// A fixture that launches a real training run, so small that a step takes a fraction of a millisecond: a perceptron on

@@ -214,7 +214,7 @@ class Run:
         socket.linger, socket.sndtimeo = 0, 1000
         return socket
 
-    def request(self, op, timeout=10.0, **arguments):
+    def request(self, op, timeout=12.0, **arguments):
         """Asks the run's registry. Raises TrainyardError with the registry's text if it refuses."""
         if self._socket is None:
             self._socket = self.socket()
@@ -243,7 +243,7 @@ class Run:
         """Returns every component: its name, plugin, process, pid, state and ports."""
         return self.request("nodes")
 
-    def call(self, target, method, body=None, timeout=10.0):
+    def call(self, target, method, body=None, timeout=12.0):
         """Calls a service of a component, "param.list" or "param.set"."""
         return self.request("call", timeout, target=target, method=method, body={} if body is None else body)
 
