@@ -153,12 +153,15 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
 std::string format_safetensors_header(const SafetensorsHeader& header) {
   nlohmann::ordered_json root = nlohmann::ordered_json::object();
   if (!header.metadata.empty()) root["__metadata__"] = header.metadata;
+  // The object is a list of pairs. Its operator[] would look through the whole list for each of the names, which
+  // differ.
+  auto& members = root.get_ref<nlohmann::ordered_json::object_t&>();
   for (const SafetensorsEntry& entry : header.tensors) {
     nlohmann::ordered_json value;
     value["dtype"] = safetensors_name_of(entry.dtype);
     value["shape"] = entry.shape;
     value["data_offsets"] = {entry.begin, entry.end};
-    root[entry.name] = std::move(value);
+    members.emplace_back(entry.name, std::move(value));
   }
   std::string text = root.dump();
   // This makes the data begin at a multiple of 8, so that a mapped file can be used in place.
