@@ -6,6 +6,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <future>
+#include <thread>
+
 #include "launch/run/heartbeat_watch.h"
 #include "launch/run/signal_file.h"
 
@@ -109,11 +112,26 @@ TEST(HeartbeatWatchTest, ReportsSilenceOnceAndTheReturn) {
 TEST(SignalFileTest, TurnsSignalsIntoEvents) {
   PollLoop loop;
   std::vector<int> signals;
-  SignalFile file(loop, {SIGUSR1, SIGUSR2}, [&](int signal) { signals.push_back(signal); });
+  const BlockedSignals blocked({SIGUSR1, SIGUSR2});
+  SignalFile file(loop, blocked, [&](int signal) { signals.push_back(signal); });
   ::kill(::getpid(), SIGUSR2);
   ::kill(::getpid(), SIGUSR1);
   loop.run_once(milliseconds(20'000));
   EXPECT_THAT(signals, ElementsAre(SIGUSR1, SIGUSR2));  // The kernel delivers the lower number first.
+}
+
+TEST(SignalFileTest, ThreadsThatStartBeforeTheFileTakeNoSignalFromIt) {
+  const BlockedSignals blocked({SIGCHLD});
+  std::promise<void> over;
+  std::thread other([until = over.get_future()] { until.wait(); });
+  PollLoop loop;
+  bool arrived = false;
+  SignalFile file(loop, blocked, [&](int) { arrived = true; });
+  ::kill(::getpid(), SIGCHLD);
+  loop.run_once(milliseconds(20'000));
+  EXPECT_TRUE(arrived);
+  over.set_value();
+  other.join();
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/run/signal_file.h"
 
-#include <signal.h>
 #include <sys/signalfd.h>
 
 #include <cerrno>
@@ -12,15 +11,15 @@
 
 namespace trainyard::launch {
 
-SignalFile::SignalFile(PollLoop& loop, std::initializer_list<int> signals, std::function<void(int)> on_signal)
+BlockedSignals::BlockedSignals(std::initializer_list<int> signals) {
+  ::sigemptyset(&set_);
+  for (const int signal : signals) ::sigaddset(&set_, signal);
+  ::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+}
+
+SignalFile::SignalFile(PollLoop& loop, const BlockedSignals& signals, std::function<void(int)> on_signal)
     : loop_(loop), on_signal_(std::move(on_signal)) {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int signal : signals) ::sigaddset(&set, signal);
-  // The signals are blocked before the file exists; the kernel keeps a signal that arrives in between, and it is read
-  // later.
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  file_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  file_.reset(::signalfd(-1, &signals.set(), SFD_CLOEXEC | SFD_NONBLOCK));
   if (!file_) throw Error(Code::kIo, "cannot receive signals: {}", std::strerror(errno));
   watch_ = loop_.watch_file(file_.get(), [this] { read(); });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <signal.h>
+
 #include <functional>
 #include <initializer_list>
 
@@ -9,14 +11,26 @@
 
 namespace trainyard::launch {
 
-/// A source of signals as events of the poll loop. The constructor blocks the signals in the calling thread, and in
-/// threads that this thread starts later. The callback runs as ordinary code in the poll loop, so the restrictions on
-/// signal handlers do not apply to it.
+/// Signals that are blocked in the thread that makes this object, and in all threads that it starts later. Make it
+/// before the process has any other thread: the kernel gives a signal to any thread that does not block it, and there
+/// SIGCHLD would be lost without a trace. The signals stay blocked when the object is gone.
+class BlockedSignals {
+ public:
+  explicit BlockedSignals(std::initializer_list<int> signals);
+
+  const sigset_t& set() const { return set_; }
+
+ private:
+  sigset_t set_;
+};
+
+/// A source of blocked signals as events of the poll loop. The callback runs as ordinary code in the poll loop, so the
+/// restrictions on signal handlers do not apply to it.
 class SignalFile {
  public:
-  /// Blocks the signals, and calls `on_signal` with each signal that arrives. Throws kIo if the system cannot provide a
-  /// signalfd.
-  SignalFile(PollLoop& loop, std::initializer_list<int> signals, std::function<void(int signal)> on_signal);
+  /// Calls `on_signal` with each of the signals that arrives, including those that have arrived since they were
+  /// blocked. Throws kIo if the system cannot provide a signalfd.
+  SignalFile(PollLoop& loop, const BlockedSignals& signals, std::function<void(int signal)> on_signal);
   ~SignalFile();
   SignalFile(const SignalFile&) = delete;
   SignalFile& operator=(const SignalFile&) = delete;

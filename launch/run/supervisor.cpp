@@ -34,11 +34,12 @@ State reported_state(const StateChanged& change) {
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const GuardLink& guard)
-    : run_(plan, options, guard,
+    : blocked_({SIGINT, SIGTERM, SIGHUP, SIGCHLD}),
+      run_(plan, options, guard,
            {.ended = [this](ChildProcess& child, int status) { on_end(child, status); },
             .changed = [this](ChildProcess& child, int status) { watch_.on_changed(child, status); }}),
       guard_(guard),
-      signals_(run_.loop, {SIGINT, SIGTERM, SIGHUP, SIGCHLD}, [this](int signal) { on_signal(signal); }),
+      signals_(run_.loop, blocked_, [this](int signal) { on_signal(signal); }),
       heartbeats_(run_.loop, options.silence, [this](const std::string& sentence) { run_.console.say(sentence); }),
       watch_(run_, [this](const std::string& what) { fail(what); }),
       start_(run_, [this](const std::string& reason) { fail(reason); }),

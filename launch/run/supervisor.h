@@ -60,6 +60,7 @@ class Supervisor {
   /// lines are printed; null if there is none.
   void fail(const std::string& reason, ChildProcess* process = nullptr);
 
+  BlockedSignals blocked_;  ///< It comes before the sockets of `run_`, which start threads.
   RunContext run_;
   const GuardLink& guard_;
   SignalFile signals_;
