@@ -19,7 +19,10 @@ TEST(DenormalsTest, AreFlushedOnAThreadAndOnThoseThatItStarts) {
   std::thread([] {
     EXPECT_GT(half_of_the_smallest(), 0) << "the processor computes with them unless it is told otherwise";
     flush_denormals();
-    if (!flushes_denormals()) GTEST_SKIP() << "not on this processor";
+#if !defined(__x86_64__) && !defined(__aarch64__)
+    GTEST_SKIP() << "this processor has no such mode, or it is not known";
+#endif
+    EXPECT_TRUE(flushes_denormals());
     EXPECT_EQ(half_of_the_smallest(), 0);
     std::thread([] {
       EXPECT_TRUE(flushes_denormals());

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "core/testing/freed_memory.h"
 #include "core/testing/pipe.h"
 #include "core/testing/temporary_folder.h"
 #include "messages/arena.h"
@@ -166,6 +167,22 @@ TEST_F(VisitorDoorTest, OneConnectionHasABoundedNumberOfSubscriptions) {
   EXPECT_EQ(joined_, kMaxVisitorSubscriptions + 1);
 }
 
+TEST_F(VisitorDoorTest, AllConnectionsTogetherHaveABoundedNumberOfSubscriptions) {
+  std::vector<Stranger> greedy;
+  while (joined_ < VisitorDoor::kMostSubscriptions) {
+    greedy.push_back(stranger());
+    for (std::uint32_t i = 0; i < kMaxVisitorSubscriptions; ++i) {
+      ASSERT_EQ(answer_to(greedy.back(), request(i)).error, "");
+    }
+  }
+  Stranger late = stranger();
+  EXPECT_EQ(answer_to(late, request()).error,
+            "the visitors of this process have 1024 subscriptions already, which is the most");
+  greedy.front().say(Unsubscribe{0});
+  run_until([&] { return joined_ < VisitorDoor::kMostSubscriptions; });
+  EXPECT_EQ(answer_to(late, request()).error, "") << "one has made room";
+}
+
 TEST_F(VisitorDoorTest, VisitorsThatDoNotReadHaveABoundedAmountUnreadAndANewcomerIsServed) {
   std::vector<Stranger> lazy;
   for (int i = 0; i < 20; ++i) {
@@ -203,6 +220,21 @@ TEST_F(VisitorDoorTest, WhatAVisitorTookIsGivenBackWhenItGoes) {
     door_.sweep();
     return door_.unread() == 0 && joined_ == 0;
   });
+}
+
+TEST_F(VisitorDoorTest, ReturnsMemoryToTheSystemAfterAStormOfMessages) {
+  if (!testing::FreedMemory::kCanReturn) GTEST_SKIP() << "the allocators of sanitizers keep freed memory";
+  Stranger talker = stranger();
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < 50; ++i) talker.say(Credit{77, 1, 1});
+    EXPECT_EQ(answer_to(talker, request()).error, "") << "all before it has been handled";
+  }
+  const testing::FreedMemory freed;
+  const std::uint64_t before = testing::resident_bytes();
+  door_.sweep();
+  EXPECT_GT(testing::resident_bytes(), before - testing::FreedMemory::kBytes / 2) << "the storm may go on";
+  door_.sweep();
+  EXPECT_LT(testing::resident_bytes(), before - testing::FreedMemory::kBytes / 2);
 }
 
 TEST_F(VisitorDoorTest, ASilentVisitorIsKeptAndOneThatHasGoneIsForgotten) {

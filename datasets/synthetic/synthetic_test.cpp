@@ -70,6 +70,13 @@ TEST(SyntheticTest, TheShareOfSamplesThatWasAskedForBearsTheLabelOfAnotherClass)
   for (const std::size_t other : {1, 2, 3}) EXPECT_NEAR(distance[other], 2'000, 200) << "all other classes alike";
 }
 
+TEST(SyntheticTest, ATenthOfTheLabelsIsWrongUnlessTheFileSaysOtherwise) {
+  Opened<Synthetic> data(R"({"samples": 20000, "classes": 4, "features": 2})");
+  int wrong = 0;
+  for (std::uint64_t i = 0; i < 20'000; ++i) wrong += label(*data, i) != static_cast<std::int64_t>(i % 4) ? 1 : 0;
+  EXPECT_NEAR(wrong, 2'000, 200);
+}
+
 TEST(SyntheticTest, WrongLabelsDifferBetweenSplitsAndLeaveTheInputsAlone) {
   Opened<Synthetic> data(R"({"features": 2, "mislabelled": 0.5})");
   Opened<Synthetic> right(R"({"features": 2, "mislabelled": 0})");

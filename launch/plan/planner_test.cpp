@@ -9,11 +9,14 @@ namespace {
 class PlannerTest : public testing::PlanFixture {};
 
 TEST_F(PlannerTest, CopiesWhatIsSaidAboutTheRun) {
-  const Plan plan = plan_six("[run]\nname = 'b'\ndirectory = '/x'\nlog_level = 'debug'\nstop_timeout_s = 2");
+  const Plan plan =
+      plan_six("[run]\nname = 'b'\ndirectory = '/x'\nlog_level = 'debug'\nstop_timeout_s = 2\nflush_denormals = false");
   EXPECT_EQ(plan.run, "b");
   EXPECT_EQ(plan.output_directory, "/x");
   EXPECT_EQ(plan.log_level, LogLevel::kDebug);
   EXPECT_EQ(plan.stop_timeout, std::chrono::seconds(2));
+  EXPECT_FALSE(plan.flush_denormals);
+  EXPECT_TRUE(plan_six().flush_denormals);
   EXPECT_EQ(plan.file, folder_.path() + "/a.toml");
 }
 

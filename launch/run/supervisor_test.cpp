@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +16,7 @@
 namespace trainyard::launch::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -24,6 +26,14 @@ std::vector<std::string> lines_of(const std::string& file) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
+}
+
+/// Returns the words of a file in /proc, each of which a zero byte ends.
+std::vector<std::string> words_of(const std::string& file) {
+  std::vector<std::string> words;
+  std::ifstream stream(file);
+  for (std::string word; std::getline(stream, word, '\0');) words.push_back(word);
+  return words;
 }
 
 std::size_t position(const std::vector<std::string>& lines, const std::string& line) {
@@ -264,6 +274,21 @@ TEST_F(SupervisorTest, TellsProgramsWhereTheRunIs) {
   EXPECT_THAT(run.output(), HasSubstr("[printer] programs-"));
   EXPECT_THAT(run.output(), HasSubstr(run.base() + "/programs-"));
   EXPECT_THAT(run.output(), HasSubstr(R"({"a":1} more)"));
+}
+
+TEST_F(SupervisorTest, TellsProcessesHowTheirThreadsComputeAndWait) {
+  for (const char* name : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"}) ::unsetenv(name);
+  for (const bool flush : {true, false}) {
+    Plan plan = fake_plan({trace()});
+    plan.flush_denormals = flush;
+    LaunchedRun run(plan);
+    ASSERT_TRUE(run.reaches("c0", "active"));
+    const std::string process = "/proc/" + std::to_string(run.pid_of("c0"));
+    EXPECT_THAT(words_of(process + "/cmdline"), Contains(flush ? "flush" : "keep"));
+    EXPECT_THAT(words_of(process + "/environ"), Contains("GOMP_SPINCOUNT=1000"));
+    ::kill(run.guard(), SIGINT);
+    EXPECT_EQ(run.exit_code(), 130);
+  }
 }
 
 TEST_F(SupervisorTest, TakesSignalsThatComeTogetherForOneRequestAndHangupsForNoImpatience) {

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <zmq.hpp>
@@ -107,6 +108,27 @@ TEST_F(TicksTest, AStrangerWhoKnowsTheNumberOfAnEdgeCannotTakeItOverTcp) {
   })) << command->all();
   EXPECT_EQ(command->wait(), 0) << command->all();
   EXPECT_EQ(read("out/tally.count"), "2000") << command->all();
+}
+
+// A clerk doubles a denormal number, which is not zero unless its thread takes it for zero.
+TEST_F(TicksTest, DenormalNumbersAreZeroUnlessTheFileSaysOtherwise) {
+#if !defined(__x86_64__) && !defined(__aarch64__)
+  GTEST_SKIP() << "this processor has no such mode, or it is not known";
+#endif
+  for (const char* flush : {"true", "false"}) {
+    const auto command = launch(file("[run]\nname = \"office\"\ndirectory = \"out\"\n" + component("clerk", "clerk")),
+                                {std::string("run.flush_denormals=") + flush});
+    std::string answer;
+    ASSERT_TRUE(eventually([&] {
+      const auto call = run({"service", "call", "clerk", "double", R"({"value": 4e-310})"});
+      if (call->wait() == 0) answer = call->out();
+      return !answer.empty() || !command->running();
+    })) << command->all();
+    const double twice = nlohmann::json::parse(answer).at("value");
+    EXPECT_EQ(twice, flush == std::string("true") ? 0 : 8e-310);
+    command->signal(SIGINT);
+    EXPECT_EQ(command->wait(), 130) << command->all();
+  }
 }
 
 class ThrowTest : public TicksTest, public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {};

@@ -129,7 +129,8 @@ TEST_F(CommandTest, RefusesRanksThatTheMemoryOfThisMachineCannotHold) {
   const std::string path = std::string(TRAINYARD_SOURCE_DIR) + "/tests/launch_errors/six.inc.toml";
   if (launch::this_machine().memory_bytes > 200ull << 30) GTEST_SKIP() << "skipped: this machine could hold them";
   for (const char* verb : {"plan", "check", "launch"}) {
-    EXPECT_EQ(run({verb, path, "devices=4096"}), kExitUsage) << verb;
+    // Without this refusal, the next verb would start them all.
+    ASSERT_EQ(run({verb, path, "devices=4096"}), kExitUsage) << verb;
     EXPECT_THAT(err_, HasSubstr("command line: topology.devices: 4096 needs at least "));
     EXPECT_THAT(err_, HasSubstr("topology.overcommit = true"));
   }
@@ -215,27 +216,43 @@ TEST_F(CommandTest, FindsNoCheckpointAndNoPlugin) {
   EXPECT_THAT(err_, HasSubstr("no plugin named 'no_such_plugin'"));
 }
 
-TEST_F(CommandTest, ListsTheTensorsOfAModelAndOfStatesWithTheirOwners) {
-  using namespace checkpoints;
-  const std::vector<float> numbers(6);
-  const auto tensor = [&numbers](std::string name) {
-    return SafetensorsTensor{std::move(name), DType::kFloat32, {2, 3}, std::as_bytes(std::span(numbers))};
-  };
-  const SavedState shared{.owner = "strategy/ddp", .values = "", .tensors = {{"q", {}}}};
-  const SavedState own{.owner = "strategy/ddp", .rank = 1, .per_rank = true, .values = "", .tensors = {{"error", {}}}};
-  const RunRecord record{.step = 20, .states = {shared, own}, .model = "mlp", .time = utc_now()};
-  Manifest manifest{.trainyard = "0.1"};
-  const auto digest_of = [this](const char* name, const std::string& text) {
-    DurableFile file(folder_.path(name));
+/// A command that is given the test's own folder as a checkpoint.
+class CheckpointCommandTest : public CommandTest {
+ protected:
+  /// Makes the checkpoint. Its tensors have these names and six numbers each.
+  void save(const checkpoints::RunRecord& record, const std::vector<std::string>& model,
+            const std::vector<std::string>& state) {
+    using namespace checkpoints;
+    Manifest manifest{.trainyard = "0.1"};
+    manifest.files[kModelFile] = write_safetensors(folder_.path(kModelFile), tensors(model), {});
+    manifest.files[kStateFile] = write_safetensors(folder_.path(kStateFile), tensors(state), {});
+    manifest.files[kRunFile] = write(kRunFile, format_run_record(record));
+    write(kManifestFile, format_manifest(manifest));
+  }
+
+ private:
+  std::vector<checkpoints::SafetensorsTensor> tensors(const std::vector<std::string>& names) const {
+    std::vector<checkpoints::SafetensorsTensor> all;
+    for (const std::string& name : names) {
+      all.push_back({name, DType::kFloat32, {2, 3}, std::as_bytes(std::span(numbers_))});
+    }
+    return all;
+  }
+
+  checkpoints::FileDigest write(const char* name, const std::string& text) const {
+    checkpoints::DurableFile file(folder_.path(name));
     file.write(text);
     return file.close();
-  };
-  manifest.files[kModelFile] = write_safetensors(folder_.path(kModelFile), {tensor("weight")}, {});
-  manifest.files[kStateFile] = write_safetensors(
-      folder_.path(kStateFile),
-      {tensor("strategy/ddp/q"), tensor("rank1/strategy/ddp/error"), tensor("rank1/optimizer/m")}, {});
-  manifest.files[kRunFile] = digest_of(kRunFile, format_run_record(record));
-  digest_of(kManifestFile, format_manifest(manifest));
+  }
+
+  std::vector<float> numbers_ = std::vector<float>(6);
+};
+
+TEST_F(CheckpointCommandTest, ListsTheTensorsOfAModelAndOfStatesWithTheirOwners) {
+  const SavedState shared{.owner = "strategy/ddp", .values = "", .tensors = {{"q", {}}}};
+  const SavedState own{.owner = "strategy/ddp", .rank = 1, .per_rank = true, .values = "", .tensors = {{"error", {}}}};
+  save({.step = 20, .states = {shared, own}, .model = "mlp", .time = checkpoints::utc_now()}, {"weight"},
+       {"strategy/ddp/q", "rank1/strategy/ddp/error", "rank1/optimizer/m"});
   EXPECT_EQ(run({"ckpt", "show", folder_.path()}), kExitOk) << err_;
   EXPECT_THAT(out_, Not(HasSubstr("strategy/ddp")));
   EXPECT_EQ(run({"ckpt", "show", folder_.path(), "--tensors"}), kExitOk) << err_;
@@ -243,6 +260,25 @@ TEST_F(CommandTest, ListsTheTensorsOfAModelAndOfStatesWithTheirOwners) {
   EXPECT_THAT(out_, ContainsRegex("strategy/ddp/q +strategy/ddp +F32 "));
   EXPECT_THAT(out_, ContainsRegex("rank1/strategy/ddp/error +strategy/ddp +F32 "));
   EXPECT_THAT(out_, ContainsRegex("rank1/optimizer/m +optimizer +F32 "));
+}
+
+TEST_F(CheckpointCommandTest, ShowsNamesOfAHostileCheckpointWithoutWhatCouldSteerATerminal) {
+  const auto hostile = [](const std::string& name) { return name + "\033[2J\r\a\nall is well"; };
+  const SavedState state{.owner = hostile("owner"), .values = "", .tensors = {{hostile("q"), {}}}};
+  save({.step = 20,
+        .metrics = {{hostile("loss"), 1}},
+        .states = {state},
+        .reason = hostile("reason"),
+        .model = hostile("mlp"),
+        .optimizer = hostile("adamw"),
+        .time = hostile("time")},
+       {hostile("weight")}, {hostile("owner") + "/" + hostile("q")});
+  EXPECT_EQ(run({"ckpt", "show", folder_.path(), "--tensors"}), kExitOk) << err_;
+  for (const char* name : {"owner", "q", "loss", "reason", "mlp", "adamw", "time", "weight"}) {
+    EXPECT_THAT(out_, HasSubstr(name + std::string("?[2J???all is well")));
+  }
+  EXPECT_EQ(std::ranges::count_if(out_, [](char c) { return c != '\n' && c < ' '; }), 0) << out_;
+  EXPECT_THAT(out_, Not(HasSubstr("\nall is well")));
 }
 
 TEST_F(CommandTest, UsesNoColoursOffATerminal) {

@@ -20,6 +20,12 @@ TEST(TableTest, TheLastColumnGoesOnBelowItself) {
   EXPECT_EQ(table.text(false, 12), table.text()) << "too narrow for anything better";
 }
 
+TEST(TableTest, ACellCanNeitherSteerTheTerminalNorLeaveItsLine) {
+  Table table({"name"});
+  table.add({"\033[2Ja\nb"});
+  EXPECT_EQ(table.text(), "name\n?[2Ja?b\n");
+}
+
 TEST(TableTest, ColoursTheHeadingAlone) {
   Table table({"name"});
   EXPECT_TRUE(table.empty());

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+namespace trainyard::testing {
+
+/// Returns the memory that this process occupies, in bytes.
+inline std::uint64_t resident_bytes() {
+  std::uint64_t all = 0, pages = 0;
+  std::ifstream("/proc/self/statm") >> all >> pages;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// Memory that has been freed, but that the allocator keeps because a block after it is still in use.
+class FreedMemory {
+ public:
+  static constexpr std::uint64_t kBytes = 64 << 20;
+  /// False if the allocator keeps freed memory whatever it is asked to do.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  static constexpr bool kCanReturn = false;
+#else
+  static constexpr bool kCanReturn = true;
+#endif
+
+  FreedMemory() {
+    constexpr std::size_t kBlock = 4096;
+    std::vector<std::unique_ptr<char[]>> blocks;
+    for (std::uint64_t bytes = 0; bytes < kBytes; bytes += kBlock) {
+      blocks.push_back(std::make_unique<char[]>(kBlock));
+      std::memset(blocks.back().get(), 1, kBlock);
+    }
+    last_ = std::make_unique<char[]>(kBlock);
+  }
+
+ private:
+  std::unique_ptr<char[]> last_;
+};
+
+}  // namespace trainyard::testing
