@@ -214,8 +214,11 @@ Picture JpegDecoder::decode(std::span<const std::byte> file, const std::string& 
   state.choose_scale(least);
   check(state.start());
   state.make_room();
+  // The picture is described before the rows are read, because libjpeg frees what it knows of the components at the
+  // end.
+  const Picture picture = state.picture(model);
   check(state.read_rows());
-  return state.picture(model);
+  return picture;
 }
 
 }  // namespace trainyard::image_folder
