@@ -20,6 +20,7 @@ void ImageFolder::open() {
   if (fs::is_directory(fs::path(*folder_) / "train", ignored)) {
     open_splits();
   } else {
+    refuse_missing_train();
     open_whole();
   }
 }

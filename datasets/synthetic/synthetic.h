@@ -64,7 +64,7 @@ class Synthetic final : public Dataset {
   Parameter<std::int64_t> classes_{*this, "classes", 10, "number of clusters", between(1, 1 << 20)};
   Parameter<double> separation_{*this, "separation", 1, "standard deviation of the centres", at_least(0)};
   Parameter<double> noise_{*this, "noise", 1, "standard deviation around a centre", at_least(0)};
-  Parameter<double> mislabelled_{*this, "mislabelled", 0.0,
+  Parameter<double> mislabelled_{*this, "mislabelled", 0.1,
                                  "share of the samples that have the label of another class, so that the loss does not "
                                  "vanish; 0 = none",
                                  between(0, 1)};
