@@ -7,14 +7,15 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace trainyard::testing {
 
-/// Returns the memory that this process occupies, in bytes.
-inline std::uint64_t resident_bytes() {
+/// Returns the memory that a process occupies, in bytes. `process` is its id, or "self".
+inline std::uint64_t resident_bytes(const std::string& process = "self") {
   std::uint64_t all = 0, pages = 0;
-  std::ifstream("/proc/self/statm") >> all >> pages;
+  std::ifstream("/proc/" + process + "/statm") >> all >> pages;
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <zmq.hpp>
 
+#include "core/testing/freed_memory.h"
 #include "launch/run/testing/launched_run.h"
 
 namespace trainyard::launch::testing {
@@ -153,6 +154,19 @@ TEST_F(RegistryServerTest, AClientThatDoesNotReadItsAnswersKeepsNobodyWaiting) {
   for (int i = 0; i < 17'500; ++i) lazy.send(R"({"id": 1, "op": "topics"})");
   for (int i = 0; i < 20; ++i) EXPECT_EQ(ask({{"op", "run"}})["ok"], true);
   EXPECT_EQ(lazy.receive()["ok"], true) << "it is served as well, as far as it reads";
+}
+
+TEST_F(RegistryServerTest, ReturnsMemoryToTheSystemWhenAClientThatDidNotReadHasGone) {
+  if (!FreedMemory::kCanReturn) GTEST_SKIP() << "the allocators of sanitizers keep freed memory";
+  constexpr std::uint64_t kMuch = 12 << 20;
+  const auto taken = [launcher = std::to_string(run_.launcher())] { return resident_bytes(launcher); };
+  const std::uint64_t before = taken();
+  {
+    RawClient lazy(run_);
+    for (int i = 0; i < 17'500; ++i) lazy.send(R"({"id": 1, "op": "topics"})");
+    ASSERT_TRUE(eventually([&] { return taken() > before + kMuch; })) << taken() << " bytes, before " << before;
+  }
+  EXPECT_TRUE(eventually([&] { return taken() < before + kMuch / 3; })) << taken() << " bytes, before " << before;
 }
 
 TEST_F(RegistryServerTest, ClosesTheConnectionOfAQuestionThatIsTooLong) {
