@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
 #include <type_traits>
 
 #include "messages/error.h"
@@ -63,16 +65,22 @@ Sum<T> combine(ReduceOp op, Sum<T> a, Sum<T> b) {
   }
 }
 
+/// Returns one element of an array that may begin anywhere in memory, as the frames of a message do.
+template <class T>
+T element(const void* array, std::uint64_t index) {
+  T value;
+  std::memcpy(&value, static_cast<const std::byte*>(array) + index * sizeof value, sizeof value);
+  return value;
+}
+
 template <class T>
 void reduce_typed(ReduceOp op, std::span<const void* const> inputs, void* output, std::uint64_t count) {
   std::array<Sum<T>, kBlock> sums;
   for (std::uint64_t begin = 0; begin < count; begin += kBlock) {
     const std::uint64_t n = std::min(kBlock, count - begin);
-    const auto* first = static_cast<const T*>(inputs[0]) + begin;
-    for (std::uint64_t i = 0; i < n; ++i) sums[i] = widen(first[i]);
+    for (std::uint64_t i = 0; i < n; ++i) sums[i] = widen(element<T>(inputs[0], begin + i));
     for (const void* input : inputs.subspan(1)) {
-      const auto* values = static_cast<const T*>(input) + begin;
-      for (std::uint64_t i = 0; i < n; ++i) sums[i] = combine<T>(op, sums[i], widen(values[i]));
+      for (std::uint64_t i = 0; i < n; ++i) sums[i] = combine<T>(op, sums[i], widen(element<T>(input, begin + i)));
     }
     if (op == ReduceOp::kMean) {
       const auto divisor = static_cast<Sum<T>>(inputs.size());

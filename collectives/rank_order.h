@@ -10,7 +10,8 @@
 namespace trainyard::collectives {
 
 /// Reduces arrays of `count` elements, one from each rank, element by element in the order of `inputs`. The result for
-/// an element therefore does not depend on the other elements. `output` may be one of the inputs.
+/// an element therefore does not depend on the other elements. `output` may be one of the inputs. An input may begin at
+/// any address, even one that is not aligned for its elements.
 ///
 /// 16-bit floats are added in float32 and rounded once. Integers are added in 64 bits, and a sum that is too large for
 /// their type wraps around. The mean of integers is rounded towards zero. For bools the sum is "any" and the product

@@ -8,8 +8,8 @@ namespace trainyard {
 /// The processor of this host. Its memory is host memory, so the arena is shared between processes without a copy.
 ///
 /// The number of devices is the number of usable cores, and the ranks divide the cores: `devices = 2` means two ranks,
-/// each with half as many threads as there are cores. There may be more ranks than cores; each rank then has one thread,
-/// and the ranks share the cores. Threads are pinned to cores only if the launch file gives `cpus`.
+/// each with half as many threads as there are cores. There may be more ranks than cores; each rank then has one
+/// thread, and the ranks share the cores. Threads are pinned to cores only if the launch file gives `cpus`.
 class Cpu final : public Accelerator {
  public:
   explicit Cpu(AcceleratorContext& context);

@@ -185,6 +185,5 @@ std::vector<Scalar> Pipeline::stats() const {
 
 }  // namespace trainyard
 
-TRAINYARD_STRATEGY(
-    trainyard::Pipeline, "pipeline",
-    "Every rank computes a part of the model, and micro-batches pass through all ranks; gpipe or 1f1b.")
+TRAINYARD_STRATEGY(trainyard::Pipeline, "pipeline",
+                   "Every rank computes a part of the model, and micro-batches pass through all ranks; gpipe or 1f1b.")
