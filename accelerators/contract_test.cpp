@@ -32,7 +32,8 @@ using ::testing::HasSubstr;
 
 bool equal_bits(const at::Tensor& one, const at::Tensor& other) {
   return one.scalar_type() == other.scalar_type() && one.sizes() == other.sizes() &&
-         std::memcmp(one.contiguous().data_ptr(), other.contiguous().data_ptr(), one.nbytes()) == 0;
+         (one.numel() == 0 ||
+          std::memcmp(one.contiguous().data_ptr(), other.contiguous().data_ptr(), one.nbytes()) == 0);
 }
 
 /// Returns tensors of the types of which batches consist; all their bits matter.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transport/frames.h"
 
+#include <cstdint>
+#include <cstring>
 #include <memory>
 
 #include "messages/error.h"
@@ -45,8 +47,15 @@ zmq::message_t frame_of(const Buffer& buffer) {
   return {buffer.data(), buffer.size(), [](void*, void* hint) { delete static_cast<Buffer*>(hint); }, kept};
 }
 
-// There is no copy: the frame keeps the buffer alive, wherever libzmq has put it.
+// libzmq puts a large frame into memory of its own, which is aligned. Small frames of a stream lie one after another
+// where they were received.
 Buffer buffer_of(zmq::message_t&& frame) {
+  constexpr std::size_t kAlignment = alignof(std::uint64_t);  // No type of element needs more.
+  if (reinterpret_cast<std::uintptr_t>(frame.data()) % kAlignment != 0) {
+    Buffer copy = Buffer::heap(frame.size());
+    std::memcpy(copy.data(), frame.data(), frame.size());
+    return copy;
+  }
   auto kept = std::make_shared<zmq::message_t>(std::move(frame));
   auto* data = static_cast<std::byte*>(kept->data());
   const std::size_t size = kept->size();

@@ -60,7 +60,8 @@ T read_message(const zmq::message_t& frame) {
 /// them.
 zmq::message_t frame_of(const Buffer& buffer);
 
-/// Returns a buffer that refers to the bytes of a received frame and keeps the frame alive.
+/// Returns a buffer with the bytes of a received frame, at an address that is aligned for every type of element. The
+/// buffer refers to the frame and keeps it alive; only a small frame, which may lie anywhere, is copied.
 Buffer buffer_of(zmq::message_t&& frame);
 
 /// Returns a socket with the options that all sockets of Trainyard need: a bounded linger, unlimited queues (which the

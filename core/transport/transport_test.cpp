@@ -232,6 +232,7 @@ TEST_P(BlockTest, BodiesAndTensorsOfAnySizeComeWhole) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     EXPECT_EQ(reader_.got[i]->name, std::string(names[i], 'n'));
     const Tensor expected = counting(counts[i]);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(reader_.got[i]->data.as<float>().data()) % alignof(double), 0u) << i;
     EXPECT_THAT(reader_.got[i]->data.as<float>(), ::testing::ElementsAreArray(expected.as<float>()));
   }
 }
