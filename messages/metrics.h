@@ -51,7 +51,8 @@ struct Metrics {
 /// without sending such a message.
 ///
 /// In `metrics`, `samples` and `units` are the totals of this rank alone, and the strategy manager adds up the totals
-/// of all ranks. In a resumed run, the totals from before the checkpoint are included in the totals of rank 0.
+/// of all ranks. If all ranks have the same samples, only the totals of rank 0 count them. In a resumed run, the totals
+/// from before the checkpoint are included in the totals of rank 0.
 struct RankMetrics {
   static constexpr const char* kTypeName = "RankMetrics";
 

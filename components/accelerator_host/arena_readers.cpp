@@ -5,14 +5,14 @@
 
 #include "core/edge/edge.h"
 #include "messages/error.h"
+#include "messages/subscription.h"
 
 namespace trainyard::host {
 
-// A component that exists once is connected to the answers of every rank, but may hear only rank 0. Visitors listen at
-// an edge that never blocks.
+// A component that exists once is connected to the answers of every rank, but may hear only rank 0.
 std::size_t ArenaReaders::count() const {
   const auto hear =
-      std::ranges::count_if(output_.edges(), [](const core::Edge* edge) { return edge->policy() == Policy::kBlock; });
+      std::ranges::count_if(output_.edges(), [](const core::Edge* edge) { return edge->id() != kVisitorEdge; });
   return std::min(answers_.connections(), static_cast<std::size_t>(hear));
 }
 

@@ -89,7 +89,7 @@ void add_to_tree(Value& tree, const Value& root, const Assignment& assignment) {
   const std::vector<std::string> given = keys_of(&value);
   if (!given.empty()) {
     throw error_at(kCommandLine, assignment.name,
-                   fmt::format("= {} would drop {}.{}, which the command line gives, too", assignment.text,
+                   fmt::format("'{}' would drop {}.{}, which the command line gives, too", assignment.text,
                                assignment.name, given.front()));
   }
   value = read_command_line_value(assignment.text);

@@ -143,7 +143,7 @@ TEST(OverridesTest, AValueDoesNotDropWhatTheCommandLineGivesInsideIt) {
   EXPECT_EQ(error_of([&] {
               overridden_in(kFile, {inside, rule});
             }),
-            "command line: component.optimizer.params.rule: = sgd would drop component.optimizer.params.rule.plugin, "
+            "command line: component.optimizer.params.rule: 'sgd' would drop component.optimizer.params.rule.plugin, "
             "which the command line gives, too");
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy 19, which both Debian 12 and 13 have, over the sources, or over those changed since the commit TRAINYARD_CHECK_SINCE. Run by tools/check.sh.
+# clang-tidy 19, which both Debian 12 and 13 have, over the sources, or over those changed since the commit
+# TRAINYARD_CHECK_SINCE. Run by tools/check.sh.
 set -euo pipefail
 build=build/tidy
 mkdir -p "$build"
 # Without precompiled headers, which only the compiler that made them can read. A unity build, because clang-tidy spends
-# nearly all of its time on the headers: several sources that include them once take hardly longer than one of them.
+# most of its time on the headers, which several sources then include only once.
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON -DCMAKE_UNITY_BUILD=ON \
   -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
   >"$build/configure.log" 2>&1 || { tail -n 30 "$build/configure.log" >&2; exit 1; }
@@ -28,7 +29,8 @@ for command in json.load(open(f"{build}/compile_commands.json")):
     file = command["file"]
     members = {file}
     if "/Unity/unity_" in file:
-        members = {line.split('"')[1] for line in pathlib.Path(file).read_text().splitlines() if line.startswith("#include")}
+        lines = pathlib.Path(file).read_text().splitlines()
+        members = {line.split('"')[1] for line in lines if line.startswith("#include")}
     if members & wanted and ("torch/csrc/api/include" in command["command"]) == (with_libtorch == "yes"):
         print(file)
 PYTHON

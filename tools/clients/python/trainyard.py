@@ -215,7 +215,7 @@ class Run:
         return socket
 
     def request(self, op, timeout=12.0, **arguments):
-        """Asks the run's registry. Raises TrainyardError with the registry's text if it refuses."""
+        """Asks the run's registry, which gives up after 10 s. Raises TrainyardError with its text if it refuses."""
         if self._socket is None:
             self._socket = self.socket()
             self._socket.connect(self.registry)
