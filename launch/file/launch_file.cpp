@@ -114,7 +114,7 @@ TopologySpec read_topology(const Value& topology) {
 Value resolve(const std::string& path, const std::vector<std::string>& words, std::vector<std::string> run_keys) {
   Value root = read_with_includes(path);
   // This is constructed for its check alone: unknown keys at the root.
-  TableReader(root, "", kRootKeys);
+  [[maybe_unused]] const TableReader checked(root, "", kRootKeys);
   run_keys.insert(run_keys.end(), launcher_run_keys().begin(), launcher_run_keys().end());
   const CommandLine line = sort_command_line(words, root, run_keys);
   const Substitution substitution(resolve_arguments(root.find("args"), line.arguments));
