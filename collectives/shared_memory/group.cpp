@@ -9,7 +9,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "collectives/shared_memory/process_life.h"
+#include "core/process/start_ticks.h"
 
 namespace trainyard::shared_memory {
 namespace {
@@ -64,7 +64,7 @@ Group::~Group() {
 
 void Group::introduce_itself() {
   own().pid = ::getpid();
-  own().start_ticks = start_ticks(::getpid());
+  own().start_ticks = core::start_ticks(::getpid());
   ::sched_getaffinity(0, sizeof own().cpus, &own().cpus);
 }
 
@@ -206,7 +206,8 @@ std::optional<collectives::Failure> Group::failure() const {
 collectives::Presence Group::presence(std::uint32_t member) const {
   const Control& control = of(member);
   if (control.left.load(std::memory_order_acquire) != 0) return collectives::Presence::kLeft;
-  if (control.pid == own().pid || start_ticks(control.pid) == control.start_ticks) return collectives::Presence::kHere;
+  if (control.pid == own().pid || core::start_ticks(control.pid) == control.start_ticks)
+    return collectives::Presence::kHere;
   return collectives::Presence::kLost;
 }
 

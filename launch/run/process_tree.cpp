@@ -61,17 +61,6 @@ std::multimap<pid_t, pid_t> children_by_parent() {
 
 }  // namespace
 
-std::uint64_t start_ticks(pid_t pid) {
-  std::istringstream fields(fields_after_name(pid));
-  std::string skipped;
-  // According to proc(5), the name is field 2 and the start time is field 22.
-  constexpr int kFieldsBetweenNameAndStart = 19;
-  for (int i = 0; i < kFieldsBetweenNameAndStart; ++i) fields >> skipped;
-  std::uint64_t ticks = 0;
-  fields >> ticks;
-  return ticks;
-}
-
 char state_of(pid_t pid) {
   std::istringstream fields(fields_after_name(pid));
   char state = 0;

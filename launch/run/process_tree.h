@@ -9,11 +9,6 @@
 
 namespace trainyard::launch {
 
-/// Returns the time at which process `pid` was started, in clock ticks since boot (field 22 of /proc/<pid>/stat).
-/// Returns 0 if there is no such process. A pid can be reused, but the pid and the start time together identify a
-/// process.
-std::uint64_t start_ticks(pid_t pid);
-
 /// Returns the state of process `pid`, which is field 3 of /proc/<pid>/stat, or 0 if there is no such process. Some of
 /// the states are 'R' (running), 'S' (sleeping), 'T' (stopped by a signal), 't' (stopped by a debugger) and 'Z' (ended,
 /// but not reaped).

@@ -65,7 +65,7 @@ class RawClient {
     socket_.set(zmq::sockopt::linger, 0);
     socket_.set(zmq::sockopt::sndhwm, 0);
     socket_.set(zmq::sockopt::rcvtimeo, 20'000);
-    socket_.connect(list_runs(run.base()).front().registry);
+    socket_.connect(visitors::list_runs(run.base()).front().registry);
   }
   void send(const std::string& question) { socket_.send(zmq::buffer(question), zmq::send_flags::none); }
   json receive() {

@@ -28,7 +28,7 @@ namespace trainyard::launch {
 
 /// The settings of a launch that are not part of the plan.
 struct LaunchOptions {
-  std::string base = runs_directory();              ///< The directory that contains the run directories.
+  std::string base = visitors::runs_directory();    ///< The directory that contains the run directories.
   std::string process_program;                      ///< The path of `trainyard-process`.
   std::vector<std::string> plugin_path;             ///< The directories that processes load plugins from.
   std::map<std::string, core::PluginInfo> plugins;  ///< The plugins of the components, by name.

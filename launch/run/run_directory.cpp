@@ -12,8 +12,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/files/regular_file.h"
-#include "launch/run/process_tree.h"
+#include "core/files/private_folder.h"
+#include "core/process/start_ticks.h"
 #include "messages/error.h"
 
 namespace trainyard::launch {
@@ -28,52 +28,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kLongestRunName = 24;
 constexpr std::size_t kLongestSocketPath = 107;
 constexpr std::size_t kRoomForSocketName = 16;  ///< "/control", "/registry", "/12.3", "/12.gateway".
-
-/// Throws unless the folder is private. In a folder to which others may write, they could plant sockets that would be
-/// trusted.
-void require_private(const std::string& folder) {
-  struct stat status = {};
-  if (::lstat(folder.c_str(), &status) != 0) throw Error(Code::kIo, "{}: {}", folder, std::strerror(errno));
-  if (!S_ISDIR(status.st_mode)) throw Error(Code::kIo, "{}: is not a folder; runs need one of that name", folder);
-  if (status.st_uid != ::geteuid()) {
-    throw Error(Code::kIo, "{}: belongs to user {}, not to user {}; set XDG_RUNTIME_DIR to a folder of your own",
-                folder, status.st_uid, ::geteuid());
-  }
-  // This also applies to a folder of our own, which a umask of 0 may have made writable.
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    throw Error(Code::kIo, "{}: others may write to it (mode {:o}); chmod 700 it", folder, status.st_mode & 07777);
-  }
-}
-
-/// Makes the folder if it does not exist. An existing folder is checked as if somebody else had made it.
-void make_private(const std::string& folder) {
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    throw Error(Code::kIo, "cannot make the folder {}: {}", folder, std::strerror(errno));
-  }
-  require_private(folder);
-}
-
-/// Returns nothing for a folder without a run.json that can be understood.
-std::optional<RunInfo> read_info(const fs::path& directory) {
-  std::error_code none;
-  if (!fs::is_regular_file(directory / "run.json", none)) return std::nullopt;
-  std::ifstream file(directory / "run.json");
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
-  try {
-    RunInfo info;
-    json.at("run").get_to(info.run);
-    json.at("name").get_to(info.name);
-    json.at("file").get_to(info.file);
-    json.at("pid").get_to(info.pid);
-    json.at("start_ticks").get_to(info.start_ticks);
-    json.at("registry").get_to(info.registry);
-    info.directory = directory;
-    return info;
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;  // It was written by a stranger or by another version, so we cannot talk to this run.
-  }
-}
 
 std::vector<fs::path> folders_in(const std::string& base) {
   std::vector<fs::path> folders;
@@ -91,40 +45,17 @@ bool maker_is_alive(const fs::path& folder) {
   const std::string name = folder.filename();
   const std::size_t dash = name.rfind('-');
   const long pid = dash == std::string::npos ? 0 : std::strtol(name.c_str() + dash + 1, nullptr, 36);
-  return pid > 0 && start_ticks(static_cast<pid_t>(pid)) != 0;
+  return pid > 0 && core::start_ticks(static_cast<pid_t>(pid)) != 0;
 }
 
 }  // namespace
 
-std::string runs_directory() {
-  const char* given = std::getenv("XDG_RUNTIME_DIR");
-  std::error_code none;
-  const std::string parent = given != nullptr && fs::is_directory(given, none) ? given : "/tmp";
-  return fmt::format("{}/trainyard-{}", parent, ::geteuid());
-}
-
-// The start time is compared as well, because the pid may have been reused.
-bool is_alive(const RunInfo& run) { return run.start_ticks != 0 && start_ticks(run.pid) == run.start_ticks; }
-
-// The folder of a dead run may still exist; it is skipped here and removed by the next launch.
-std::vector<RunInfo> list_runs(const std::string& base) {
-  std::vector<RunInfo> runs;
-  if (!core::is_there(base)) return runs;
-  require_private(base);
-  for (const fs::path& folder : folders_in(base)) {
-    const std::optional<RunInfo> info = read_info(folder);
-    if (info && is_alive(*info)) runs.push_back(*info);
-  }
-  std::ranges::sort(runs, std::greater{}, &RunInfo::start_ticks);
-  return runs;
-}
-
 std::size_t sweep_stale_runs(const std::string& base) {
   std::size_t swept = 0;
   for (const fs::path& folder : folders_in(base)) {
-    const std::optional<RunInfo> info = read_info(folder);
+    const std::optional<visitors::RunInfo> info = visitors::read_run(folder);
     // For a folder without a readable run.json, only the name shows whether its launcher is alive.
-    const bool in_use = info ? is_alive(*info) : maker_is_alive(folder);
+    const bool in_use = info ? visitors::is_alive(*info) : maker_is_alive(folder);
     std::error_code ignored;
     if (!in_use && fs::remove_all(folder, ignored) > 0) ++swept;
   }
@@ -148,7 +79,7 @@ RunDirectory::RunDirectory(const std::string& base, std::string run) : run_(std:
     throw Error(Code::kInvalidArgument, "run directory {}: its path has {} bytes, sockets in it leave room for {}",
                 path_, path_.size(), kLongestSocketPath - kRoomForSocketName);
   }
-  make_private(base);
+  core::make_private_folder(base);
   // The next launch cleans up after one whose guard and launcher were killed together.
   sweep_stale_runs(base);
   if (::mkdir(path_.c_str(), 0700) != 0) {
@@ -168,7 +99,7 @@ void RunDirectory::announce(const std::string& name, const std::string& file, co
                                {"name", name},
                                {"file", file},
                                {"pid", ::getpid()},
-                               {"start_ticks", start_ticks(::getpid())},
+                               {"start_ticks", core::start_ticks(::getpid())},
                                {"registry", registry}};
   // The file is renamed into place, so a reader sees either no file or a complete one.
   const std::string temporary = path_ + "/run.json.new";

@@ -3,40 +3,16 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "visitors/run_info.h"
+
 namespace trainyard::launch {
 
-/// The content of the file `run.json` in a run directory. Other programs of the same user read it to find the run.
-struct RunInfo {
-  std::string run;   ///< The name of the run, unique on this host, such as "mnist-1xk".
-  std::string name;  ///< The name that the launch file or the user gave, such as "mnist".
-  std::string file;  ///< The launch file.
-  pid_t pid = 0;     ///< The pid of the launcher.
-  /// When the launcher was started; see start_ticks(). It distinguishes the launcher from a later process with the same
-  /// pid.
-  std::uint64_t start_ticks = 0;
-  std::string registry;   ///< The ZeroMQ endpoint that answers questions (docs/wire_format.md).
-  std::string directory;  ///< The run directory. It is not part of the file.
-};
-
-/// Returns the default directory for run directories: `trainyard-<uid>` in the folder that XDG_RUNTIME_DIR names, or in
-/// /tmp if it does not name a folder.
-std::string runs_directory();
-
-/// Returns the runs whose launchers are alive, newest first. Throws kIo if `base` belongs to another user or is
-/// writable by others, because its content could not be trusted.
-std::vector<RunInfo> list_runs(const std::string& base = runs_directory());
-
-/// Returns true if the launcher of the run is alive.
-bool is_alive(const RunInfo& run);
-
 /// Removes the run directories of launchers that have died. Returns the number of directories removed.
-std::size_t sweep_stale_runs(const std::string& base = runs_directory());
+std::size_t sweep_stale_runs(const std::string& base = visitors::runs_directory());
 
 /// Returns the name of a run, for example "mnist-9ix" for the name "mnist" and the pid 12345. It has at most 24
 /// characters and can be used in a path. As long as the process `pid` exists, no other run on this host has the same

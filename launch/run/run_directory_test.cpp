@@ -8,8 +8,8 @@
 
 #include <filesystem>
 
+#include "core/process/start_ticks.h"
 #include "core/testing/temporary_folder.h"
-#include "launch/run/process_tree.h"
 #include "launch/testing/expect_error.h"
 
 namespace trainyard::launch::testing {
@@ -45,9 +45,9 @@ TEST_F(RunDirectoryTest, IsPrivateAndGoneWithItsObject) {
 
 TEST_F(RunDirectoryTest, IsFoundByOthersOnceAnnounced) {
   const RunDirectory directory(base_, "mnist-1");
-  EXPECT_TRUE(list_runs(base_).empty());
+  EXPECT_TRUE(visitors::list_runs(base_).empty());
   directory.announce("mnist", "mnist.toml", "ipc://somewhere");
-  const std::vector<RunInfo> runs = list_runs(base_);
+  const std::vector<visitors::RunInfo> runs = visitors::list_runs(base_);
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0].run, "mnist-1");
   EXPECT_EQ(runs[0].name, "mnist");
@@ -58,8 +58,8 @@ TEST_F(RunDirectoryTest, IsFoundByOthersOnceAnnounced) {
 }
 
 TEST_F(RunDirectoryTest, SweepsWhatDeadLaunchersLeftAndNothingElse) {
-  leave_behind("reused-1", ::getpid(), start_ticks(::getpid()) + 1);
-  leave_behind("alive-1", ::getpid(), start_ticks(::getpid()));
+  leave_behind("reused-1", ::getpid(), core::start_ticks(::getpid()) + 1);
+  leave_behind("alive-1", ::getpid(), core::start_ticks(::getpid()));
   folder_.write("runs/torn-zzzzzz/run.json", "{");
   const RunDirectory directory(base_, "new-1");
   EXPECT_FALSE(fs::exists(base_ + "/reused-1"));
@@ -71,7 +71,7 @@ TEST_F(RunDirectoryTest, RefusesAFolderThatOthersMayWriteTo) {
   fs::create_directory(base_);
   fs::permissions(base_, fs::perms::all);
   EXPECT_THAT(error_of([&] { RunDirectory(base_, "r-1"); }), HasSubstr("/runs: others may write to it (mode 777)"));
-  EXPECT_THAT(error_of([&] { list_runs(base_); }), HasSubstr("others may write to it"));
+  EXPECT_THAT(error_of([&] { visitors::list_runs(base_); }), HasSubstr("others may write to it"));
 }
 
 TEST_F(RunDirectoryTest, RefusesAFolderOfSomebodyElse) {

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "core/process/start_ticks.h"
 #include "core/testing/temporary_folder.h"
 #include "launch/run/child_process.h"
 #include "launch/run/process_tree.h"
@@ -95,14 +96,14 @@ TEST(ProcessTreeTest, FindsGrandchildrenAndKnowsWhenAProcessStarted) {
   char ready[8];
   while (::read(spawned.out.get(), ready, sizeof ready) <= 0) {
   }
-  EXPECT_GE(start_ticks(spawned.pid), start_ticks(::getpid()));
+  EXPECT_GE(core::start_ticks(spawned.pid), core::start_ticks(::getpid()));
   EXPECT_EQ(descendants(spawned.pid).size(), 1u);
   EXPECT_GE(descendants(::getpid()).size(), 2u);
   const std::vector<pid_t> all = descendants(spawned.pid);
   kill_descendants();
-  EXPECT_EQ(start_ticks(spawned.pid), 0u);
+  EXPECT_EQ(core::start_ticks(spawned.pid), 0u);
   EXPECT_EQ(descendants(::getpid()).size(), 0u);
-  EXPECT_EQ(start_ticks(-1), 0u);
+  EXPECT_EQ(core::start_ticks(-1), 0u);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include "messages/error.h"
 #include "messages/nearest.h"
 #include "tools/trainyard/exit_codes.h"
-#include "tools/trainyard/registry_client.h"
 #include "tools/trainyard/run_finder.h"
 #include "tools/trainyard/table.h"
 #include "tools/trainyard/verbs.h"
+#include "visitors/registry_client.h"
 
 namespace trainyard::tools {
 namespace {
@@ -19,7 +19,7 @@ using nlohmann::json;
 /// Returns the registry's description of every component and program.
 json ask_nodes(const RunChoice& choice) {
   zmq::context_t context;
-  return RegistryClient(context, find_run(choice).registry).ask("nodes");
+  return visitors::RegistryClient(context, find_run(choice).registry).ask("nodes");
 }
 
 /// Keys that an answer lacks are shown as empty, because the launcher may have another version than this command.

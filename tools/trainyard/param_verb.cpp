@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "tools/trainyard/exit_codes.h"
-#include "tools/trainyard/registry_client.h"
 #include "tools/trainyard/run_finder.h"
 #include "tools/trainyard/table.h"
 #include "tools/trainyard/verbs.h"
+#include "visitors/registry_client.h"
 
 namespace trainyard::tools {
 namespace {
@@ -26,7 +26,7 @@ struct ParamArguments {
 /// Asks the component through the launcher. Throws the component's objection to the request.
 json call(const ParamArguments& arguments, const std::string& method, const json& body) {
   zmq::context_t context;
-  return RegistryClient(context, find_run(arguments.run).registry).call(arguments.component, method, body);
+  return visitors::RegistryClient(context, find_run(arguments.run).registry).call(arguments.component, method, body);
 }
 
 /// Reads a value from the command line: JSON if it is JSON (numbers, lists, true), otherwise a string.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/trainyard/registry_client.h"
+#include "visitors/registry_client.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,9 @@
 #include "launch/run/testing/launched_run.h"
 #include "launch/testing/expect_error.h"
 #include "messages/error.h"
+#include "visitors/run_info.h"
 
-namespace trainyard::tools {
+namespace trainyard::visitors {
 
 using namespace trainyard::testing;
 namespace {
@@ -21,7 +22,7 @@ class RegistryClientTest : public ::testing::Test {
   void SetUp() override { ASSERT_NE(run_.launcher(), 0) << run_.output(); }
 
   RegistryClient& client() {
-    if (!client_) client_.emplace(context_, launch::list_runs(run_.base()).at(0).registry);
+    if (!client_) client_.emplace(context_, visitors::list_runs(run_.base()).at(0).registry);
     return *client_;
   }
 
@@ -49,4 +50,4 @@ TEST_F(RegistryClientTest, ThrowsWhatTheOtherSideRefused) {
 }
 
 }  // namespace
-}  // namespace trainyard::tools
+}  // namespace trainyard::visitors

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "launch/run/run_directory.h"
+#include "visitors/run_info.h"
 
 namespace CLI {
 class App;
@@ -19,8 +19,7 @@ struct RunChoice {
   void add_to(CLI::App& verb);
 };
 
-/// Returns the newest run whose run name or launch name is `choice.name`, or the newest of all runs if this name is
-/// empty. Throws kNotFound, with the nearest name, if there is no such run.
-launch::RunInfo find_run(const RunChoice& choice, const std::string& base = launch::runs_directory());
+/// Returns the chosen run; see visitors::find_run().
+inline visitors::RunInfo find_run(const RunChoice& choice) { return visitors::find_run(choice.name); }
 
 }  // namespace trainyard::tools

@@ -5,9 +5,9 @@
 
 #include "messages/error.h"
 #include "tools/trainyard/exit_codes.h"
-#include "tools/trainyard/registry_client.h"
 #include "tools/trainyard/run_finder.h"
 #include "tools/trainyard/verbs.h"
+#include "visitors/registry_client.h"
 
 namespace trainyard::tools {
 namespace {
@@ -29,7 +29,7 @@ int call(const CallArguments& arguments) {
     throw Error(Code::kInvalidArgument, "service call: {} was given; a JSON object is needed", arguments.body);
   }
   zmq::context_t context;
-  RegistryClient registry(context, find_run(arguments.run).registry);
+  visitors::RegistryClient registry(context, find_run(arguments.run).registry);
   std::printf("%s\n", registry.call(arguments.component, arguments.service, body).dump(2).c_str());
   return kExitOk;
 }

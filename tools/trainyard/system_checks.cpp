@@ -107,9 +107,9 @@ SystemCheck check_open_files() {
 
 /// Checks whether runs can be found, and thus started, with the same checks of ownership as a launch.
 SystemCheck check_runs_directory() {
-  const std::string directory = launch::runs_directory();
+  const std::string directory = visitors::runs_directory();
   try {
-    const std::size_t running = launch::list_runs(directory).size();
+    const std::size_t running = visitors::list_runs(directory).size();
     return {Verdict::kGood, "run directory", fmt::format("{} ({} running)", directory, running), ""};
   } catch (const Error& error) {
     return {Verdict::kBad, "run directory", error.what(), ""};

@@ -6,22 +6,20 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <optional>
-#include <thread>
 
 #include "messages/error.h"
 #include "messages/json.h"
 #include "messages/nearest.h"
 #include "tools/trainyard/exit_codes.h"
-#include "tools/trainyard/registry_client.h"
 #include "tools/trainyard/run_finder.h"
-#include "tools/trainyard/subscriber.h"
 #include "tools/trainyard/table.h"
 #include "tools/trainyard/verbs.h"
+#include "visitors/registry_client.h"
+#include "visitors/watch.h"
 
 namespace trainyard::tools {
 
-// The verbs about topics use two sources: the registry says where a topic is published, and a Subscriber listens there.
+// The verbs about topics use two sources: the registry says where a topic is published, and a Watch listens there.
 // The launcher does not see the messages.
 
 namespace {
@@ -55,7 +53,7 @@ std::string names(const json& ends) {
 
 int list(const TopicArguments& arguments) {
   zmq::context_t context;
-  const json topics = RegistryClient(context, find_run(arguments.run).registry).ask("topics");
+  const json topics = visitors::RegistryClient(context, find_run(arguments.run).registry).ask("topics");
   // The JSON is the whole answer.
   if (arguments.as_json) {
     std::printf("%s\n", topics.dump(2).c_str());
@@ -71,7 +69,7 @@ int list(const TopicArguments& arguments) {
 }
 
 /// Returns the registry's description of a topic, whose leading slash may be missing.
-json find_topic(RegistryClient& registry, const std::string& name) {
+json find_topic(visitors::RegistryClient& registry, const std::string& name) {
   std::vector<std::string> known;
   for (const json& topic : registry.ask("topics")) {
     known.push_back(topic.value("topic", ""));
@@ -99,7 +97,7 @@ void print_counters(const std::string& process, const json& counters, const std:
 /// The schema is printed as it is sent, so that a client can be written from it.
 int info(const TopicArguments& arguments) {
   zmq::context_t context;
-  RegistryClient registry(context, find_run(arguments.run).registry);
+  visitors::RegistryClient registry(context, find_run(arguments.run).registry);
   const json topic = find_topic(registry, arguments.topic);
   std::printf("topic: %s\ntype: %s\nfingerprint: %s\n", topic.value("topic", "").c_str(),
               topic.value("type", "").c_str(), topic.value("fingerprint", "").c_str());
@@ -119,57 +117,9 @@ int info(const TopicArguments& arguments) {
   return kExitOk;
 }
 
-/// A subscription to the topic of the arguments, and the run to which it belongs.
-class Listener {
- public:
-  explicit Listener(const TopicArguments& arguments)
-      : run_(find_run(arguments.run)), registry_(context_, run_.registry) {
-    // For a topic that does not exist this throws, with the nearest one, before anything is subscribed.
-    const std::string name = find_topic(registry_, arguments.topic).value("topic", "");
-    subscriber_.emplace(context_, name, endpoints(name));
-  }
-
-  /// Returns the next message; empty if none arrives in time, or if the run has ended.
-  std::optional<Subscriber::Received> next(std::chrono::milliseconds deadline) {
-    // A run that ends in order says so. One that is killed does not, so that is checked between two slices.
-    constexpr std::chrono::milliseconds kSlice{500};
-    const auto until = Clock::now() + deadline;
-    for (;;) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
-      if (left.count() <= 0) return std::nullopt;
-      if (auto message = subscriber_->next(std::min(left, kSlice))) return message;
-      if (run_ended()) return std::nullopt;
-    }
-  }
-
-  bool run_ended() const { return subscriber_->ended() || !launch::is_alive(run_); }
-
- private:
-  /// Returns the addresses where the topic is published. Waits for the processes of a run that is still starting.
-  std::vector<std::string> endpoints(const std::string& topic) {
-    constexpr std::chrono::seconds kDeadline{10};
-    const auto until = Clock::now() + kDeadline;
-    while (Clock::now() < until && launch::is_alive(run_)) {
-      std::vector<std::string> found;
-      for (const json& publisher : find_topic(registry_, topic).value("publishers", json::array())) {
-        found.push_back(publisher.value("endpoint", ""));
-      }
-      // The endpoint is empty if that process is not ready yet.
-      if (!found.empty() && std::ranges::find(found, "") == found.end()) return found;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    throw Error(Code::kTimeout, "not every publisher of '{}' came up within {} s", topic, kDeadline.count());
-  }
-
-  launch::RunInfo run_;
-  zmq::context_t context_;
-  RegistryClient registry_;
-  std::optional<Subscriber> subscriber_;
-};
-
 /// The output is flushed at once, so that the reader of a pipe sees each message when it arrives.
-void print(const Subscriber::Received& message, bool one_line) {
-  const std::string text = json_from_binary(*message.schema, std::as_bytes(std::span(message.body)), one_line ? -1 : 2);
+void print(const visitors::Received& message, bool one_line) {
+  const std::string text = json_from_binary(message.stream->schema, message.bytes(), one_line ? -1 : 2);
   std::printf("%s%s\n", text.c_str(), one_line ? "" : "\n---");
   std::fflush(stdout);
 }
@@ -180,12 +130,13 @@ std::chrono::milliseconds timeout_of(const TopicArguments& arguments) {
 
 /// The timeout is for the next message, not for all.
 int echo(const TopicArguments& arguments) {
-  Listener listener(arguments);
+  zmq::context_t context;
+  visitors::Watch watch(context, find_run(arguments.run), {arguments.topic});
   for (std::uint64_t seen = 0; arguments.count == 0 || seen < arguments.count; ++seen) {
-    const auto message = listener.next(timeout_of(arguments));
+    const auto message = watch.next(timeout_of(arguments));
     if (message) {
       print(*message, arguments.as_json);
-    } else if (listener.run_ended()) {
+    } else if (watch.ended()) {
       std::fprintf(stderr, "trainyard: the run has ended\n");
       // If a number of messages was requested, some are missing; otherwise all messages have been received.
       return arguments.count == 0 ? kExitOk : kExitNotFound;
@@ -199,13 +150,14 @@ int echo(const TopicArguments& arguments) {
 /// The rate is computed from the times of arrival here. Messages that were dropped on the way are not counted, so it is
 /// a lower bound.
 int hz(const TopicArguments& arguments) {
-  Listener listener(arguments);
+  zmq::context_t context;
+  visitors::Watch watch(context, find_run(arguments.run), {arguments.topic});
   const auto until = Clock::now() + timeout_of(arguments);
   std::uint64_t seen = 0;
   Clock::time_point first, last;
   while (arguments.count == 0 || seen < arguments.count) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
-    if (left.count() <= 0 || !listener.next(left)) break;
+    if (left.count() <= 0 || !watch.next(left)) break;
     last = Clock::now();
     if (seen++ == 0) first = last;
   }

@@ -15,6 +15,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "core/process/start_ticks.h"
 #include "launch/run/guard.h"
 #include "launch/run/process_tree.h"
 #include "launch/run/supervisor.h"
@@ -58,8 +59,8 @@ LaunchedRun::~LaunchedRun() {
 }
 
 pid_t LaunchedRun::launcher() const {
-  eventually([this] { return !list_runs(base_).empty(); });
-  const std::vector<RunInfo> runs = list_runs(base_);
+  eventually([this] { return !visitors::list_runs(base_).empty(); });
+  const std::vector<visitors::RunInfo> runs = visitors::list_runs(base_);
   return runs.empty() ? 0 : runs.front().pid;
 }
 
@@ -74,7 +75,7 @@ bool LaunchedRun::prints(const std::string& text) const {
 }
 
 std::string LaunchedRun::ask(const std::string& question) const {
-  const std::vector<RunInfo> runs = list_runs(base_);
+  const std::vector<visitors::RunInfo> runs = visitors::list_runs(base_);
   if (runs.empty()) return "";
   zmq::context_t context;
   zmq::socket_t socket(context, zmq::socket_type::dealer);
@@ -130,7 +131,7 @@ bool eventually(const std::function<bool()>& condition, std::chrono::seconds dea
 }
 
 bool is_gone(pid_t pid) {
-  return eventually([pid] { return start_ticks(pid) == 0; });
+  return eventually([pid] { return core::start_ticks(pid) == 0; });
 }
 
 // The plan has no edges: the fakes exchange nothing, and the launcher does not use edges.

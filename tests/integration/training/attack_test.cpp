@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <limits>
 
-#include "launch/run/run_directory.h"
 #include "messages/limits.h"
 #include "tests/integration/training/stranger.h"
 #include "tests/integration/training/training_fixture.h"
-#include "tools/trainyard/registry_client.h"
+#include "visitors/registry_client.h"
+#include "visitors/run_info.h"
 
 namespace trainyard {
 namespace {
@@ -46,7 +46,7 @@ class AttackTest : public TrainingTest {
                                    "component.data_loader.params.dataset={ plugin = \"synthetic\", features = 4096, "
                                    "classes = 10, samples = 1000 }"});
     ASSERT_TRUE(eventually([&] { return sent("/metrics") > 100; })) << training_->all();
-    registry_ = launch::list_runs().front().registry;
+    registry_ = visitors::list_runs().front().registry;
     ASSERT_NO_FATAL_FAILURE(warm_up());
     before_ = taken();
   }
@@ -71,7 +71,7 @@ class AttackTest : public TrainingTest {
   /// The gateway at which a topic is published.
   std::string gateway(const std::string& topic) {
     zmq::context_t context;
-    for (const auto& entry : tools::RegistryClient(context, registry_).ask("topics")) {
+    for (const auto& entry : visitors::RegistryClient(context, registry_).ask("topics")) {
       if (entry.at("topic") == topic) return entry.at("publishers").at(0).at("endpoint");
     }
     return "";

@@ -7,7 +7,7 @@
 
 #include "core/transport/frames.h"
 #include "messages/error.h"
-#include "tools/trainyard/registry_client.h"
+#include "visitors/registry_client.h"
 
 namespace trainyard::testing {
 
@@ -77,7 +77,7 @@ GoodClient::GoodClient(std::string registry)
 
 void GoodClient::ask_until_stopped(const std::string& registry) {
   zmq::context_t context;
-  tools::RegistryClient client(context, registry);
+  visitors::RegistryClient client(context, registry);
   try {
     while (!stopping_) {
       const auto begun = std::chrono::steady_clock::now();

@@ -9,9 +9,9 @@
 #include <sstream>
 #include <zmq.hpp>
 
-#include "launch/run/run_directory.h"
 #include "messages/error.h"
-#include "tools/trainyard/registry_client.h"
+#include "visitors/registry_client.h"
+#include "visitors/run_info.h"
 
 namespace trainyard::testing {
 
@@ -46,12 +46,12 @@ std::vector<std::string> cells(const std::string& line) {
 }
 
 /// Asks the registry of the newest run. Returns null if there is none, or if it does not answer (any more).
-json ask(const std::function<json(tools::RegistryClient&)>& question) {
+json ask(const std::function<json(visitors::RegistryClient&)>& question) {
   try {
-    const std::vector<launch::RunInfo> runs = launch::list_runs();
+    const std::vector<visitors::RunInfo> runs = visitors::list_runs();
     if (runs.empty()) return nullptr;
     zmq::context_t context;
-    tools::RegistryClient registry(context, runs.front().registry);
+    visitors::RegistryClient registry(context, runs.front().registry);
     return question(registry);
   } catch (const Error&) {
     return nullptr;
@@ -112,7 +112,7 @@ std::vector<std::string> TrainingTest::losses(const std::string& directory, std:
 }
 
 json TrainingTest::counters() const {
-  return ask([](tools::RegistryClient& registry) { return registry.call("", "counters"); });
+  return ask([](visitors::RegistryClient& registry) { return registry.call("", "counters"); });
 }
 
 json TrainingTest::visitors(const std::string& topic) const {
@@ -141,7 +141,7 @@ std::uint64_t TrainingTest::sent(const std::string& topic) const {
 }
 
 json TrainingTest::node(const std::string& component) const {
-  const json nodes = ask([](tools::RegistryClient& registry) { return registry.ask("nodes"); });
+  const json nodes = ask([](visitors::RegistryClient& registry) { return registry.ask("nodes"); });
   for (const json& node : nodes) {
     if (node.at("component") == component) return node;
   }

@@ -12,10 +12,8 @@
 #include <sstream>
 #include <zmq.hpp>
 
-#include "launch/run/run_directory.h"
 #include "tests/integration/training/training_fixture.h"
-#include "tools/trainyard/registry_client.h"
-#include "tools/trainyard/subscriber.h"
+#include "visitors/watch.h"
 
 namespace trainyard {
 namespace {
@@ -137,17 +135,6 @@ class LateVisitorTest : public TrainingTest {
     ASSERT_TRUE(eventually([&] { return sent("/metrics") > 100; })) << training_->all();
   }
 
-  /// Where a topic is published, by its processes.
-  static std::vector<std::string> gateways(const std::string& topic) {
-    zmq::context_t context;
-    std::vector<std::string> found;
-    for (const auto& entry : tools::RegistryClient(context, launch::list_runs().front().registry).ask("topics")) {
-      if (entry.at("topic") != topic) continue;
-      for (const auto& publisher : entry.at("publishers")) found.push_back(publisher.at("endpoint"));
-    }
-    return found;
-  }
-
   std::unique_ptr<Command> training_;
 };
 
@@ -164,23 +151,21 @@ TEST_F(LateVisitorTest, ReceivesWhatWasSaidOnceAtTheStart) {
 
 TEST_F(LateVisitorTest, IsToldOfTheEndOfTheRun) {
   zmq::context_t context;
-  tools::Subscriber subscriber(context, "/metrics", gateways("/metrics"));
-  ASSERT_TRUE(subscriber.next(std::chrono::seconds(20)).has_value());
-  EXPECT_FALSE(subscriber.ended());
+  visitors::Watch watch(context, visitors::find_run(""), {"/metrics"});
+  ASSERT_TRUE(watch.next(std::chrono::seconds(20)).has_value());
+  EXPECT_FALSE(watch.ended());
   interrupt(*training_);
   EXPECT_TRUE(eventually([&] {
-    subscriber.next(std::chrono::milliseconds(10));
-    return subscriber.ended();
+    watch.next(std::chrono::milliseconds(10));
+    return watch.ended();
   }));
+  EXPECT_FALSE(watch.killed());
 }
 
 TEST_F(LateVisitorTest, CanFollowABatchByItsTraceThroughEveryHop) {
   zmq::context_t context;
   std::map<std::string, std::set<std::uint64_t>> traces;
-  std::map<std::string, std::unique_ptr<tools::Subscriber>> subscribers;
-  for (const char* topic : {"/batches", "/gradients", "/parameters", "/metrics"}) {
-    subscribers[topic] = std::make_unique<tools::Subscriber>(context, topic, gateways(topic));
-  }
+  visitors::Watch watch(context, visitors::find_run(""), {"/batches", "/gradients", "/parameters", "/metrics"});
   const auto in_all = [&] {
     std::size_t found = 0;
     for (const std::uint64_t trace : traces["/batches"]) {
@@ -190,12 +175,12 @@ TEST_F(LateVisitorTest, CanFollowABatchByItsTraceThroughEveryHop) {
     return found;
   };
   EXPECT_TRUE(eventually([&] {
-    for (const auto& [topic, subscriber] : subscribers) {
-      while (const auto message = subscriber->next(std::chrono::milliseconds(1))) {
-        EXPECT_NE(message->header.trace, 0u) << topic;
-        EXPECT_TRUE(traces[topic].insert(message->header.trace).second || topic != "/batches") << "one for each batch";
-        if (traces[topic].size() % 100 == 0) break;
-      }
+    for (int taken = 0; taken < 100; ++taken) {
+      const auto message = watch.next(std::chrono::milliseconds(1));
+      if (!message) break;
+      const std::string& topic = message->stream->topic;
+      EXPECT_NE(message->header.trace, 0u) << topic;
+      EXPECT_TRUE(traces[topic].insert(message->header.trace).second || topic != "/batches") << "one for each batch";
     }
     return in_all() >= 20;
   }));

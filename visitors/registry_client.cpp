@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/trainyard/registry_client.h"
+#include "visitors/registry_client.h"
+
+#include <algorithm>
 
 #include "messages/error.h"
 
-namespace trainyard::tools {
+namespace trainyard::visitors {
 namespace {
 
 using nlohmann::json;
@@ -32,26 +34,32 @@ json RegistryClient::call(const std::string& target, const std::string& method, 
                   method == "param.set" ? kDeadlineOfChange : kDeadline);
 }
 
-json RegistryClient::exchange(json question, std::chrono::seconds deadline) {
+std::uint64_t RegistryClient::post(json question) {
   const std::uint64_t id = next_id_++;
   question["id"] = id;
   socket_.send(zmq::buffer(question.dump()), zmq::send_flags::none);
-  // The question has one deadline, however many stray answers arrive meanwhile.
+  return id;
+}
+
+std::optional<json> RegistryClient::answer(std::uint64_t id, std::chrono::milliseconds deadline) {
+  // There is one deadline, however many stray answers arrive meanwhile.
   const auto until = std::chrono::steady_clock::now() + deadline;
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-    if (left.count() <= 0) break;
-    socket_.set(zmq::sockopt::rcvtimeo, static_cast<int>(left.count()));
+    socket_.set(zmq::sockopt::rcvtimeo, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
     zmq::message_t frame;
-    // The time is up.
-    if (!socket_.recv(frame)) break;
+    if (!socket_.recv(frame)) return std::nullopt;  // The time is up.
     const json reply = json::parse(frame.to_string_view(), nullptr, false);
     if (!reply.is_object() || reply.value("id", json()) != json(id)) continue;  // The answer is late, or not for us.
     if (reply.value("ok", false)) return reply.value("result", json());
     const bool unknown = reply.value("code", std::string()) == name_of(Code::kNotFound);
     throw Error(unknown ? Code::kNotFound : Code::kInvalidArgument, "{}", reply.value("error", "no reason given"));
   }
+}
+
+json RegistryClient::exchange(json question, std::chrono::seconds deadline) {
+  if (auto result = answer(post(std::move(question)), deadline)) return *std::move(result);
   throw Error(Code::kTimeout, "the launcher did not answer within {} s; is it stopped?", deadline.count());
 }
 
-}  // namespace trainyard::tools
+}  // namespace trainyard::visitors

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/shared_memory/process_life.h"
+#include "core/process/start_ticks.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-namespace trainyard::shared_memory {
+namespace trainyard::core {
 
 // proc(5): "pid (name) state ..."; the name may hold anything, even parentheses. The start time is field 22.
 std::uint64_t start_ticks(pid_t pid) {
@@ -27,4 +27,4 @@ std::uint64_t start_ticks(pid_t pid) {
   return ticks;
 }
 
-}  // namespace trainyard::shared_memory
+}  // namespace trainyard::core

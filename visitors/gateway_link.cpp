@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "visitors/gateway_link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "messages/error.h"
+#include "messages/limits.h"
+
+namespace trainyard::visitors {
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::uint64_t bytes_of(const Received& message) {
+  std::uint64_t bytes = message.body.size();
+  for (const zmq::message_t& payload : message.payloads) bytes += payload.size();
+  return bytes;
+}
+
+/// Returns a socket that reports when connections of `socket` are made and lost.
+zmq::socket_t monitor_of(zmq::context_t& context, zmq::socket_t& socket) {
+  const std::string address = fmt::format("inproc://monitor-{}", fmt::ptr(socket.handle()));
+  if (zmq_socket_monitor(socket.handle(), address.c_str(), ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED) !=
+      0) {
+    throw Error(Code::kIo, "cannot watch a connection: {}", zmq_strerror(zmq_errno()));
+  }
+  zmq::socket_t monitor(context, zmq::socket_type::pair);
+  monitor.connect(address);
+  return monitor;
+}
+
+}  // namespace
+
+GatewayLink::GatewayLink(zmq::context_t& context, std::string endpoint, std::vector<Stream*> streams,
+                         ListenOptions options)
+    : endpoint_(std::move(endpoint)),
+      options_(std::move(options)),
+      socket_(core::make_socket(context, zmq::socket_type::dealer)),
+      monitor_(monitor_of(context, socket_)) {
+  core::check_address(endpoint_);
+  if (streams.size() > kMaxVisitorSubscriptions) {
+    throw Error(Code::kInternal, "{} subscriptions on one connection; at most {} are allowed", streams.size(),
+                kMaxVisitorSubscriptions);
+  }
+  for (Stream* stream : streams) subscriptions_.push_back({.stream = stream});
+  try {
+    socket_.connect(endpoint_);
+  } catch (const zmq::error_t& error) {
+    throw Error(Code::kIo, "cannot connect to {}: {}", endpoint_, error.what());
+  }
+}
+
+GatewayLink::~GatewayLink() {
+  for (std::uint32_t i = 0; connected_ && i < subscriptions_.size(); ++i) {
+    if (!subscriptions_[i].ended) core::send_control(socket_, "", Unsubscribe{i});
+  }
+  zmq_socket_monitor(socket_.handle(), nullptr, 0);
+}
+
+void GatewayLink::add_to(std::vector<zmq::pollitem_t>& items) {
+  items.push_back({socket_.handle(), 0, ZMQ_POLLIN, 0});
+  items.push_back({monitor_.handle(), 0, ZMQ_POLLIN, 0});
+}
+
+bool GatewayLink::ended() const { return std::ranges::all_of(subscriptions_, &Subscription::ended); }
+
+// Control messages are served on the way; only data ends the loop.
+std::optional<Received> GatewayLink::take() {
+  serve_monitor();
+  while (core::receive_frames(socket_, frames_)) {
+    if (frames_.size() < 3) continue;  // This is a publisher's probe for readers that have gone.
+    if (frames_[0].size() == 0) {
+      on_control(frames_);
+    } else if (auto received = on_data(frames_)) {
+      return received;
+    }
+  }
+  return std::nullopt;
+}
+
+// The event is a 16-bit number in the first frame; the second frame is the address.
+void GatewayLink::serve_monitor() {
+  zmq::message_t event;
+  while (monitor_.recv(event, zmq::recv_flags::dontwait)) {
+    std::uint16_t number = 0;
+    if (event.size() >= sizeof number) std::memcpy(&number, event.data(), sizeof number);
+    zmq::message_t address;
+    if (event.more()) (void)monitor_.recv(address);
+    connected_ = number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
+    if (connected_) subscribe();
+  }
+}
+
+// A new subscription begins with its full credit.
+void GatewayLink::subscribe() {
+  for (std::uint32_t i = 0; i < subscriptions_.size(); ++i) {
+    Subscription& subscription = subscriptions_[i];
+    subscription.answered = subscription.flushing = subscription.ended = false;
+    subscription.messages = subscription.bytes = 0;
+    core::send_control(socket_, "",
+                       Subscribe{.subscription = i,
+                                 .topic = subscription.stream->topic,
+                                 .policy = options_.policy,
+                                 .window_messages = options_.window_messages,
+                                 .window_bytes = options_.window_bytes,
+                                 .payloads = options_.payloads});
+  }
+}
+
+void GatewayLink::on_control(const core::Frames& frames) {
+  const std::string_view kind = frames[1].to_string_view();
+  if (kind == Subscribed::kTypeName) {
+    on_answer(core::read_message<Subscribed>(frames[2]));
+  } else if (kind == Ended::kTypeName) {
+    if (Subscription* subscription = find(core::read_message<Ended>(frames[2]).subscription))
+      subscription->ended = true;
+  } else if (kind == Flush::kTypeName) {
+    const std::uint32_t number = core::read_message<Flush>(frames[2]).subscription;
+    if (Subscription* subscription = find(number)) {
+      subscription->flushing = true;
+      return_credit(*subscription, number);
+    }
+  }
+}
+
+// The schema arrives before the first message, and nothing else is needed to decode the messages.
+void GatewayLink::on_answer(const Subscribed& answer) {
+  Subscription* subscription = find(answer.subscription);
+  if (subscription == nullptr) return;
+  Stream& stream = *subscription->stream;
+  if (!answer.error.empty()) {
+    throw Error(Code::kNotFound, "topic '{}' cannot be subscribed: {}", stream.topic, answer.error);
+  }
+  if (stream.fingerprint != 0 && stream.fingerprint != answer.fingerprint) {
+    throw Error(Code::kCorrupt, "the publishers of topic '{}' disagree about its type: {} and {}", stream.topic,
+                stream.type, answer.type);
+  }
+  if (stream.fingerprint == 0) {
+    stream.schema = parse_schema(answer.schema);
+    stream.type = answer.type;
+    stream.fingerprint = answer.fingerprint;
+    stream.schema_text = answer.schema;
+  }
+  subscription->answered = true;
+}
+
+GatewayLink::Subscription* GatewayLink::find(std::uint32_t number) {
+  return number < subscriptions_.size() ? &subscriptions_[number] : nullptr;
+}
+
+std::optional<Received> GatewayLink::on_data(core::Frames& frames) {
+  Received received;
+  received.header = read_header(std::as_bytes(std::span(static_cast<const char*>(frames[1].data()), frames[1].size())));
+  Subscription* subscription = find(received.header.subscription);
+  if (subscription == nullptr || !subscription->answered) return std::nullopt;
+  if (received.header.fingerprint != subscription->stream->fingerprint) {
+    throw Error(Code::kCorrupt, "a message on topic '{}' has another type than was announced",
+                subscription->stream->topic);
+  }
+  received.body = std::move(frames[2]);
+  for (std::size_t i = 3; i < frames.size(); ++i) received.payloads.push_back(std::move(frames[i]));
+  received.stream = subscription->stream;
+  received.arrival_time_ns = now_ns();
+  count(*subscription, received.header);
+  ++subscription->messages;
+  subscription->bytes += bytes_of(received);
+  if (subscription->flushing || subscription->messages * 2 >= options_.window_messages ||
+      subscription->bytes * 2 >= options_.window_bytes) {
+    return_credit(*subscription, received.header.subscription);
+  }
+  return received;
+}
+
+// The numbers of a process that was started again begin at 0 again, which is no gap.
+void GatewayLink::count(Subscription& subscription, const Header& header) {
+  ++subscription.stream->arrived;
+  const auto [next, first] = subscription.next_sequence.try_emplace(header.source, header.sequence);
+  if (!first && header.sequence > next->second) subscription.stream->missed += header.sequence - next->second;
+  next->second = header.sequence + 1;
+}
+
+void GatewayLink::return_credit(Subscription& subscription, std::uint32_t number) {
+  if (subscription.messages == 0) return;
+  core::send_control(socket_, "",
+                     Credit{.subscription = number, .messages = subscription.messages, .bytes = subscription.bytes});
+  subscription.messages = subscription.bytes = 0;
+}
+
+}  // namespace trainyard::visitors

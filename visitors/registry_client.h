@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <zmq.hpp>
+
+namespace trainyard::visitors {
+
+/// A client of the registry of a running launch (docs/wire_format.md, section 2). Every question has a deadline, so a
+/// program does not hang if the launcher is stopped.
+class RegistryClient {
+ public:
+  /// Connects to the registry. Success does not prove that the launcher is running. Throws kIo.
+  RegistryClient(zmq::context_t& context, const std::string& endpoint);
+
+  /// Asks the question `op`, which is "run", "topics" or "nodes", and returns the answer. Throws kTimeout if no answer
+  /// arrives, and kInvalidArgument, with the reason, if the registry refuses the question.
+  nlohmann::json ask(const std::string& op);
+
+  /// Calls a method of a component: a service, or param.list, param.get or param.set. If `target` is empty, calls a
+  /// method of all processes. Returns the result. Throws kNotFound if the component does not exist, and kTimeout if no
+  /// answer arrives. Throws kInvalidArgument, with the reason, if the component refuses the call, for example because
+  /// it has no such method.
+  nlohmann::json call(const std::string& target, const std::string& method,
+                      const nlohmann::json& body = nlohmann::json::object());
+
+  /// Sends a question, which is an object with `op` and its arguments, and returns the question's id without waiting.
+  std::uint64_t post(nlohmann::json question);
+
+  /// Returns the answer to the question `id` of post(), or nothing if it does not arrive within `deadline`. Answers to
+  /// other questions that arrive meanwhile are discarded. Throws as ask() does if the registry refuses the question.
+  std::optional<nlohmann::json> answer(std::uint64_t id, std::chrono::milliseconds deadline);
+
+  /// Returns the socket, so that a program can wait for an answer and for other things at the same time.
+  zmq::socket_ref socket() { return socket_; }
+
+ private:
+  nlohmann::json exchange(nlohmann::json question, std::chrono::seconds deadline);
+
+  zmq::socket_t socket_;
+  std::uint64_t next_id_ = 1;
+};
+
+}  // namespace trainyard::visitors

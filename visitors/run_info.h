@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard::visitors {
+
+/// The content of the file `run.json` in a run directory. Programs of the user who launched the run read it to find the
+/// run (docs/wire_format.md, section 1).
+struct RunInfo {
+  std::string run;   ///< The name of the run, unique on this host, such as "mnist-1xk".
+  std::string name;  ///< The name that the launch file or the user gave, such as "mnist".
+  std::string file;  ///< The launch file.
+  pid_t pid = 0;     ///< The pid of the launcher.
+  /// When the launcher was started; see core::start_ticks(). It distinguishes the launcher from a later process with
+  /// the same pid.
+  std::uint64_t start_ticks = 0;
+  std::string registry;   ///< The ZeroMQ endpoint that answers questions (docs/wire_format.md, section 2).
+  std::string directory;  ///< The run directory. It is not part of the file.
+};
+
+/// Returns the default directory for run directories: `trainyard-<uid>` in the folder that XDG_RUNTIME_DIR names, or in
+/// /tmp if it does not name a folder.
+std::string runs_directory();
+
+/// Reads `run.json` in a run directory, whether the launcher is alive or not. Returns nothing if the file does not
+/// exist or cannot be understood.
+std::optional<RunInfo> read_run(const std::string& directory);
+
+/// Returns true if the launcher of the run is alive.
+bool is_alive(const RunInfo& run);
+
+/// Returns the runs whose launchers are alive, newest first. Throws kIo if `base` belongs to another user or is
+/// writable by others, because its content could not be trusted.
+std::vector<RunInfo> list_runs(const std::string& base = runs_directory());
+
+/// Returns the newest run whose full name or whose name is `name`, or the newest of all runs if `name` is empty. Throws
+/// kNotFound, with the nearest name, if there is no such run.
+RunInfo find_run(const std::string& name, const std::string& base = runs_directory());
+
+}  // namespace trainyard::visitors

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "visitors/watch.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "messages/error.h"
+#include "messages/limits.h"
+#include "messages/nearest.h"
+
+namespace trainyard::visitors {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+/// How often the registry is asked for addresses that are missing, while a run starts.
+constexpr milliseconds kBetweenQuestions{50};
+/// The same if a process cannot be reached. Most often it was started again at its old address.
+constexpr milliseconds kBetweenQuestionsAboutLost{1000};
+/// How often it is checked whether the launcher is alive. A run that ends in order says so by itself.
+constexpr milliseconds kBetweenChecks{500};
+
+bool matches(const std::string& pattern, const std::string& topic) {
+  const auto equal = [&](const std::string& text) { return ::fnmatch(text.c_str(), topic.c_str(), 0) == 0; };
+  return equal(pattern) || equal("/" + pattern);
+}
+
+}  // namespace
+
+Watch::Watch(zmq::context_t& context, RunInfo run, const std::vector<std::string>& patterns, ListenOptions options)
+    : context_(context), run_(std::move(run)), options_(std::move(options)), registry_(context, run_.registry) {
+  const json topics = registry_.ask("topics");
+  choose(topics, patterns);
+  connect(topics);
+}
+
+void Watch::choose(const json& topics, const std::vector<std::string>& patterns) {
+  std::vector<std::string> known;
+  std::set<std::string> chosen;
+  for (const json& topic : topics) known.push_back(topic.value("topic", ""));
+  for (const std::string& pattern : patterns) {
+    const std::size_t before = chosen.size();
+    std::ranges::copy_if(known, std::inserter(chosen, chosen.end()),
+                         [&](const std::string& topic) { return matches(pattern, topic); });
+    const bool found = chosen.size() != before ||
+                       std::ranges::any_of(chosen, [&](const std::string& topic) { return matches(pattern, topic); });
+    if (!found) throw Error(Code::kNotFound, "no topic '{}'{}", pattern, suggestion(pattern, known));
+  }
+  if (patterns.empty()) chosen.insert(known.begin(), known.end());
+  for (const std::string& topic : chosen) {
+    streams_.emplace_back();
+    streams_.back().topic = topic;
+  }
+}
+
+// Several publishers of one process share a gateway, and one subscription there is enough for all of them.
+void Watch::connect(const json& topics) {
+  complete_ = true;
+  std::set<std::string> endpoints;
+  std::map<std::string, std::vector<Stream*>> missing;
+  for (const json& topic : topics) {
+    const auto stream = std::ranges::find(streams_, topic.value("topic", ""), &Stream::topic);
+    if (stream == streams_.end()) continue;
+    for (const json& publisher : topic.value("publishers", json::array())) {
+      const std::string endpoint = publisher.value("endpoint", "");
+      endpoints.insert(endpoint);
+      if (endpoint.empty()) {
+        complete_ = false;  // This process is still starting.
+      } else if (connected_.emplace(endpoint, &*stream).second) {
+        missing[endpoint].push_back(&*stream);
+      }
+    }
+  }
+  // A process that was started again at another address does not come back to the old one.
+  std::erase_if(links_,
+                [&](const auto& link) { return link->disconnected() && !endpoints.contains(link->endpoint()); });
+  for (auto& [endpoint, streams] : missing) {
+    for (std::size_t first = 0; first < streams.size(); first += kMaxVisitorSubscriptions) {
+      const auto begin = streams.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto end =
+          streams.begin() + static_cast<std::ptrdiff_t>(std::min(streams.size(), first + kMaxVisitorSubscriptions));
+      links_.push_back(std::make_unique<GatewayLink>(context_, endpoint, std::vector<Stream*>(begin, end), options_));
+    }
+  }
+}
+
+std::optional<Received> Watch::next(milliseconds deadline) {
+  const auto until = Clock::now() + deadline;
+  for (;;) {
+    if (auto received = take_in_turn()) return received;
+    check_end();
+    if (ended_) return take_in_turn();  // What arrived before the end was noticed.
+    refresh();
+    const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+    if (left.count() <= 0) return std::nullopt;
+    wait(std::min(left, complete_ && !question_ ? kBetweenChecks : kBetweenQuestions));
+  }
+}
+
+std::optional<Received> Watch::take_in_turn() {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    turn_ = (turn_ + 1) % links_.size();
+    if (auto received = links_[turn_]->take()) return received;
+  }
+  return std::nullopt;
+}
+
+void Watch::check_end() {
+  const bool all_ended = complete_ && std::ranges::all_of(links_, [](const auto& link) { return link->ended(); });
+  if (all_ended) ended_ = true;
+  if (ended_ || Clock::now() < next_check_) return;
+  next_check_ = Clock::now() + kBetweenChecks;
+  const bool alive = is_alive(run_);
+  for (const auto& link : links_) {
+    if (link->ended()) continue;
+    if (!alive && !gone_.contains(link.get())) killed_ = true;
+    // The run may go on without this process, or start it again.
+    if (alive && link->disconnected()) gone_.insert(link.get());
+    if (alive && !link->disconnected()) gone_.erase(link.get());
+  }
+  if (!alive) ended_ = true;
+}
+
+// The answer is not waited for, because messages arrive meanwhile.
+void Watch::refresh() {
+  if (question_) {
+    const std::optional<json> topics = registry_.answer(*question_, milliseconds(0));
+    if (!topics) return;
+    question_.reset();
+    connect(*topics);
+  }
+  const bool lost =
+      std::ranges::any_of(links_, [](const auto& link) { return link->disconnected() && !link->ended(); });
+  if ((complete_ && !lost) || Clock::now() < next_question_) return;
+  next_question_ = Clock::now() + (complete_ ? kBetweenQuestionsAboutLost : kBetweenQuestions);
+  question_ = registry_.post({{"op", "topics"}});
+}
+
+void Watch::wait(milliseconds limit) {
+  std::vector<zmq::pollitem_t> items;
+  for (const auto& link : links_) link->add_to(items);
+  if (question_) items.push_back({registry_.socket().handle(), 0, ZMQ_POLLIN, 0});
+  zmq::poll(items, limit);
+}
+
+}  // namespace trainyard::visitors

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "visitors/gateway_link.h"
+#include "visitors/registry_client.h"
+#include "visitors/run_info.h"
+#include "visitors/stream.h"
+
+namespace trainyard::visitors {
+
+/// Listens to topics of a running launch as a visitor, so that it never slows training. It subscribes at every process
+/// that publishes them, also if a process is still starting, or is started again later. One thread uses it.
+///
+///     Watch watch(context, find_run("mnist"), {"/metrics"});
+///     while (!watch.ended()) {
+///       if (const auto message = watch.next(1s)) print(json_from_binary(message->stream->schema, message->bytes()));
+///     }
+class Watch {
+ public:
+  /// Listens to the topics that match a pattern of `patterns`: a name, whose leading slash may be missing, or a pattern
+  /// with `*` for any characters. Without patterns, it listens to all topics. Throws kNotFound, with the nearest topic,
+  /// if nothing matches a pattern, and kTimeout if the launcher does not answer.
+  Watch(zmq::context_t& context, RunInfo run, const std::vector<std::string>& patterns, ListenOptions options = {});
+
+  /// Returns the next message, or nothing if none arrives within `deadline` or no more messages can arrive. Processes
+  /// take turns, so that a busy one does not hide the others. Throws kCorrupt if a publisher sends a malformed message.
+  std::optional<Received> next(std::chrono::milliseconds deadline);
+
+  /// Returns true when no more messages can arrive: every publisher has said so, or the launcher has died.
+  bool ended() const { return ended_; }
+  /// Returns true if the launcher has died although publishers had not said that no more messages follow.
+  bool killed() const { return killed_; }
+
+  const RunInfo& run() const { return run_; }
+  /// Returns the topics with their counts. References to them stay valid.
+  const std::deque<Stream>& streams() const { return streams_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // Chooses the streams from the registry's list of topics.
+  void choose(const nlohmann::json& topics, const std::vector<std::string>& patterns);
+  // Connects to the processes that have come up. `topics` is the registry's answer.
+  void connect(const nlohmann::json& topics);
+  // Asks the registry again while the address of a publisher is missing or a process cannot be reached.
+  void refresh();
+  void check_end();
+  std::optional<Received> take_in_turn();
+  void wait(std::chrono::milliseconds limit);
+
+  zmq::context_t& context_;
+  RunInfo run_;
+  ListenOptions options_;
+  RegistryClient registry_;
+  std::deque<Stream> streams_;
+  std::vector<std::unique_ptr<GatewayLink>> links_;
+  std::set<std::pair<std::string, const Stream*>> connected_;  ///< Endpoint and topic.
+  bool complete_ = false;                                      ///< True when the address of every publisher is known.
+  std::optional<std::uint64_t> question_;
+  Clock::time_point next_question_{}, next_check_{};
+  std::set<const GatewayLink*> gone_;  ///< Links that were disconnected while the launcher was alive.
+  std::size_t turn_ = 0;
+  bool ended_ = false;
+  bool killed_ = false;
+};
+
+}  // namespace trainyard::visitors

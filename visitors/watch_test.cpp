@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "visitors/watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <thread>
+
+#include "core/process/start_ticks.h"
+#include "core/testing/error_of.h"
+#include "core/testing/temporary_folder.h"
+#include "messages/error.h"
+#include "visitors/fake_gateway.h"
+
+namespace trainyard::visitors::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using ::testing::HasSubstr;
+using trainyard::testing::error_of;
+
+/// Answers the question for the topics, on a thread of its own.
+class FakeRegistry {
+ public:
+  FakeRegistry(zmq::context_t& context, const std::string& endpoint) : socket_(context, zmq::socket_type::router) {
+    socket_.set(zmq::sockopt::linger, 0);
+    socket_.set(zmq::sockopt::rcvtimeo, 10);
+    socket_.bind(endpoint);
+    thread_ = std::jthread([this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) answer();
+    });
+  }
+
+  /// Sets where the topic is published; an address is empty while its process starts.
+  void publish(const std::string& topic, const std::vector<std::string>& endpoints) {
+    json publishers = json::array();
+    for (const std::string& endpoint : endpoints) publishers.push_back({{"component", "c"}, {"endpoint", endpoint}});
+    const std::lock_guard lock(mutex_);
+    topics_[topic] = {{"topic", topic}, {"publishers", publishers}};
+  }
+
+ private:
+  void answer() {
+    zmq::message_t peer, question;
+    if (!socket_.recv(peer) || !socket_.recv(question)) return;
+    json list = json::array();
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [name, topic] : topics_) list.push_back(topic);
+    }
+    const json reply = {{"id", json::parse(question.to_string_view()).at("id")}, {"ok", true}, {"result", list}};
+    socket_.send(peer, zmq::send_flags::sndmore);
+    socket_.send(zmq::buffer(reply.dump()), zmq::send_flags::none);
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, json> topics_;
+  zmq::socket_t socket_;
+  std::jthread thread_;
+};
+
+class WatchTest : public ::testing::Test {
+ protected:
+  std::string endpoint(const std::string& name) const { return "ipc://" + folder_.path() + "/" + name; }
+
+  RunInfo run(std::uint64_t later = 0) const {
+    return {.run = "r-1",
+            .pid = ::getpid(),
+            .start_ticks = core::start_ticks(::getpid()) + later,
+            .registry = endpoint("registry")};
+  }
+
+  /// Serves the watch until `done`, or until a deadline. What arrives is kept.
+  template <class Done>
+  void pump(Watch& watch, Done done) {
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while (!done() && std::chrono::steady_clock::now() < until) {
+      if (auto received = watch.next(10ms)) received_.push_back(std::move(*received));
+    }
+    EXPECT_TRUE(done()) << "nothing happened for 20 s";
+  }
+
+  /// Lets `gateway` accept a subscription, which the watch sends from within next().
+  void accept(Watch& watch, FakeGateway& gateway) {
+    watch.next(200ms);
+    gateway.accept();
+  }
+
+  zmq::context_t context_;
+  trainyard::testing::TemporaryFolder folder_;
+  FakeRegistry registry_{context_, endpoint("registry")};
+  std::vector<Received> received_;
+};
+
+TEST_F(WatchTest, ListensToTheTopicsThatMatch) {
+  for (const char* topic : {"/metrics", "/rank0/batches", "/rank1/batches", "/log"}) registry_.publish(topic, {});
+  const auto chosen = [&](const std::vector<std::string>& patterns) {
+    const Watch watch(context_, run(), patterns);
+    std::vector<std::string> names;
+    for (const Stream& stream : watch.streams()) names.push_back(stream.topic);
+    return names;
+  };
+  EXPECT_THAT(chosen({"metrics", "/rank*/batches"}),
+              ::testing::ElementsAre("/metrics", "/rank0/batches", "/rank1/batches"));
+  EXPECT_THAT(chosen({"/log", "/log"}), ::testing::ElementsAre("/log"));
+  EXPECT_EQ(chosen({}).size(), 4u);
+  EXPECT_THAT(error_of([&] { chosen({"/metric"}); }).second, HasSubstr("no topic '/metric'; did you mean '/metrics'?"));
+}
+
+TEST_F(WatchTest, WaitsForAProcessThatIsStillStarting) {
+  registry_.publish("/scalars", {""});
+  Watch watch(context_, run(), {"/scalars"});
+  EXPECT_FALSE(watch.next(100ms));
+  EXPECT_FALSE(watch.ended()) << "a publisher that has not come up has not ended";
+  FakeGateway gateway(context_, endpoint("late"));
+  registry_.publish("/scalars", {endpoint("late")});
+  accept(watch, gateway);
+  gateway.publish({"loss", 1}, 0);
+  pump(watch, [&] { return received_.size() == 1; });
+}
+
+TEST_F(WatchTest, FollowsAProcessThatWasStartedAgainElsewhere) {
+  std::optional<FakeGateway> gateway(std::in_place, context_, endpoint("first"));
+  registry_.publish("/scalars", {endpoint("first")});
+  Watch watch(context_, run(), {"/scalars"});
+  accept(watch, *gateway);
+  gateway->publish({"loss", 1}, 0);
+  pump(watch, [&] { return received_.size() == 1; });
+  gateway.reset();
+  FakeGateway second(context_, endpoint("second"));
+  registry_.publish("/scalars", {endpoint("second")});
+  std::jthread publisher([&] {
+    second.accept();
+    second.publish({"loss", 2}, 0);
+  });
+  pump(watch, [&] { return received_.size() == 2; });
+}
+
+TEST_F(WatchTest, LetsProcessesTakeTurns) {
+  FakeGateway busy(context_, endpoint("busy")), calm(context_, endpoint("calm"));
+  registry_.publish("/scalars", {endpoint("busy"), endpoint("calm")});
+  Watch watch(context_, run(), {"/scalars"});
+  accept(watch, busy);
+  calm.accept();
+  for (std::uint64_t i = 0; i < 100; ++i) busy.publish({"loss", 1}, i, 1);
+  calm.publish({"loss", 1}, 0, 2);
+  pump(watch, [&] { return received_.size() == 101; });
+  const auto of_calm = std::ranges::find(received_, 2u, [](const Received& r) { return r.header.source; });
+  EXPECT_LT(of_calm - received_.begin(), 100) << "it did not have to wait for all messages of the other process";
+}
+
+TEST_F(WatchTest, EndsWhenEveryPublisherHasSaidSo) {
+  FakeGateway gateway(context_, endpoint("gateway"));
+  registry_.publish("/scalars", {endpoint("gateway")});
+  Watch watch(context_, run(), {"/scalars"});
+  accept(watch, gateway);
+  gateway.publish({"loss", 1}, 0);
+  gateway.send(Ended{});
+  pump(watch, [&] { return watch.ended(); });
+  EXPECT_EQ(received_.size(), 1u);
+  EXPECT_FALSE(watch.killed());
+}
+
+TEST_F(WatchTest, EndsWhenTheLauncherHasDied) {
+  FakeGateway gateway(context_, endpoint("gateway"));
+  registry_.publish("/scalars", {endpoint("gateway")});
+  Watch watch(context_, run(1), {"/scalars"});
+  pump(watch, [&] { return watch.ended(); });
+  EXPECT_TRUE(watch.killed());
+}
+
+}  // namespace
+}  // namespace trainyard::visitors::testing
