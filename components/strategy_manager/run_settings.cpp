@@ -9,7 +9,7 @@ namespace {
 /// Finds contradictions that show only when several settings are seen together; each alone was checked as a parameter.
 void check(const RunSettings& settings) {
   if (settings.mode != RunMode::kFit) return;
-  if (settings.max_steps < 0 && settings.max_epochs < 0 && settings.max_time_s <= 0) {
+  if (settings.max_steps < 0 && settings.max_epochs < 0 && settings.max_time_s <= 0 && settings.stop_at_step <= 0) {
     throw Error(Code::kInvalidArgument,
                 "the run has no end: give max_steps, max_epochs or max_time_s; max_steps = -1, max_epochs = -1 and "
                 "max_time_s = {} were given",

@@ -22,6 +22,9 @@ struct RunSettings {
   std::int64_t max_steps = -1;
   std::int64_t max_epochs = -1;
   double max_time_s = 0;  ///< 0 means no limit.
+  /// The step after which training ends early, as if it had been stopped; 0 means off. Unlike max_steps, it does not
+  /// change the length of the run, so learning-rate schedules stay the same.
+  std::int64_t stop_at_step = 0;
   std::int64_t accumulate_grad_batches = 1;
   std::int64_t limit_train_batches = -1;  ///< The limit for each epoch.
   std::int64_t limit_val_batches = -1;    ///< The limit for each split; 0 means no validation.

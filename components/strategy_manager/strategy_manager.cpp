@@ -192,6 +192,7 @@ manager::RunSettings StrategyManager::read_settings() const {
           .max_steps = *max_steps_,
           .max_epochs = *max_epochs_,
           .max_time_s = *max_time_s_,
+          .stop_at_step = *stop_at_step_,
           .accumulate_grad_batches = *accumulate_grad_batches_,
           .limit_train_batches = *limit_train_batches_,
           .limit_val_batches = *limit_val_batches_,

@@ -122,6 +122,10 @@ class StrategyManager final : public Component {
                                       between(-1, 1e9) | in_unit("epochs")};
   Parameter<double> max_time_s_{*this, "max_time_s", 0, "time of the run; 0 = no limit",
                                 between(0, 1e9) | in_unit("s")};
+  Parameter<std::int64_t> stop_at_step_{*this, "stop_at_step", 0,
+                                        "end training early, after this step of the run; unlike max_steps, it does "
+                                        "not change learning-rate schedules; 0 = off",
+                                        at_least(0) | in_unit("steps")};
   Parameter<std::int64_t> accumulate_grad_batches_{*this, "accumulate_grad_batches", 1,
                                                    "number of batches whose gradients make one step",
                                                    between(1, 1e9) | in_unit("batches")};

@@ -77,8 +77,12 @@ std::uint64_t Timeline::steps_of_all_epochs() const {
   return step_ + steps_for(left_) + (epochs - epoch_ - 1) * steps_per_epoch();
 }
 
+bool Timeline::stopped_early() const {
+  return settings_.stop_at_step > 0 && step_ >= static_cast<std::uint64_t>(settings_.stop_at_step);
+}
+
 bool Timeline::over() const {
-  if (epoch_batches_ == 0) return true;
+  if (epoch_batches_ == 0 || stopped_early()) return true;
   return (settings_.max_steps >= 0 && step_ >= static_cast<std::uint64_t>(settings_.max_steps)) ||
          (settings_.max_epochs >= 0 && epoch_ >= static_cast<std::uint64_t>(settings_.max_epochs));
 }
@@ -88,6 +92,7 @@ std::string Timeline::why_over() const {
   if (settings_.max_steps >= 0 && step_ >= static_cast<std::uint64_t>(settings_.max_steps)) {
     return fmt::format("max_steps = {} reached", settings_.max_steps);
   }
+  if (stopped_early()) return fmt::format("stop_at_step = {} reached", settings_.stop_at_step);
   return fmt::format("max_epochs = {} reached", settings_.max_epochs);
 }
 
@@ -98,6 +103,7 @@ std::uint64_t Timeline::steps_until_due() const {
   steps = std::min(steps, until_multiple(step_, settings_.validate_every_steps));
   steps = std::min(steps, until_multiple(step_, settings_.checkpoint_every_steps));
   if (settings_.max_steps >= 0) steps = std::min(steps, static_cast<std::uint64_t>(settings_.max_steps) - step_);
+  if (settings_.stop_at_step > 0) steps = std::min(steps, static_cast<std::uint64_t>(settings_.stop_at_step) - step_);
   return steps;
 }
 

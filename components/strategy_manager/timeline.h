@@ -53,6 +53,8 @@ class Timeline {
   std::uint64_t batches_from(std::uint64_t used) const;
   // Returns the number of samples in a batch of all ranks together, or 1 if the loader counts batches.
   std::uint64_t batch_samples() const { return std::max<std::uint64_t>(1, train_.batch_samples); }
+  // Returns true if training has come to `stop_at_step`.
+  bool stopped_early() const;
   void begin_epoch(std::uint64_t epoch);
   // Returns the number of steps that `batches` make, rounded up because the last step of an epoch can have fewer
   // batches.

@@ -191,6 +191,22 @@ TEST(TimelineTest, WithoutABoundOnStepsTheTotalIsUnknown) {
   EXPECT_FALSE(timeline.over());
 }
 
+TEST(TimelineTest, StoppingEarlyDoesNotChangeTheLengthOfTheRun) {
+  RunSettings settings{.max_steps = 100, .stop_at_step = 37};
+  settings.validate_every_steps = 10;
+  Timeline timeline(settings, epochs(8), {});
+  std::set<std::uint64_t> validations;
+  while (!timeline.over()) {
+    timeline.advance();
+    if (timeline.validation_due()) validations.insert(timeline.step());
+  }
+  EXPECT_EQ(timeline.step(), 37u);
+  EXPECT_EQ(timeline.total_steps(), 100u) << "schedules must be those of the whole run";
+  EXPECT_EQ(validations, (std::set<std::uint64_t>{10, 20, 30}));
+  EXPECT_EQ(timeline.why_over(), "stop_at_step = 37 reached");
+  EXPECT_TRUE(Timeline(settings, epochs(8), {.step = 50}).over()) << "a resumed run that is already beyond it";
+}
+
 TEST(TimelineTest, SaysWhyItIsOver) {
   EXPECT_EQ(Timeline({.max_steps = 3}, epochs(5), {.step = 3}).why_over(), "max_steps = 3 reached");
   EXPECT_EQ(Timeline({.max_epochs = 0}, epochs(5), {}).why_over(), "max_epochs = 0 reached");
