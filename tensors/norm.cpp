@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/compiler/target_clones.h"
+
 namespace trainyard {
 namespace {
 
@@ -28,8 +30,7 @@ template <class T>
 }
 
 /// One of the clones is chosen when the library is loaded, so that the loop uses the widest registers of the machine.
-__attribute__((target_clones("default", "avx2", "avx512f"))) double square_sum(const float* values,
-                                                                               std::int64_t count) {
+TRAINYARD_TARGET_CLONES("default", "avx2", "avx512f") double square_sum(const float* values, std::int64_t count) {
   double sum = 0;
   for (std::int64_t begin = 0; begin < count; begin += kRun) {
     sum += square_run(values + begin, std::min(kRun, count - begin));

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/compiler/target_clones.h"
+
 namespace trainyard::image_folder {
 namespace {
 
@@ -20,11 +22,7 @@ constexpr std::int32_t kHalf = kOne / 2;
 constexpr std::size_t kGroup = 8;
 
 /// The variant is chosen when the library is loaded. Integer results are the same on every machine.
-#if defined(__x86_64__)
-#define TRAINYARD_PIXEL_KERNEL __attribute__((target_clones("default", "avx2")))
-#else
-#define TRAINYARD_PIXEL_KERNEL
-#endif
+#define TRAINYARD_PIXEL_KERNEL TRAINYARD_TARGET_CLONES("default", "avx2")
 
 /// sums += weight * pixels.
 TRAINYARD_PIXEL_KERNEL void add_row(const std::uint8_t* pixels, std::int16_t weight, std::size_t width,

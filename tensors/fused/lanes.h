@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/compiler/target_clones.h"
+
 namespace trainyard::fused {
 
 // The building blocks of the fused kernels: 64 bytes of float or double that are processed together. The compiler maps
@@ -15,11 +17,7 @@ namespace trainyard::fused {
 // differ in the last bit between processors with and without fused multiply-add.
 
 /// Compiles a kernel for three generations of x86; one is chosen when the library is loaded.
-#if defined(__x86_64__)
-#define TRAINYARD_KERNEL __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define TRAINYARD_KERNEL
-#endif
+#define TRAINYARD_KERNEL TRAINYARD_TARGET_CLONES("default", "arch=x86-64-v3", "arch=x86-64-v4")
 #define TRAINYARD_INLINE [[gnu::always_inline]] inline
 
 /// The vector types for elements of type T, as gcc and clang provide them. An `Unaligned` can be at any address that is
