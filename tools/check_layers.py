@@ -24,6 +24,7 @@ ALLOWED = {
     "checkpoints": {"messages"},
     "core": {"messages"},
     "visitors": {"messages", "core"},
+    "archive": {"messages", "core"},
     "collectives": {"messages", "core"},
     "tensors": {"messages", "core"},
     "accelerators": {"messages", "core", "tensors"},
@@ -32,11 +33,11 @@ ALLOWED = {
     "datasets": {"messages", "core"},
     "transforms": {"messages", "core", "datasets"},
     "components": {"messages", "checkpoints", "core", "visitors", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms"},
-    "launch": {"messages", "core", "visitors"},
-    "tools": {"messages", "checkpoints", "core", "visitors", "launch"},
+    "launch": {"messages", "core", "visitors", "archive"},
+    "tools": {"messages", "checkpoints", "core", "visitors", "archive", "launch"},
 }
 # LibTorch stays out of these.
-WITHOUT_TORCH = {"messages", "checkpoints", "core", "visitors", "datasets", "transforms", "launch", "tools"}
+WITHOUT_TORCH = {"messages", "checkpoints", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools"}
 INCLUDE = re.compile(r'^\s*#include\s+(["<])([^">]+)[">]')
 
 

@@ -30,12 +30,16 @@ constexpr std::size_t kMaxFiles = 256;
 /// Reads one launch file and, depth first, what it includes.
 class IncludeReader {
  public:
+  explicit IncludeReader(std::vector<SourceFile>* sources) : sources_(sources) {}
+
   // What a file says itself takes precedence over the files that it includes.
   Value read(const std::string& path) {
     chain_.push_back(path);
     if (++files_ > kMaxFiles) throw Error(Code::kInvalidArgument, "{}: more than {} files", path, kMaxFiles);
     // The file is parsed before its includes, because these are named in it.
-    Value own = read_toml(read_launch_text(path), path);
+    std::string text = read_launch_text(path);
+    Value own = read_toml(text, path);
+    if (sources_ != nullptr) sources_->push_back({path, std::move(text)});
     Value merged{Value::Table{}, own.origin};
     auto& table = std::get<Value::Table>(own.data);
     if (const auto include = table.extract("include"); !include.empty()) add_included(merged, include.mapped());
@@ -96,6 +100,7 @@ class IncludeReader {
     }
   }
 
+  std::vector<SourceFile>* sources_;
   std::vector<std::string> chain_;  ///< The files that are being read, outermost first.
   std::size_t files_ = 0;
 };
@@ -132,6 +137,8 @@ void merge(Value& base, Value over) {
   }
 }
 
-Value read_with_includes(const std::string& path) { return IncludeReader().read(path); }
+Value read_with_includes(const std::string& path, std::vector<SourceFile>* sources) {
+  return IncludeReader(sources).read(path);
+}
 
 }  // namespace trainyard::launch

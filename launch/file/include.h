@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "launch/file/source_file.h"
 #include "launch/file/value.h"
 
 namespace trainyard::launch {
@@ -17,6 +19,7 @@ void merge(Value& base, Value over);
 /// that comes with Trainyard is used. A later file takes precedence over an earlier one, and the including file takes
 /// precedence over all of them. Throws if files include each other (with the file, the line and the chain of files), if
 /// files are nested more than 16 deep, or if there are more than 256 in all.
-Value read_with_includes(const std::string& path);
+/// If `sources` is given, appends each file that was read, the including file before those that it includes.
+Value read_with_includes(const std::string& path, std::vector<SourceFile>* sources = nullptr);
 
 }  // namespace trainyard::launch

@@ -111,8 +111,9 @@ TopologySpec read_topology(const Value& topology) {
 }
 
 /// Reads the file and makes every value final.
-Value resolve(const std::string& path, const std::vector<std::string>& words, std::vector<std::string> run_keys) {
-  Value root = read_with_includes(path);
+Value resolve(const std::string& path, const std::vector<std::string>& words, std::vector<std::string> run_keys,
+              std::vector<SourceFile>& sources) {
+  Value root = read_with_includes(path, &sources);
   // This is constructed for its check alone: unknown keys at the root.
   [[maybe_unused]] const TableReader checked(root, "", kRootKeys);
   run_keys.insert(run_keys.end(), launcher_run_keys().begin(), launcher_run_keys().end());
@@ -141,14 +142,16 @@ std::string find_launch_file(const std::string& given) {
 LaunchFile load_launch_file(const std::string& given, const std::vector<std::string>& words,
                             const std::vector<std::string>& manager_keys) {
   const std::string path = find_launch_file(given);
-  const Value root = resolve(path, words, manager_keys);
+  std::vector<SourceFile> sources;
+  const Value root = resolve(path, words, manager_keys, sources);
   // A missing section counts as an empty one.
   const Value none{Value::Table{}, {path, 0}};
   const auto section = [&](const char* name) -> const Value& {
     const Value* found = root.find(name);
     return found == nullptr ? none : *found;
   };
-  LaunchFile file{path, read_run(section("run"), path), read_topology(section("topology")), read_components(root)};
+  LaunchFile file{path, read_run(section("run"), path), read_topology(section("topology")), read_components(root),
+                  std::move(sources)};
   if (file.components.empty()) {
     throw Error(Code::kInvalidArgument, "{}: has no component; at least one [component.NAME] is needed", path);
   }

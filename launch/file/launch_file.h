@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/file/source_file.h"
 #include "launch/file/value.h"
 #include "launch/plan/plan.h"
 
@@ -86,6 +87,7 @@ struct LaunchFile {
   RunSpec run;
   TopologySpec topology;
   std::vector<ComponentSpec> components;  ///< Sorted by name.
+  std::vector<SourceFile> sources;        ///< The files that were read, the launch file first.
 };
 
 /// Reads a launch file. If there is no file at `path`, the file of that name that comes with Trainyard is used. `words`

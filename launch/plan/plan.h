@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/file/source_file.h"
 #include "messages/plan.h"
 
 namespace trainyard::launch {
@@ -65,6 +66,8 @@ struct PlannedProcess {
 /// `trainyard launch` executes.
 struct Plan {
   std::string file;
+  std::vector<SourceFile> sources;     ///< The launch file and what it includes, as they were read.
+  std::vector<std::string> arguments;  ///< The words of the command line, such as "devices=2".
   std::string run;
   /// As written in the launch file. A relative path is relative to the working directory.
   std::string output_directory;

@@ -29,6 +29,7 @@ std::vector<std::string> manager_keys(Catalogue& catalogue) {
 Plan copy_run(const LaunchFile& file) {
   Plan plan;
   plan.file = file.path;
+  plan.sources = file.sources;
   plan.run = file.run.name;
   plan.output_directory = file.run.directory;
   plan.seed = file.run.seed;
@@ -71,6 +72,7 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   // before the processes' addresses and the order of activation.
   LaunchFile file = load_launch_file(path, arguments, manager_keys(catalogue));
   Plan plan = copy_run(file);
+  plan.arguments = arguments;
   plan.world_size = settle_ranks(file, catalogue, plan.choices);
   std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue);
   PlannedParameters planned = plan_parameters(file, drafts, catalogue);

@@ -8,6 +8,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "archive/launch_record.h"
 #include "core/plugin/plugin_info.h"
 #include "core/transport/admission.h"
 #include "core/transport/run_keys.h"
@@ -32,6 +33,7 @@ struct LaunchOptions {
   std::string process_program;                      ///< The path of `trainyard-process`.
   std::vector<std::string> plugin_path;             ///< The directories that processes load plugins from.
   std::map<std::string, core::PluginInfo> plugins;  ///< The plugins of the components, by name.
+  archive::Versions versions;                       ///< What this installation consists of, for the run's record.
   std::chrono::milliseconds rung{2'000};            ///< The time between SIGINT, SIGTERM and SIGKILL.
   std::chrono::milliseconds silence{30'000};        ///< A process that sends nothing for this long is reported.
   /// Signals that arrive within this time count as one request to stop.

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "archive/launch_record.h"
+
 namespace trainyard::launch {
 
 /// The exit codes of a run. A run that has failed returns kFailed even if it was also interrupted. The command
@@ -41,6 +43,12 @@ class RunOutcome {
   /// Returns the ExitCode of the run: kFailed if there was a failure, otherwise kInterrupted if the user asked the run
   /// to stop, otherwise kSuccess.
   int exit_code() const;
+
+  /// Returns whether the run ended by itself, failed or was interrupted; see exit_code().
+  archive::LaunchState state() const;
+
+  /// Returns why the run ended, such as "max_steps = 1000 reached".
+  std::string reason() const;
 
   /// Returns the last line of a run's output, which states how the run ended and why, for example "run finished:
   /// stopped by request". For a run that failed, it begins with "run failed".

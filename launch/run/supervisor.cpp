@@ -50,7 +50,8 @@ Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const Gua
                        },
                    .gone = [this] { run_.loop.quit(); },
                    .standstill = [this] { return watch_.standstill(); }}),
-      registry_(run_) {
+      registry_(run_),
+      journal_(run_) {
   ::signal(SIGPIPE, SIG_IGN);  // A reader that goes away must not end the run.
   ::signal(SIGTTOU, SIG_IGN);  // The guard owns the terminal, but the launcher may write to it as well.
   listen();
@@ -105,8 +106,11 @@ int Supervisor::run() {
   } catch (const Error& error) {
     fail(error.what());
   }
+  // This comes after the start of the processes, which then does not wait for the disk.
+  journal_.begin();
   run_.loop.run();
   kill_descendants();  // This kills processes that programs have left behind, and all processes if the guard is dead.
+  journal_.end(outcome_);
   run_.console.say(outcome_.last_words());
   guard_.will_exit(outcome_.exit_code());
   return outcome_.exit_code();

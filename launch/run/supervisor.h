@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "launch/run/heartbeat_watch.h"
+#include "launch/run/launch_journal.h"
 #include "launch/run/progress_watch.h"
 #include "launch/run/registry_server.h"
 #include "launch/run/run_context.h"
@@ -70,6 +71,7 @@ class Supervisor {
   StopSequence stop_;
   RegistryServer registry_;
   RunOutcome outcome_;
+  LaunchJournal journal_;
   PollLoop::Clock::time_point interrupted_;  ///< When the user first asked the run to stop.
 };
 

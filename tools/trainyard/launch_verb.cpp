@@ -10,6 +10,7 @@
 #include "messages/error.h"
 #include "tools/trainyard/planning.h"
 #include "tools/trainyard/verbs.h"
+#include "tools/trainyard/versions.h"
 
 namespace trainyard::tools {
 namespace {
@@ -41,6 +42,7 @@ int run_launch(const LaunchArguments& arguments, const std::string& name, const 
   launch::LaunchOptions options;
   options.process_program = launch::find_process_program();
   options.plugin_path = core::PluginLoader::default_directories();
+  options.versions = installed_versions();
   // The registry answers with ports and schemas from here, without asking the processes.
   for (const ComponentPlan& component : plan.components) {
     if (!options.plugins.contains(component.plugin)) {

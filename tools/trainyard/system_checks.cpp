@@ -23,6 +23,7 @@
 #include "launch/run/process_program.h"
 #include "launch/run/run_directory.h"
 #include "messages/error.h"
+#include "tools/trainyard/versions.h"
 
 namespace trainyard::tools {
 
@@ -203,11 +204,12 @@ SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_by
 
 // Facts come first, for bug reports, then the things that may be wrong.
 std::vector<SystemCheck> check_system() {
+  const archive::Versions versions = installed_versions();
   std::vector<SystemCheck> checks = {
-      {Verdict::kFact, "Trainyard", TRAINYARD_VERSION, ""},
-      {Verdict::kFact, "LibTorch", TRAINYARD_HOST_TORCH_VERSION, ""},
+      {Verdict::kFact, "Trainyard", versions.trainyard, ""},
+      {Verdict::kFact, "LibTorch", versions.libtorch, ""},
       {Verdict::kFact, "libzmq", zmq_version_text(), ""},
-      {Verdict::kFact, "compiler", TRAINYARD_COMPILER, ""},
+      {Verdict::kFact, "compiler", versions.compiler, ""},
       {Verdict::kFact, "ABI tag", std::string(host_abi_tag()), ""},
       {Verdict::kFact, "system", system_text(), ""},
       check_thread_variables(),

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "archive/launcher_identity.h"
+#include "messages/words.h"
+
+namespace trainyard::archive {
+
+/// Whether a launch goes on, or how it ended.
+enum class LaunchState : std::uint8_t {
+  kRunning,
+  kEnded,        ///< It finished, or every program ended.
+  kFailed,       ///< Something went wrong, and the launcher said so.
+  kInterrupted,  ///< The user stopped it.
+  kKilled,       ///< No end was recorded, and the launcher is dead.
+  kUnknown,      ///< No end was recorded, and the launcher is or was on another host.
+};
+constexpr auto words_of(LaunchState) {
+  return words("launch state", "running", "ended", "failed", "interrupted", "killed", "unknown");
+}
+
+/// The programs that made a run.
+struct Versions {
+  std::string trainyard;
+  std::string libtorch;
+  std::string compiler;
+  std::string system;  ///< The operating system, such as "Debian GNU/Linux 12 (bookworm)".
+};
+
+/// The state of the git repository that contains the launch file.
+struct GitState {
+  std::string commit;  ///< The full hash of the commit that was checked out; empty before the first commit.
+  std::string branch;  ///< Empty if no branch was checked out.
+  bool dirty = false;  ///< True if tracked files differed from the commit. Untracked files do not count.
+};
+
+/// A launch file, or a file that it includes, and the copy that was kept of it.
+struct KeptFile {
+  std::string path;  ///< Where the file was.
+  std::string copy;  ///< The path of the copy, relative to the launch's folder, such as "files/mnist.toml".
+};
+
+/// What the launcher keeps of one launch, in `launches/<number>/launch.json` below the output directory of the run.
+/// The folder also contains the copies of the launch file and its includes, and `plan.json`, the expanded plan as
+/// `trainyard plan --json` shows it. docs/launch_files.md describes both for users.
+struct LaunchRecord {
+  std::uint32_t number = 0;            ///< 1 for the first launch in the output directory.
+  std::string run;                     ///< The full name of the run, such as "mnist-9ix".
+  std::string name;                    ///< The name without the suffix, such as "mnist".
+  std::string file;                    ///< The launch file.
+  std::vector<std::string> arguments;  ///< The words of the command line after the launch file, such as "devices=2".
+  std::string working_directory;       ///< Where the launcher was called.
+  std::vector<KeptFile> files;         ///< The launch file first.
+  std::uint64_t seed = 0;
+  std::uint32_t ranks = 1;
+  Versions versions;
+  std::optional<GitState> git;  ///< Empty if the launch file is in no repository, or git did not answer in time.
+  LauncherIdentity launcher;    ///< The process that launched the run and watches over it.
+  std::int64_t started_ns = 0;  ///< When the run began, in nanoseconds since 1970.
+  std::int64_t ended_ns = 0;    ///< When the run ended; 0 if no end was recorded.
+  LaunchState state = LaunchState::kRunning;  ///< As it was recorded: never kKilled or kUnknown.
+  std::string reason;  ///< Why the run ended, such as "max_steps = 1000 reached"; empty while it runs.
+};
+
+/// Returns the state now: as recorded, or kKilled or kUnknown for a launcher that has recorded no end and is not found
+/// alive.
+LaunchState state_now(const LaunchRecord& launch);
+
+/// Returns the text of launch.json.
+std::string format_launch_record(const LaunchRecord& launch);
+
+/// Parses the text of launch.json. Throws kCorrupt, with a text that begins with `where`, if it is malformed or a field
+/// is missing. Fields that this version does not know are ignored.
+LaunchRecord parse_launch_record(const std::string& text, const std::string& where);
+
+/// Returns the folder of a launch: "<output directory>/launches/<number>".
+std::string launch_folder(const std::string& output_directory, std::uint32_t number);
+
+}  // namespace trainyard::archive

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "archive/metrics_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace trainyard::archive {
+
+const Series* MetricsTable::find(std::string_view name) const {
+  const auto found = std::ranges::find(series, name, &Series::name);
+  return found == series.end() ? nullptr : &*found;
+}
+
+// Seen from the end: a step that falls shows that a later launch begins behind it. Everything before it that is not
+// smaller than its first step was done again.
+std::vector<bool> rows_in_effect(const MetricsTable& table) {
+  std::vector<bool> in_effect(table.rows(), true);
+  std::uint64_t bound = std::numeric_limits<std::uint64_t>::max();
+  for (std::size_t row = table.rows(); row-- > 0;) {
+    const bool falls = row + 1 < table.rows() && table.steps[row + 1] < table.steps[row];
+    if (falls) bound = std::min(bound, table.steps[row + 1]);
+    in_effect[row] = table.steps[row] < bound;
+  }
+  return in_effect;
+}
+
+namespace {
+
+MetricPoint point_at(const MetricsTable& table, const Series& series, std::size_t i) {
+  const std::uint32_t row = series.rows[i];
+  return {series.values[i], table.steps[row], table.times_ns[row]};
+}
+
+}  // namespace
+
+// The last row is always in effect.
+std::optional<MetricPoint> last_point(const MetricsTable& table, const Series& series) {
+  const std::vector<bool> in_effect = rows_in_effect(table);
+  for (std::size_t i = series.rows.size(); i-- > 0;) {
+    if (in_effect[series.rows[i]]) return point_at(table, series, i);
+  }
+  return std::nullopt;
+}
+
+std::optional<MetricPoint> best_point(const MetricsTable& table, const Series& series, Wanted wanted) {
+  const std::vector<bool> in_effect = rows_in_effect(table);
+  std::optional<MetricPoint> best;
+  for (std::size_t i = 0; i < series.rows.size(); ++i) {
+    const double value = series.values[i];
+    if (!in_effect[series.rows[i]] || !std::isfinite(value)) continue;
+    const bool better = !best || (wanted == Wanted::kSmallest ? value < best->value : value > best->value);
+    if (better) best = point_at(table, series, i);
+  }
+  return best;
+}
+
+}  // namespace trainyard::archive

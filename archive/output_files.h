@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace trainyard::archive {
+
+/// Returns the paths of the files metrics_<stage>.csv in an output directory, sorted, or the path of metrics.jsonl if
+/// there are none; at most `most`. Only regular files count.
+std::vector<std::string> metrics_files(const std::string& output_directory, std::size_t most);
+
+/// What removing a run did.
+struct Removal {
+  std::vector<std::string> left;    ///< What is still there because no run made it, relative to the directory.
+  std::vector<std::string> failed;  ///< What could not be removed, with the reason.
+  std::size_t files = 0;            ///< The number of files that were removed.
+};
+
+/// Removes what runs have written to an output directory: tables, metrics.jsonl, TensorBoard's events, checkpoints, and
+/// the records of launches, and the folders of these if nothing else is in them. The directory itself and the lock in
+/// it stay, because the caller must hold the lock (launch/run/directory_lock.h). Links are removed but never followed.
+Removal remove_run(const std::string& output_directory);
+
+}  // namespace trainyard::archive

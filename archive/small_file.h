@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace trainyard::archive {
+
+/// Returns the content of a file. Throws kNotFound if it does not exist, kInvalidArgument if it is not a regular file,
+/// kCorrupt if it is longer than `max_bytes`, and kIo if it cannot be read.
+std::string read_small_file(const std::string& path, std::size_t max_bytes);
+
+/// Writes a file, so that a reader sees either the old content or the new one. Throws kIo.
+void write_whole_file(const std::string& path, std::string_view content);
+
+}  // namespace trainyard::archive

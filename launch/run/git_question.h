@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "archive/launch_record.h"
+#include "launch/run/file_descriptor.h"
+#include "launch/run/poll_loop.h"
+
+namespace trainyard::launch {
+
+/// Asks the program `git` what is checked out in a folder, while the loop goes on. If there is no git, if the folder is
+/// in no repository, or if git does not answer by the deadline, nothing happens.
+class GitQuestion {
+ public:
+  using Answer = std::function<void(archive::GitState state)>;
+
+  /// Starts git. `answer` is called from the loop, at most once.
+  GitQuestion(PollLoop& loop, const std::string& folder, std::chrono::milliseconds deadline, Answer answer);
+  /// Ends git, if it still runs.
+  ~GitQuestion();
+  GitQuestion(const GitQuestion&) = delete;
+  GitQuestion& operator=(const GitQuestion&) = delete;
+
+ private:
+  void read();
+  void stop();
+
+  PollLoop& loop_;
+  Answer answer_;
+  FileDescriptor process_;  ///< A pidfd, because the pid is another process's once git has been reaped.
+  FileDescriptor out_;
+  PollLoop::Id watch_ = 0;
+  PollLoop::Id deadline_ = 0;
+  std::string text_;
+};
+
+/// Reads what `git status --porcelain=v2 --branch` has printed. Returns nothing if git has printed no commit, as
+/// outside of a repository.
+std::optional<archive::GitState> parse_git_status(std::string_view text);
+
+}  // namespace trainyard::launch
