@@ -35,6 +35,10 @@ void add_param(CLI::App& app, Action& chosen);
 void add_service(CLI::App& app, Action& chosen);
 /// Adds `ckpt show|verify`, which examines checkpoints on disk. It needs neither a run nor LibTorch.
 void add_ckpt(CLI::App& app, Action& chosen);
+/// Adds `runs list|show|compare|best|rm`, which examines the output directories of runs. It does not need a run.
+void add_runs(CLI::App& app, Action& chosen);
+/// Adds `plot RUN...`, which draws the curves of runs in the terminal or as a picture.
+void add_plot(CLI::App& app, Action& chosen);
 /// Adds `doctor`, which checks whether this machine is suitable for Trainyard.
 void add_doctor(CLI::App& app, Action& chosen);
 

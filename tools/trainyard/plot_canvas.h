@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trainyard::tools {
+
+/// A rectangle of characters in which lines are drawn. With braille characters, each of them has 2 x 4 dots; otherwise
+/// each character is one dot, drawn as the mark of its line.
+class PlotCanvas {
+ public:
+  PlotCanvas(std::size_t columns, std::size_t rows, bool braille);
+
+  /// Returns the size in dots.
+  std::size_t width() const { return columns_ * (braille_ ? 2 : 1); }
+  std::size_t height() const { return rows_ * (braille_ ? 4 : 1); }
+
+  /// Draws a line between two dots, which are counted from the bottom left corner. Dots outside are left out. A
+  /// character that two lines share belongs to the later one.
+  void line(double x0, double y0, double x1, double y1, std::uint8_t pen);
+
+  /// Returns one row of characters, the top one being 0. `colours` adds escape sequences for the colours of the pens.
+  std::string row(std::size_t row, bool colours) const;
+
+ private:
+  void dot(std::int64_t x, std::int64_t y, std::uint8_t pen);
+
+  struct Cell {
+    std::uint8_t dots = 0;  ///< A bit for each dot, in the order of Unicode's braille patterns.
+    std::uint8_t pen = 0;
+  };
+
+  std::size_t columns_;
+  std::size_t rows_;
+  bool braille_;
+  std::vector<Cell> cells_;
+};
+
+/// Returns the mark with which a pen draws without braille characters: '*', '+', 'o', ...
+char mark_of(std::uint8_t pen);
+
+/// Returns the escape sequence that begins the colour of a pen. "\033[0m" ends it.
+std::string colour_of(std::uint8_t pen);
+
+}  // namespace trainyard::tools
