@@ -11,15 +11,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the folder of the shipped files. It is next to the folder of the program, in an installation as well as in a
-/// build folder.
-fs::path shipped_folder() {
-  std::error_code none;  // Without /proc, no files are found.
-  const fs::path program = fs::read_symlink("/proc/self/exe", none);
-  return program.parent_path().parent_path() / "share" / "trainyard" / "launch";
-}
+fs::path shipped_folder() { return shared_folder("launch"); }
 
 }  // namespace
+
+// It is next to the folder of the program, in an installation as well as in a build folder.
+std::string shared_folder(const std::string& name) {
+  std::error_code none;  // Without /proc, no files are found.
+  const fs::path program = fs::read_symlink("/proc/self/exe", none);
+  return program.parent_path().parent_path() / "share" / "trainyard" / name;
+}
 
 std::string shipped_file(const std::string& name) {
   const fs::path path = shipped_folder() / name;

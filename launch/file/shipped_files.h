@@ -5,6 +5,10 @@
 
 namespace trainyard::launch {
 
+/// Returns the folder share/trainyard/<name> of the installation or of the build folder to which this program belongs.
+/// It need not exist.
+std::string shared_folder(const std::string& name);
+
 /// Returns the path of the launch file `name`, such as "mnist.toml", that comes with Trainyard. Returns an empty text
 /// if there is no such file.
 std::string shipped_file(const std::string& name);

@@ -39,6 +39,8 @@ void add_ckpt(CLI::App& app, Action& chosen);
 void add_runs(CLI::App& app, Action& chosen);
 /// Adds `plot RUN...`, which draws the curves of runs in the terminal or as a picture.
 void add_plot(CLI::App& app, Action& chosen);
+/// Adds `new KIND NAME`, which makes a folder with a plugin that builds and passes its test.
+void add_new(CLI::App& app, Action& chosen);
 /// Adds `doctor`, which checks whether this machine is suitable for Trainyard.
 void add_doctor(CLI::App& app, Action& chosen);
 
