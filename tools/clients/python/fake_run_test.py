@@ -28,11 +28,11 @@ def shown(message):
     """A decoded message in the form of the samples: a tensor shows its bytes and not where they are."""
     if isinstance(message, list):
         return [shown(element) for element in message]
-    if not isinstance(message, dict):
-        return message
-    if "data" in message and "dtype" in message:
+    if isinstance(message, trainyard.Tensor):
         data = bytes(message["data"] or b"").decode("latin-1")
         return {"dtype": message["dtype"], "shape": message["shape"], "bytes": data}
+    if not isinstance(message, dict):
+        return message
     return {key: shown(value) for key, value in message.items()}
 
 
@@ -125,7 +125,7 @@ class FakeRun:
         self.registry_endpoint = f"ipc://{self.directory}/registry"
         self.topics, self.nodes, self.publishers, self.silent = {}, [], [], False
         self.registry = Server(self.registry_endpoint, self.answer)
-        self.info = {"run": run, "pid": os.getpid(), "start_ticks": trainyard._start_ticks(os.getpid()), "name": name,
+        self.info = {"run": run, "pid": os.getpid(), "start_ticks": trainyard.finder.start_ticks(os.getpid()), "name": name,
                      "file": f"{name}.toml", "registry": self.registry_endpoint}
         self.announce()
 

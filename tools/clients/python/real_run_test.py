@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python client against a training that is really running. Exit status 77: skipped, pyzmq is missing."""
+import asyncio
 import os
 import pathlib
 import signal
@@ -146,6 +147,27 @@ class RealRunTest(unittest.TestCase):
             self.run_.call("strategy_manager", "checkpiont")
         with self.assertRaisesRegex(trainyard.TrainyardError, "no op 'topcis'; did you mean 'topics'"):
             self.run_.request("topcis")
+
+    def test_one_subscription_has_several_topics_and_an_asynchronous_program_has_it_too(self):
+        wanted = {"/metrics", "/gradients", "/parameters", "/log"}
+        with self.run_.subscribe(sorted(wanted), into=trainyard.Record) as messages:
+            seen, deadline = {}, time.monotonic() + DEADLINE
+            while wanted - {"/log"} - set(seen) and time.monotonic() < deadline:
+                header, message = messages.receive(DEADLINE)
+                seen[header.topic] = message
+        self.assertGreater(seen["/gradients"].step, 0)
+        self.assertIn("loss", [value.name for value in seen["/metrics"].values])
+
+        async def receive():
+            run = await trainyard.aio.find_run("seen")
+            async with run.subscribe(["/metrics", "/parameters"], timeout=DEADLINE) as some:
+                async for header, _ in some:
+                    if header.topic == "/parameters":
+                        return await asyncio.gather(*(run.call("optimizer", "param.get", {"name": name})
+                                                      for name in ("lr", "rule")))
+
+        answers = asyncio.run(receive())
+        self.assertEqual([answer["value"] for answer in answers], [1e-3, "adamw"])
 
     def test_the_end_of_the_run_is_noticed(self):
         subscription = self.run_.subscribe("/metrics", timeout=None)

@@ -18,6 +18,7 @@ except ImportError:
     sys.exit(77)
 
 import trainyard
+from trainyard import command
 from fake_run_test import fake_run, load_samples, shown
 
 SAMPLES = load_samples()
@@ -70,7 +71,7 @@ class DecodeTest(unittest.TestCase):
             with self.assertRaises(trainyard.TrainyardError, msg=text):
                 trainyard.Schema(text)
         self.assertIn("no type 'B'", self.refusal("B", b""))
-        self.assertIn("nests it too deeply", self.refusal("A", b""))
+        self.assertIn("contains itself", self.refusal("A", b""))
 
     def test_headers_are_read_and_strangers_refused(self):
         header = trainyard.read_header(SAMPLES[0]["header"])
@@ -229,7 +230,7 @@ class RunTest(unittest.TestCase):
 class CommandTest(unittest.TestCase):
     def output(self, *words):
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            trainyard.main(words)
+            command.main(words)
         return out.getvalue()
 
     def test_topics_and_messages_are_printed(self):

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looks into running Trainyard runs from Python: topics, messages, calls. It needs only pyzmq.
+
+    import trainyard
+    run = trainyard.find_run()                                # the newest run, or find_run("mnist")
+    for header, message in run.subscribe("/metrics"):         # ends when the run ends
+        print(header.sequence, message["step"])
+    run.call("optimizer", "param.set", {"name": "lr", "value": 0.01})
+
+trainyard.aio has the same names for asynchronous programs. Nothing waits for ever: what does not come in time raises
+Timeout. A visitor cannot slow a run down: if it reads too slowly, it misses messages. The protocol is described in
+docs/wire_format.md.
+"""
+from typing import Any
+
+from .errors import BadMessage, Refused, RunEnded, Timeout, TrainyardError
+from .header import Header, read_header
+from .messages import Schema
+from .record import Record
+from .registry import Node, Publisher, Subscriber, Topic
+from .finder import RunInfo, runs_directory
+from .run import Run, find_run, runs
+from .subscription import Subscription
+from .tensor import DTYPES, Tensor
+from .version import __version__
+
+__all__ = ["BadMessage", "DTYPES", "Header", "Node", "Publisher", "Record", "Refused", "Run", "RunEnded", "RunInfo",
+           "Schema", "Subscriber", "Subscription", "Tensor", "Timeout", "Topic", "TrainyardError",
+           "__version__", "aio", "find_run", "read_header", "runs", "runs_directory"]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports trainyard.aio when it is first used, because asyncio takes longer to import than all the rest."""
+    if name == "aio":
+        import importlib
+        return importlib.import_module(".aio", __name__)
+    raise AttributeError(f"module 'trainyard' has no attribute {name!r}")

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bounds of docs/wire_format.md, section 8. What exceeds them is refused before memory is allocated for it."""
+from __future__ import annotations
+
+PAYLOADS = 64
+DIMENSIONS = 16
+TOPIC_BYTES = 200
+BODY_BYTES = 64 << 20
+NESTING = 32
+SCHEMA_BYTES = 65536
+WINDOW_MESSAGES = 1024
+WINDOW_BYTES = 64 << 20
+SUBSCRIPTIONS = 64
+CONTROL_BYTES = 4096
+QUESTION_BYTES = 1 << 20
+
+# Two bounds of this package. The page does not limit a payload or an answer of the registry.
+PAYLOAD_BYTES = 1 << 30
+ANSWER_BYTES = 64 << 20
