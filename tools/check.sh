@@ -9,10 +9,11 @@
 #
 # Stages of every commit:  format spelling layers build libraries tests
 # Heavier ones:            tidy asan tsan fuzz debian12 debian13 package
+# From PyPI and npm:       clients
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-usage() { sed -n '3,11s/^# \{0,1\}//p' tools/check.sh; }
+usage() { sed -n '3,12s/^# \{0,1\}//p' tools/check.sh; }
 
 . tools/packages.sh
 export TRAINYARD_CHECK_INSTALL=true TRAINYARD_CHECK_SLOW=true TRAINYARD_CHECK_SINCE=""
@@ -118,6 +119,14 @@ stage_debian13() { tools/stages/fresh_debian.sh trixie; }
 stage_package() {
   need "${trainyard_build_packages[@]}" dpkg-dev file
   tools/stages/package.sh
+}
+
+# The only stage that needs more than Debian: the clients as their users install them.
+stage_clients() {
+  need python3-venv
+  command -v npm >/dev/null || need nodejs npm
+  [ -x "$build/bin/trainyard_client_samples" ] || stage_build
+  tools/stages/clients.sh "$build"
 }
 
 for stage in "${stages[@]}"; do

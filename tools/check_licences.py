@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 LINE = "SPDX-License-Identifier: Apache-2.0"
-SUFFIXES = (".h", ".cpp", ".py", ".sh", ".cmake")
+SUFFIXES = (".h", ".cpp", ".py", ".sh", ".cmake", ".js", ".mjs", ".ts")
 NAMES = ("CMakeLists.txt",)
 
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bounds of docs/wire_format.md, section 8. What exceeds them is refused before memory is allocated for it.
+
+export const PAYLOADS = 64;
+export const DIMENSIONS = 16;
+export const TOPIC_BYTES = 200;
+export const BODY_BYTES = 64 * 2 ** 20;
+export const NESTING = 32;
+export const SCHEMA_BYTES = 65536;
+export const WINDOW_MESSAGES = 1024;
+export const WINDOW_BYTES = 64 * 2 ** 20;
+export const SUBSCRIPTIONS = 64;
+export const QUESTION_BYTES = 2 ** 20;
+
+// Two bounds of this package. The page does not limit a payload or an answer of the registry.
+export const PAYLOAD_BYTES = 2 ** 30;
+export const ANSWER_BYTES = 64 * 2 ** 20;

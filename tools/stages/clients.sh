@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Checks the Python and JavaScript clients with what PyPI and npm have: types, tests, and the packages as a stranger
+# installs them. To be called by tools/check.sh, after the stage `build`.
+#
+#   tools/stages/clients.sh BUILD
+set -euo pipefail
+build="$(realpath "$1")"
+python="$PWD/tools/clients/python"
+javascript="$PWD/tools/clients/javascript"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+export TRAINYARD_CLIENT_SAMPLES="$build/bin/trainyard_client_samples" TRAINYARD_PROGRAM="$build/bin/trainyard"
+export TRAINYARD_PLUGIN_PATH="$build/plugins"
+
+echo "-- Python: types, and the tests with the newest pyzmq"
+python3 -m venv "$work/venv"
+cp -r "$python" "$work/python"
+"$work/venv/bin/pip" install --quiet "$work/python[arrays]" mypy
+(cd "$work/python" && "$work/venv/bin/mypy" --strict trainyard)
+rm -r "$work/python/trainyard"  # From here on, the installed package is meant.
+for test in trainyard codec session; do
+  # The tests look for the source tree around them.
+  "$work/venv/bin/python" -B - "$python/${test}_test.py" <<'PYTHON'
+import runpy, sys, pathlib
+test = pathlib.Path(sys.argv[1])
+import trainyard
+assert "site-packages" in trainyard.__file__, trainyard.__file__
+sys.argv = [str(test)]
+sys.path.append(str(test.parent))
+runpy.run_path(str(test), run_name="__main__")
+PYTHON
+done
+
+echo "-- JavaScript: types and tests"
+if grep -q '"resolved"' "$javascript/package-lock.json"; then
+  echo "package-lock.json names the host of a registry; delete it and run npm install in $javascript" >&2
+  exit 1
+fi
+# The tests look for the source tree around them; what npm writes shall not get into it.
+mkdir -p "$work/tree/tools/clients"
+cp -r "$javascript" "$work/tree/tools/clients/"
+ln -s "$PWD/docs" "$PWD/launch" "$work/tree/"
+ln -s "$python" "$work/tree/tools/clients/python"
+cd "$work/tree/tools/clients/javascript"
+rm -rf node_modules types
+npm ci --no-fund --no-audit --loglevel=error
+npm test
+npm pack --loglevel=error --pack-destination "$work"
+
+echo "-- JavaScript: a TypeScript program that uses the package"
+mkdir "$work/user"
+cat >"$work/user/package.json" <<'JSON'
+{ "type": "module", "private": true }
+JSON
+cat >"$work/user/user.ts" <<'TYPESCRIPT'
+import { findRun, Timeout, type Header, type Received } from "trainyard";
+import { Schema } from "trainyard/codec";
+
+const name: string = new Schema("A {\n  u8 a\n}\n").name;
+findRun(name).then(async (run) => {
+  for await (const { header, message } of run.subscribe(["/metrics"], { integers: "number", timeout: null })) {
+    const known: Header = header;
+    console.log(known.sequence + 1n, message.step);
+  }
+}, (error: Error) => console.log(error instanceof Timeout, error.message));
+export type Again = Received;
+// @ts-expect-error There is no such policy.
+findRun().then((run) => run.subscribe("/metrics", { policy: "block" }), () => {});
+TYPESCRIPT
+cd "$work/user"
+npm install --no-fund --no-audit --loglevel=error "$work"/trainyard-*.tgz typescript@5 @types/node@20
+npx tsc --strict --target es2022 --module nodenext --skipLibCheck --types node user.ts
+XDG_RUNTIME_DIR="$work" node user.js | grep -q "no run named 'A'"
