@@ -69,6 +69,22 @@ class SubscriptionTest(FakeTest):
             self.run_.subscribe("/" + "x" * 200)
 
 
+    def test_a_publisher_that_is_gone_does_not_keep_the_others_from_being_heard(self):
+        self.fake.publish("/log", sample("LogRecord"), count=2, ends=True)
+        self.fake.topics["/log"]["publishers"].append({"component": "", "process": "gone",
+                                                       "endpoint": f"ipc://{self.fake.directory}/gone"})
+
+        async def receive():
+            return await (await trainyard.aio.find_run()).subscribe("/log").receive(10)
+
+        with self.run_.subscribe("/log", timeout=10) as messages:
+            self.assertEqual([next(messages)[0].sequence for _ in range(2)], [0, 1])
+            self.fake.end()
+            self.assertEqual(list(messages), [])
+        self.fake.announce()
+        self.assertEqual(asyncio.run(receive())[0].sequence, 0)
+
+
 class SessionTest(unittest.TestCase):
     """The protocol without sockets."""
 

@@ -10,6 +10,8 @@ import { Session } from "./session.js";
 /** @typedef {{ header: Header, message: any }} Received */
 
 const ANSWER_MS = 10_000; // How long a publisher may take to accept a subscription.
+// A process that is gone for good stays in the registry's list. After this time, it is enough that others have accepted.
+const GONE_MS = 2_000;
 const LOOK_MS = 200; // How often a subscription without messages looks whether the run is alive.
 
 /**
@@ -140,14 +142,14 @@ export class Subscription {
   }
 
   async #untilAccepted() {
-    const deadline = Date.now() + ANSWER_MS;
-    for (;;) {
+    for (const began = Date.now(); ;) {
       const missing = this.#links.filter((link) => !link.session.accepted);
       if (missing.length === 0 || this.#closed) return;
+      if (missing.length < this.#links.length && Date.now() > began + GONE_MS) return;
       const refused = this.#queue.find((entry) => "error" in entry);
       if (refused && "error" in refused) throw refused.error;
       if (this.signal?.aborted) throw this.signal.reason;
-      if (Date.now() > deadline || !this.run.alive()) {
+      if (Date.now() > began + ANSWER_MS || !this.run.alive()) {
         throw new Timeout(`${this.#names()} was not acknowledged by ` +
           missing.map((link) => link.session.endpoint).join(", "));
       }

@@ -120,6 +120,16 @@ test("waiting ends by its deadline, with the run, and with its publishers", asyn
   await assert.rejects(run.topics(), RunEnded);
 });
 
+test("a publisher that is gone does not keep the others from being heard", async () => {
+  await fake.publish(["/log"], { count: 2, ends: true });
+  fake.topics.get("/log").publishers.push({ component: "", process: "gone", endpoint: `ipc://${fake.directory}/gone` });
+  const subscription = run.subscribe("/log");
+  assert.deepEqual([await subscription.receive(), await subscription.receive()].map((one) => one.header.sequence), [0n, 1n]);
+  fake.end();
+  assert.equal(await subscription.receive(), null);
+  await subscription.close();
+});
+
 test("refusals and mistakes are told", async () => {
   await fake.publish(["/metrics"], { refusal: "no \x1b[2Jtopic in this process" });
   await assert.rejects(all(run.subscribe("/metrics")), (error) =>

@@ -209,10 +209,10 @@ class Subscription(Counts, Generic[M]):
             for endpoint in await self.run.endpoints(topic):
                 found.setdefault(endpoint, []).append(topic)
         self._links = [Link(session) for session in sessions_of(list(found.items()), self._wish)]
-        deadline = time.monotonic() + ANSWER_SECONDS
+        began = time.monotonic()
         try:
-            while missing := [link.session.endpoint for link in self._links if not link.session.accepted()]:
-                if time.monotonic() > deadline or not self.run.alive():
+            while missing := self._unanswered(began):
+                if time.monotonic() > began + ANSWER_SECONDS or not self.run.alive():
                     raise Timeout(f"{quoted(self.topics)} was not acknowledged by {', '.join(missing)}")
                 if not self._drain():
                     await self._readable(0.1)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 M = TypeVar("M")
 ANSWER_SECONDS = 10.0  # How long a publisher may take to accept a subscription.
+# A process that is gone for good stays in the registry's list. After this time, it is enough that others have accepted.
+GONE_SECONDS = 2.0
 LOOK_SECONDS = 0.2  # How often a subscription without messages looks whether the run is alive.
 
 
@@ -40,6 +42,11 @@ class Counts:
     _links: List[Link] = []
     #: The messages that the program has received.
     received = 0
+
+    def _unanswered(self, began: float) -> List[str]:
+        """Returns the endpoints whose answer must be awaited, when waiting began at this time."""
+        missing = [link.session.endpoint for link in self._links if not link.session.accepted()]
+        return missing if len(missing) == len(self._links) or time.monotonic() - began < GONE_SECONDS else []
 
     @property
     def missed(self) -> int:
@@ -138,8 +145,8 @@ class Subscription(Counts, Generic[M]):
         return bool(events)
 
     def _wait_until_accepted(self) -> None:
-        deadline = time.monotonic() + ANSWER_SECONDS
-        while missing := [link.session.endpoint for link in self._links if not link.session.accepted()]:
-            if time.monotonic() > deadline or not self.run.alive():
+        began = time.monotonic()
+        while missing := self._unanswered(began):
+            if time.monotonic() > began + ANSWER_SECONDS or not self.run.alive():
                 raise Timeout(f"{quoted(self.topics)} was not acknowledged by {', '.join(missing)}")
             self._poll(0.1)
