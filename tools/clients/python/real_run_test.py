@@ -150,11 +150,15 @@ class RealRunTest(unittest.TestCase):
 
     def test_one_subscription_has_several_topics_and_an_asynchronous_program_has_it_too(self):
         wanted = {"/metrics", "/gradients", "/parameters", "/log"}
+        known = {topic["topic"]: topic for topic in self.run_.topics()}
         with self.run_.subscribe(sorted(wanted), into=trainyard.Record) as messages:
-            seen, deadline = {}, time.monotonic() + DEADLINE
+            seen, deadline, nodes = {}, time.monotonic() + DEADLINE, self.run_.nodes()
             while wanted - {"/log"} - set(seen) and time.monotonic() < deadline:
                 header, message = messages.receive(DEADLINE)
                 seen[header.topic] = message
+                publishers = [one["component"] for one in known[header.topic]["publishers"]]
+                if header.topic != "/log":
+                    self.assertIn(nodes[header.source]["component"], publishers)
         self.assertGreater(seen["/gradients"].step, 0)
         self.assertIn("loss", [value.name for value in seen["/metrics"].values])
 
