@@ -86,6 +86,16 @@ class RandomTest(unittest.TestCase):
                     pass
 
 
+    def test_a_body_full_of_small_objects_is_refused_before_memory_is_taken(self):
+        for kind, element in (("list<B>", b"\0"), ("list<string>", bytes(4)), ("list<list<B>>", b"\1\0\0\0\0")):
+            schema = trainyard.Schema(f"A {{\n  {kind} a\n}}\n" + ("B {\n  u8 b\n}\n" if "B" in kind else ""))
+            count = (2 << 20) + 1 if kind != "list<list<B>>" else (1 << 20) + 1
+            body = struct.pack("<I", count) + element * count
+            with self.assertRaisesRegex(trainyard.BadMessage, "more than 2097152 objects in lists and maps"):
+                schema.decode(body)
+            self.assertEqual(len(schema.decode(struct.pack("<I", 9) + element * 9)["a"]), 9)
+
+
 class SchemaTest(unittest.TestCase):
     def refusal(self, text):
         with self.assertRaises(trainyard.BadMessage) as raised:

@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import unittest
 
 try:
@@ -147,6 +148,33 @@ class SessionTest(unittest.TestCase):
         with self.assertRaises(trainyard.Refused) as raised:
             self.subscribed(error="\x1b[2Jno")
         self.assertIn(r"\x1b[2Jno", str(raised.exception))
+
+
+class FloodTest(FakeTest):
+    def test_a_publisher_that_ignores_the_window_fills_its_own_memory_and_not_that_of_the_client(self):
+        publisher = self.fake.publish("/metrics", sample("Metrics"))
+        socket = publisher.server.socket
+        peers, sent, full = [], [], threading.Event()
+
+        def flood(frames):
+            """Sends messages of 4 KiB until the client has stopped to take them."""
+            if frames[2] != b"Subscribe" or peers:
+                return
+            peers.append(frames[0])
+            publisher.handle(frames)
+            socket.router_mandatory, socket.sndtimeo = 1, 1000
+            try:
+                while len(sent) < 10_000:
+                    socket.send_multipart([frames[0], b"/metrics", sample("Metrics")["header"], bytes(4096)])
+                    sent.append(1)
+            except zmq.Again:
+                full.set()
+
+        publisher.server.handle = flood
+        with self.run_.subscribe("/metrics", window=8):
+            self.assertTrue(full.wait(60))
+        self.assertGreater(len(sent), 8)
+        self.assertLess(len(sent), 1500)  # The queue of the sender itself takes 1000.
 
 
 class RegistryTest(FakeTest):

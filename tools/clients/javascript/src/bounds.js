@@ -12,6 +12,9 @@ export const WINDOW_BYTES = 64 * 2 ** 20;
 export const SUBSCRIPTIONS = 64;
 export const QUESTION_BYTES = 2 ** 20;
 
-// Two bounds of this package. The page does not limit a payload or an answer of the registry.
+// Bounds of this package. The page does not limit a payload or an answer of the registry.
 export const PAYLOAD_BYTES = 2 ** 30;
 export const ANSWER_BYTES = 64 * 2 ** 20;
+// Structs, texts and other objects in the lists and maps of one message. A body of 64 MiB could contain 64 Mi structs of
+// one byte, which would take gigabytes as objects.
+export const OBJECTS = 2 * 2 ** 20;

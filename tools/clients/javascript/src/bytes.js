@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and writes the bytes of a body.
+import { OBJECTS } from "./bounds.js";
 import { BadMessage } from "./errors.js";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -29,6 +30,7 @@ export class Reader {
     this.view = new DataView(body.buffer, body.byteOffset, body.byteLength);
     this.payloads = payloads;
     this.at = 0;
+    this.objectsInContainers = 0;
   }
 
   /** @returns {number} */
@@ -60,6 +62,18 @@ export class Reader {
       throw new BadMessage(`message claims ${count} elements of ${size} bytes or more; ${left} bytes remain`);
     }
     return count;
+  }
+
+  /**
+   * Reads a count of objects that take at least `size` bytes each.
+   * @param {number} size
+   * @returns {number}
+   */
+  objects(size) {
+    const count = this.count(size);
+    this.objectsInContainers += count;
+    if (this.objectsInContainers <= OBJECTS) return count;
+    throw new BadMessage(`message contains more than ${OBJECTS} objects in lists and maps`);
   }
 
   /** @returns {string} */

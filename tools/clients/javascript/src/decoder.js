@@ -118,7 +118,7 @@ class Compiler {
     if (kind === "map") return (reader) => readMap(reader, read);
     return (reader) => {
       const values = [];
-      for (let left = reader.count(1); left > 0; --left) values.push(read(reader));
+      for (let left = reader.objects(1); left > 0; --left) values.push(read(reader));
       return values;
     };
   }
@@ -177,7 +177,7 @@ function awkwardStruct(names, reads) {
  */
 function readMap(reader, read) {
   const values = new Map();
-  for (let left = reader.count(4); left > 0; --left) {
+  for (let left = reader.objects(4); left > 0; --left) {
     const key = reader.text();
     if (values.has(key)) throw new BadMessage(`message has the key '${key.slice(0, 80)}' a second time in a map`);
     values.set(key, read(reader));

@@ -105,6 +105,13 @@ test("hostile counts are refused before memory is taken", () => {
   refusal("u8", Uint8Array.of(1, 2))(/1 bytes after its last field/);
 });
 
+test("a body full of small objects is refused before memory is taken", () => {
+  const schema = new Schema("A {\n  list<B> a\n}\nB {\n  u8 b\n}\n");
+  const body = new Uint8Array(4 + 2 ** 21 + 1);
+  new DataView(body.buffer).setUint32(0, 2 ** 21 + 1, true);
+  assert.throws(() => schema.decode(body), /more than 2097152 objects in lists and maps/);
+});
+
 test("tensors lie within their payload", () => {
   const schema = new Schema("A {\n  Tensor a\n}\n");
   const tensor = (extent, offset, payload = 0) => {

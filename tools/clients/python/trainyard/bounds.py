@@ -14,6 +14,9 @@ SUBSCRIPTIONS = 64
 CONTROL_BYTES = 4096
 QUESTION_BYTES = 1 << 20
 
-# Two bounds of this package. The page does not limit a payload or an answer of the registry.
+# Bounds of this package. The page does not limit a payload or an answer of the registry.
 PAYLOAD_BYTES = 1 << 30
 ANSWER_BYTES = 64 << 20
+# Structs, texts and other objects in the lists and maps of one message. A body of 64 MiB could contain 64 Mi structs of
+# one byte, which would take 15 GB as dictionaries.
+OBJECTS = 2 << 20

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Tuple
 
-from .bounds import BODY_BYTES
+from .bounds import BODY_BYTES, OBJECTS
 from .errors import BadMessage
 from .record import Record, check_class
 from .schema import NUMBERS, Fields, Type
@@ -32,6 +32,18 @@ def _repeated(key: str) -> NoReturn:
     raise BadMessage(f"message has the key {key[:80]!r} a second time in a map")
 
 
+class _Total:
+    """How many objects the lists and maps of the message that is being decoded contain."""
+
+    def __init__(self) -> None:
+        self.objects = 0
+
+    def add(self, count: int) -> None:
+        self.objects += count
+        if self.objects > OBJECTS:
+            raise BadMessage(f"message contains more than {OBJECTS} objects in lists and maps")
+
+
 def compile_decoder(structs: Dict[str, Fields], into: Any = dict) -> Decode:
     """Returns a function that decodes the message that `structs` describes, from a body and its payloads. Without
     payloads (None), tensors get no elements. `into` is what structs become: dict, Record or a dataclass."""
@@ -44,6 +56,7 @@ def compile_decoder(structs: Dict[str, Fields], into: Any = dict) -> Decode:
         size = len(body)
         if size > BODY_BYTES:
             raise BadMessage(f"message has {size} bytes; at most {BODY_BYTES}")
+        source.total.objects = 0
         try:
             value, end = decode_value(body, size, payloads, 0)
         except struct.error:
@@ -61,8 +74,9 @@ class _Source:
 
     def __init__(self, structs: Dict[str, Fields], into: Any) -> None:
         self.structs, self.into = structs, into
+        self.total = _Total()
         self.names: Dict[str, Any] = {
-            "u32": struct.Struct("<I").unpack_from, "u8": struct.Struct("<B").unpack_from, "R": Record,
+            "add": self.total.add, "u32": struct.Struct("<I").unpack_from, "u8": struct.Struct("<B").unpack_from, "R": Record,
             "tensor": read_tensor, "unpack": struct.unpack_from, "short": _short, "bad_bool": _bad_bool,
             "repeated": _repeated}
         self.functions: Dict[Tuple[Type, Optional[type]], str] = {}
@@ -187,7 +201,7 @@ class _Body:
         count = self.counted(4)
         name, key, function = self.variable(), self.source.function(Type("string"), None), self.source.function(
             element, wanted)
-        self.add(f"{name} = {{}}", f"for _ in range({count}):", f"    k, o = {key}(b, n, p, o)",
+        self.add(f"add({count})", f"{name} = {{}}", f"for _ in range({count}):", f"    k, o = {key}(b, n, p, o)",
                  f"    if k in {name}: repeated(k)", f"    {name}[k], o = {function}(b, n, p, o)")
         return name
 
@@ -199,7 +213,7 @@ class _Body:
             return self.list_of_plain(letters, element.name, wanted)
         count = self.counted(1)
         name, function = self.variable(), self.source.function(element, wanted)
-        self.add(f"{name} = []", f"for _ in range({count}):", f"    x, o = {function}(b, n, p, o)",
+        self.add(f"add({count})", f"{name} = []", f"for _ in range({count}):", f"    x, o = {function}(b, n, p, o)",
                  f"    {name}.append(x)")
         return name
 
@@ -212,7 +226,7 @@ class _Body:
     def list_of_plain(self, letters: str, struct_name: str, wanted: Optional[type]) -> str:
         """A list of structs that consist of numbers alone, all of the same size."""
         reader = struct.Struct(f"<{letters}")
-        self.counted(reader.size)
+        self.add(f"add({self.counted(reader.size)})")
         name, fields = self.variable(), [field for field, _ in self.source.structs[struct_name]]
         values = {field: f"w{index}" for index, field in enumerate(fields)}
         made = self.source.built(struct_name, wanted, values)
