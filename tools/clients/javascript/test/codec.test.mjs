@@ -178,3 +178,19 @@ test("headers are read and strangers refused", () => {
   }
   assert.throws(() => readHeader(frames.header.subarray(1)), BadMessage);
 });
+
+test("the codec needs nothing of node, and generates no code", () => {
+  const seen = new Set(["codec.js"]);
+  for (const name of seen) {
+    const text = readFileSync(new URL(`../src/${name}`, import.meta.url), "utf8");
+    for (const [, from] of text.matchAll(/^(?:import|export) .*?from "(.*?)";/gms)) {
+      assert.ok(from.startsWith("./"), `${name} imports ${from}`);
+      seen.add(from.slice(2));
+    }
+  }
+  assert.ok(seen.has("tensor.js"));
+  const program = `import { Schema } from "trainyard/codec";
+    console.log(new Schema("A {\\n  u8 a\\n}\\n").decode(Uint8Array.of(7)).a);`;
+  const words = ["--disallow-code-generation-from-strings", "--input-type=module", "-e", program];
+  assert.equal(execFileSync(process.execPath, words, { encoding: "utf8", cwd: new URL("..", import.meta.url) }), "7\n");
+});
