@@ -15,7 +15,7 @@
 namespace trainyard::tools {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kLaunchFooter =
     "Examples:\n"
     "  trainyard launch quickstart.toml\n"
     "  trainyard launch mnist.toml folder=mnist placement=processes\n"
@@ -55,7 +55,7 @@ int run_launch(const LaunchArguments& arguments, const std::string& name, const 
 }  // namespace
 
 void add_launch(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("launch", "Start a run and stay with it until it ends")->footer(kFooter);
+  CLI::App* verb = app.add_subcommand("launch", "Start a run and stay with it until it ends")->footer(kLaunchFooter);
   const auto arguments = std::make_shared<LaunchArguments>();
   const auto name = std::make_shared<std::string>();
   arguments->add_to(*verb);
