@@ -62,6 +62,9 @@ SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
                        child.name(),
                        "--denormals",
                        options_.flush_denormals ? "flush" : "keep"};
+    if (child.name() == options_.wrapped_process) {
+      options.command.insert(options.command.begin(), options_.wrapper.begin(), options_.wrapper.end());
+    }
     if (console_file_ >= 0) options.environment["TRAINYARD_CONSOLE_FD"] = std::to_string(console_file_);
   } else {
     options.command = child.planned().command;

@@ -23,6 +23,9 @@ struct CrewOptions {
   std::string run_directory;
   std::string keys;  ///< The keys of the run as text, which only processes with components receive.
   bool flush_denormals = true;
+  /// A program and its arguments under which `wrapped_process` is started; empty = none.
+  std::vector<std::string> wrapper;
+  std::string wrapped_process;
 };
 
 /// The processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides

@@ -36,6 +36,9 @@ struct LaunchOptions {
   archive::Versions versions;                       ///< What this installation consists of, for the run's record.
   std::chrono::milliseconds rung{2'000};            ///< The time between SIGINT, SIGTERM and SIGKILL.
   std::chrono::milliseconds silence{30'000};        ///< A process that sends nothing for this long is reported.
+  /// A program and its arguments under which `wrapped_process` is started, such as a profiler; empty = none.
+  std::vector<std::string> wrapper;
+  std::string wrapped_process;
   /// Signals that arrive within this time count as one request to stop.
   std::chrono::milliseconds same_request{250};
   /// How long the run may wait for a process that a signal has stopped.

@@ -8,7 +8,7 @@
 #include "launch/run/process_program.h"
 #include "launch/run/supervisor.h"
 #include "messages/error.h"
-#include "tools/trainyard/planning.h"
+#include "tools/trainyard/launching.h"
 #include "tools/trainyard/verbs.h"
 #include "tools/trainyard/versions.h"
 
@@ -33,16 +33,30 @@ void refuse_mpirun() {
               launches);
 }
 
-/// Plans and runs the launch in the guarded child. A mistake in the launch file is found before any process starts.
-int run_launch(const LaunchArguments& arguments, const std::string& name, const launch::GuardLink& guard) {
+/// Returns the process of the component. If it exists for each rank, returns that of rank 0.
+std::string process_of(const launch::Plan& plan, const std::string& component) {
+  for (const ComponentPlan& planned : plan.components) {
+    if (planned.name == component || planned.name == "rank0/" + component) return planned.process;
+  }
+  throw Error(Code::kNotFound, "the launch has no component '{}' to be run under another program", component);
+}
+
+}  // namespace
+
+// A mistake in the launch file is found before any process starts.
+int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, const launch::GuardLink& guard) {
   const std::unique_ptr<launch::ScannedCatalogue> catalogue = open_catalogue();
   // This loads no plugin into the process, so the launcher stays small and no plugin can crash it.
   launch::Plan plan = plan_from(arguments, *catalogue);
-  if (!name.empty()) plan.run = name;
+  if (!choices.name.empty()) plan.run = choices.name;
   launch::LaunchOptions options;
   options.process_program = launch::find_process_program();
   options.plugin_path = core::PluginLoader::default_directories();
   options.versions = installed_versions();
+  if (!choices.wrapper.empty()) {
+    options.wrapper = choices.wrapper;
+    options.wrapped_process = process_of(plan, choices.wrapped_component);
+  }
   // The registry answers with ports and schemas from here, without asking the processes.
   for (const ComponentPlan& component : plan.components) {
     if (!options.plugins.contains(component.plugin)) {
@@ -51,8 +65,6 @@ int run_launch(const LaunchArguments& arguments, const std::string& name, const 
   }
   return launch::Supervisor(plan, options, guard).run();
 }
-
-}  // namespace
 
 void add_launch(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("launch", "Start a run and stay with it until it ends")->footer(kLaunchFooter);
@@ -64,7 +76,8 @@ void add_launch(CLI::App& app, Action& chosen) {
     // The guard exists from the beginning, because planning may already start processes that describe plugins.
     chosen = [=] {
       refuse_mpirun();
-      return launch::run_guarded([&](const launch::GuardLink& guard) { return run_launch(*arguments, *name, guard); });
+      return launch::run_guarded(
+          [&](const launch::GuardLink& guard) { return run_launch(*arguments, {.name = *name}, guard); });
     };
   });
 }

@@ -41,6 +41,8 @@ void add_runs(CLI::App& app, Action& chosen);
 void add_plot(CLI::App& app, Action& chosen);
 /// Adds `new KIND NAME`, which makes a folder with a plugin that builds and passes its test.
 void add_new(CLI::App& app, Action& chosen);
+/// Adds `replay RUN --step N`, which computes a step of a past run again.
+void add_replay(CLI::App& app, Action& chosen);
 /// Adds `doctor`, which checks whether this machine is suitable for Trainyard.
 void add_doctor(CLI::App& app, Action& chosen);
 
