@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts the binary form to JSON, guided by a schema alone. Both may come from a stranger: kMaxNesting bounds the
 // recursion, and the size of the body bounds the output.
+#include <array>
+#include <charconv>
 #include <set>
 #include <string>
 
@@ -8,6 +10,7 @@
 #include "messages/json.h"
 #include "messages/json_text.h"
 #include "messages/limits.h"
+#include "messages/recorded_json.h"
 
 namespace trainyard {
 namespace {
@@ -15,15 +18,14 @@ namespace {
 /// Walks the body and the schema together. An instance serves one message.
 class Decoder {
  public:
-  Decoder(const Schema& schema, std::span<const std::byte> body, int indent)
-      : schema_(schema), reader_(body, {}), text_(indent) {}
+  Decoder(const Schema& schema, std::span<const std::byte> body, std::string& out, int indent)
+      : schema_(schema), reader_(body, {}), text_(out, indent) {}
 
   /// Decodes the whole message. Throws kCorrupt if bytes are left over.
-  std::string decode() {
+  void decode() {
     if (schema_.structs.empty()) throw Error(Code::kCorrupt, "a schema without structs describes no message");
     decode_struct(schema_.structs.front(), 0);
     reader_.finish();
-    return text_.take();
   }
 
  private:
@@ -53,7 +55,7 @@ class Decoder {
         return decode_struct(*found, depth);
       }
       case FieldKind::kString:
-        return text_.text(read_string());
+        return text_.text(reader_.read_text());
       case FieldKind::kTensor:
         return decode_tensor();
       default:
@@ -75,7 +77,7 @@ class Decoder {
     const std::size_t count = reader_.read_count(sizeof(std::uint32_t));
     std::set<std::string> keys;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto [key, is_new] = keys.insert(read_string());
+      const auto [key, is_new] = keys.emplace(reader_.read_text());
       if (!is_new) reader_.throw_repeated(*key);
       text_.key(*key);
       decode_value(element, depth + 1);
@@ -91,12 +93,12 @@ class Decoder {
     text_.text(name_of(place.dtype));
     text_.key("shape");
     text_.open('[');
-    for (const std::int64_t extent : place.shape) text_.literal(std::to_string(extent));
+    for (const std::int64_t extent : place.shape) integer(extent);
     text_.close(']');
     text_.key("payload");
-    text_.literal(place.payload == kNoPayload ? "null" : std::to_string(place.payload));
+    place.payload == kNoPayload ? text_.literal("null") : integer(place.payload);
     text_.key("offset");
-    text_.literal(std::to_string(place.offset));
+    integer(place.offset);
     text_.close('}');
   }
 
@@ -131,13 +133,15 @@ class Decoder {
   // Integers are written as text, not through a JSON library's double, so 64-bit numbers keep all their digits.
   template <class T>
   void decode_integer() {
-    text_.literal(std::to_string(reader_.read_number<T>()));
+    integer(reader_.read_number<T>());
   }
 
-  std::string read_string() {
-    std::string text(reader_.read_count(1), '\0');
-    reader_.read(text.data(), text.size());
-    return text;
+  template <class T>
+  void integer(T value) {
+    // Enough for 64 bits, and on the stack, because recordings contain a great many numbers.
+    std::array<char, 24> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+    text_.literal(std::string_view(text.data(), end));
   }
 
   /// A sender could claim any number of elements that take no bytes.
@@ -154,7 +158,13 @@ class Decoder {
 }  // namespace
 
 std::string json_from_binary(const Schema& schema, std::span<const std::byte> body, int indent) {
-  return Decoder(schema, body, indent).decode();
+  std::string out;
+  Decoder(schema, body, out, indent).decode();
+  return out;
+}
+
+void append_json(const Schema& schema, std::span<const std::byte> body, std::string& out) {
+  Decoder(schema, body, out, -1).decode();
 }
 
 }  // namespace trainyard

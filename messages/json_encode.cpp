@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "messages/error.h"
 #include "messages/json.h"
 #include "messages/limits.h"
+#include "messages/recorded_json.h"
 
 namespace trainyard {
 namespace {
@@ -19,7 +21,10 @@ using Json = nlohmann::json;
 /// in its order, whatever their order in the JSON.
 class Encoder {
  public:
-  explicit Encoder(const Schema& schema) : schema_(schema), writer_(body_, payloads_) {}
+  /// What a tensor may be: nothing but missing, or also the description that json_from_binary() writes.
+  enum class Tensors { kMissing, kDescribed };
+
+  Encoder(const Schema& schema, Tensors tensors) : schema_(schema), tensors_(tensors), writer_(body_, payloads_) {}
 
   std::string encode(const Json& json) {
     if (schema_.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
@@ -68,8 +73,9 @@ class Encoder {
         return write(json.is_null() ? std::string() : json.get<std::string>());
       case FieldKind::kTensor:
         // An empty tensor is written, so that messages with a tensor can be written at all.
-        if (!json.is_null()) fail("is a tensor, which cannot be given as JSON");
-        return write(Tensor{});
+        if (json.is_null()) return write(Tensor{});
+        if (tensors_ == Tensors::kMissing) fail("is a tensor, which cannot be given as JSON");
+        return encode_tensor(json);
       default:
         return encode_number(type.kind, json);
     }
@@ -91,6 +97,28 @@ class Encoder {
       writer_(entry.key());
       within(fmt::format("[\"{}\"]", entry.key()), [&] { encode_value(element, entry.value(), depth + 1); });
     }
+  }
+
+  // This is the counterpart of decode_tensor() in json_decode.cpp.
+  void encode_tensor(const Json& json) {
+    expect(json, json.is_object(), "an object");
+    const Json shape = json.value("shape", Json::array());
+    if (!shape.is_array() || shape.size() > kMaxRank) fail("has a shape that is no list of at most {}", kMaxRank);
+    const auto dtype = find_dtype(json.value("dtype", Json()));
+    if (!dtype) fail("has an unknown dtype");
+    writer_.write_number(static_cast<std::uint8_t>(*dtype));
+    writer_.write_number(static_cast<std::uint8_t>(shape.size()));
+    for (const Json& extent : shape) encode_integer<std::int64_t>(extent);
+    const Json payload = json.value("payload", Json());
+    payload.is_null() ? writer_.write_number(kNoPayload) : encode_integer<std::uint32_t>(payload);
+    encode_integer<std::uint64_t>(json.value("offset", Json()));
+  }
+
+  static std::optional<DType> find_dtype(const Json& name) {
+    for (int number = 0; size_of(static_cast<DType>(number)) != 0; ++number) {
+      if (name.is_string() && name == name_of(static_cast<DType>(number))) return static_cast<DType>(number);
+    }
+    return std::nullopt;
   }
 
   // A number is written in the width of its field, after its range has been checked.
@@ -188,6 +216,7 @@ class Encoder {
   }
 
   const Schema& schema_;
+  const Tensors tensors_;
   const Json missing_;
   std::string body_;
   std::vector<Buffer> payloads_;  ///< Stays empty.
@@ -207,7 +236,11 @@ Json parse(std::string_view text) {
 }  // namespace
 
 std::string binary_from_json(const Schema& schema, std::string_view json) {
-  return Encoder(schema).encode(parse(json));
+  return Encoder(schema, Encoder::Tensors::kMissing).encode(parse(json));
+}
+
+std::string binary_from_recorded_json(const Schema& schema, const nlohmann::json& json) {
+  return Encoder(schema, Encoder::Tensors::kDescribed).encode(json);
 }
 
 }  // namespace trainyard

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "messages/json_text.h"
 
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -20,14 +22,24 @@ std::string_view not_finite(double value) {
   return {};
 }
 
-/// The shortest text that reads back as the same number of the same width and shows that it is not an integer.
-template <class T>
-std::string number_text(T value) {
+/// Passes on the shortest text that reads back as the same number of the same width and shows that it is not an
+/// integer. The text is made on the stack, because recordings contain a great many numbers.
+template <class T, class Write>
+void with_number_text(T value, Write write) {
   const std::string_view name = not_finite(value);
-  if (!name.empty()) return std::string(name);
-  std::string text = fmt::format("{}", value);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
+  if (!name.empty()) return write(name);
+  std::array<char, 48> text;
+  char* end = fmt::format_to(text.data(), FMT_COMPILE("{}"), value);
+  if (std::string_view(text.data(), end).find_first_of(".e") == std::string_view::npos) end = std::copy_n(".0", 2, end);
+  write(std::string_view(text.data(), end));
+}
+
+/// Returns true if the bytes are the same in a JSON string: printable ASCII without quotation mark and backslash.
+bool needs_no_escape(std::string_view value) {
+  // Without a branch in the loop, the compiler checks many bytes at a time.
+  bool plain = true;
+  for (const char c : value) plain &= c >= ' ' && c <= '~' && c != '"' && c != '\\';
+  return plain;
 }
 
 }  // namespace
@@ -53,16 +65,26 @@ void JsonText::key(std::string_view name) {
   after_key_ = true;
 }
 
-// The library does the escaping. By default it would throw for bytes that are not valid UTF-8, and a string on the wire
-// may hold any bytes.
+// The library does the escaping where there is something to escape. By default it would throw for bytes that are not
+// valid UTF-8, and a string on the wire may hold any bytes.
 void JsonText::text(std::string_view value) {
   before_value();
+  if (needs_no_escape(value)) {
+    const std::size_t begin = out_.size();
+    out_.resize(begin + value.size() + 2, '"');
+    std::ranges::copy(value, out_.begin() + static_cast<std::ptrdiff_t>(begin) + 1);
+    return;
+  }
   out_ += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-void JsonText::number(double value) { literal(number_text(value)); }
+void JsonText::number(double value) {
+  with_number_text(value, [this](std::string_view text) { literal(text); });
+}
 
-void JsonText::number(float value) { literal(number_text(value)); }
+void JsonText::number(float value) {
+  with_number_text(value, [this](std::string_view text) { literal(text); });
+}
 
 void JsonText::literal(std::string_view value) {
   before_value();

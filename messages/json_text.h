@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace trainyard {
 
@@ -15,8 +14,9 @@ namespace trainyard {
 /// adds commas, colons and indentation.
 class JsonText {
  public:
-  /// Each level is indented by `indent` spaces. With a negative `indent`, the text is a single line.
-  explicit JsonText(int indent) : indent_(indent) {}
+  /// Appends to `out`, which must outlive the writer. Each level is indented by `indent` spaces. With a negative
+  /// `indent`, the text is a single line.
+  JsonText(std::string& out, int indent) : out_(out), indent_(indent) {}
 
   /// Begins an object '{' or an array '['.
   void open(char bracket);
@@ -35,15 +35,12 @@ class JsonText {
   /// Writes `value` unchanged, because it is already JSON: an integer, `true` or `null`.
   void literal(std::string_view value);
 
-  /// Returns the written text. The writer must not be used afterwards.
-  std::string take() { return std::move(out_); }
-
  private:
   /// Writes the comma and the indentation before the next value.
   void before_value();
   void new_line();
 
-  std::string out_;
+  std::string& out_;
   int indent_;
   int depth_ = 0;
   bool first_ = true;       ///< True until the innermost bracket contains something.

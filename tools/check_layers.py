@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that dependencies point one way: messages <- { core, checkpoints } <- visitors <- plugins <- launch <- tools, tests see all.
+"""Checks that dependencies point one way: messages <- { core, checkpoints } <- visitors <- recordings <- plugins <- launch <- tools, tests see all.
 
 Reads the `#include "..."` lines of every source file. Prints each line that breaks a rule and exits with 1 if there is one.
 Plugin folders never include each other; a family's own interface and helpers (files directly in the family's folder) are
@@ -25,6 +25,7 @@ ALLOWED = {
     "core": {"messages"},
     "visitors": {"messages", "core"},
     "archive": {"messages", "core"},
+    "recordings": {"messages", "core", "visitors"},
     "collectives": {"messages", "core"},
     "tensors": {"messages", "core"},
     "accelerators": {"messages", "core", "tensors"},
@@ -32,12 +33,12 @@ ALLOWED = {
     "models": {"messages", "core", "tensors", "collectives"},
     "datasets": {"messages", "core"},
     "transforms": {"messages", "core", "datasets"},
-    "components": {"messages", "checkpoints", "core", "visitors", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms"},
+    "components": {"messages", "checkpoints", "recordings", "core", "visitors", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms"},
     "launch": {"messages", "core", "visitors", "archive"},
-    "tools": {"messages", "checkpoints", "core", "visitors", "archive", "launch"},
+    "tools": {"messages", "checkpoints", "recordings", "core", "visitors", "archive", "launch"},
 }
 # LibTorch stays out of these.
-WITHOUT_TORCH = {"messages", "checkpoints", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools"}
+WITHOUT_TORCH = {"messages", "checkpoints", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools"}
 INCLUDE = re.compile(r'^\s*#include\s+(["<])([^">]+)[">]')
 
 

@@ -6,7 +6,7 @@ trainyard_build_packages=(
   g++ cmake ninja-build make pkg-config
   libtorch-dev libopenblas0-pthread
   libgloo-dev libzmq3-dev cppzmq-dev libcereal-dev libtomlplusplus-dev libspdlog-dev libfmt-dev
-  libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev libpng-dev libjpeg62-turbo-dev
+  libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libssl-dev libpng-dev libjpeg62-turbo-dev
 )
 # Needed for the tests as well: GoogleTest, and what the Python tests and the checks use.
 trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-pil python3-zmq git)

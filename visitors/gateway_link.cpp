@@ -85,6 +85,8 @@ std::optional<Received> GatewayLink::take() {
   return std::nullopt;
 }
 
+bool GatewayLink::subscribed() const { return std::ranges::all_of(subscriptions_, &Subscription::answered); }
+
 // The event is a 16-bit number in the first frame; the second frame is the address.
 void GatewayLink::serve_monitor() {
   zmq::message_t event;
@@ -167,6 +169,7 @@ std::optional<Received> GatewayLink::on_data(core::Frames& frames) {
   received.body = std::move(frames[2]);
   for (std::size_t i = 3; i < frames.size(); ++i) received.payloads.push_back(std::move(frames[i]));
   received.stream = subscription->stream;
+  received.endpoint = &endpoint_;
   received.arrival_time_ns = now_ns();
   count(*subscription, received.header);
   ++subscription->messages;

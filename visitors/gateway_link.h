@@ -40,6 +40,9 @@ class GatewayLink {
   /// returned all messages before that.
   bool ended() const;
 
+  /// Returns true when the publisher has accepted every subscription, so that no further message is missed unnoticed.
+  bool subscribed() const;
+
   /// Returns true while the process cannot be reached: before the first connection, and after a connection was lost.
   bool disconnected() const { return !connected_; }
 

@@ -107,6 +107,10 @@ std::optional<Received> Watch::take_in_turn() {
   return std::nullopt;
 }
 
+bool Watch::subscribed() const {
+  return complete_ && std::ranges::all_of(links_, [](const auto& link) { return link->subscribed(); });
+}
+
 void Watch::check_end() {
   const bool all_ended = complete_ && std::ranges::all_of(links_, [](const auto& link) { return link->ended(); });
   if (all_ended) ended_ = true;

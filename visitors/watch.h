@@ -40,6 +40,9 @@ class Watch {
   /// Returns true if the launcher has died although publishers had not said that no more messages follow.
   bool killed() const { return killed_; }
 
+  /// Returns true when every publisher has accepted the subscriptions: from then on, what is missed shows as a gap.
+  bool subscribed() const;
+
   const RunInfo& run() const { return run_; }
   /// Returns the topics with their counts. References to them stay valid.
   const std::deque<Stream>& streams() const { return streams_; }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "messages/header.h"
+#include "messages/schema.h"
+#include "recordings/mcap_writer.h"
+#include "recordings/recording.h"
+
+namespace trainyard::recordings {
+
+/// A topic as one process publishes it. A recorder tells feeds apart by their addresses, so a feed must neither move
+/// nor end while it is recorded.
+struct Feed {
+  std::string topic;
+  std::string process;  ///< The publishing process.
+  std::string schema_text;
+  Schema schema;
+};
+
+/// One message that has arrived.
+struct Arrival {
+  const Feed& feed;
+  Header header;
+  std::span<const std::byte> body;
+  std::span<const std::string_view> payloads;  ///< The bytes of tensors; empty if they were not requested.
+  std::uint64_t time_ns = 0;                   ///< When it arrived, in nanoseconds since 1970.
+};
+
+/// Writes the messages of a run to a recording: an MCAP file, or several of limited size.
+///
+/// A recorder counts for each topic how many messages arrived and how many were missed, which it sees from the sequence
+/// numbers of each source. The counts are the last record of every file. If the disk is full, take() and the other
+/// functions throw once; the recording then ends with what was written before.
+class Recorder {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  struct Options {
+    std::string path;             ///< The first file, such as "run.mcap"; the next ones are "run_2.mcap", ...
+    TextMap run;                  ///< Facts about the run, for the metadata record kRunMetadata.
+    std::uint64_t max_bytes = 0;  ///< The size at which the next file is begun; 0 = one file of any size.
+    std::uint64_t max_files = 0;  ///< When there are more files, the oldest is deleted; 0 = none is.
+    /// The largest payloads of a message, in bytes, that are recorded; those of larger messages are left out.
+    std::uint64_t max_payload_bytes = 16 << 20;
+    /// Returns the name of the component with this index in the plan; empty if it is not known.
+    std::function<std::string(std::uint32_t)> component_name;
+  };
+
+  /// Creates the first file. Throws kIo if that is not possible, or if the file exists.
+  explicit Recorder(Options options);
+  ~Recorder();
+
+  /// Records a message. Throws kIo if the disk is full, and kCorrupt if the body does not match the schema of the feed.
+  void take(const Arrival& arrival);
+
+  /// Writes what is due. To be called at least every few hundred milliseconds, even if nothing arrives.
+  void tick(Clock::time_point now);
+
+  /// Writes the rest and the counts, and closes the file. `ended` says why the recording ends; `cut_short`, unless it
+  /// is empty, why it lacks something that the sequence numbers do not show.
+  void finish(const std::string& ended, const std::string& cut_short = "");
+
+  /// Returns the counts of all files together.
+  const Counts& counts() const { return all_; }
+  /// Returns the path of the file that is being written.
+  const std::string& path() const { return writer_->path(); }
+  /// Returns the number of files that were begun.
+  std::uint64_t files() const { return files_; }
+  /// Returns the size of all files together, including those that were deleted.
+  std::uint64_t bytes() const { return closed_bytes_ + writer_->bytes(); }
+
+ private:
+  /// One source of a feed, and its channel in the current file.
+  struct Stream {
+    SequenceCounter sequence;
+    TopicCount* all = nullptr;   ///< The counts of its topic in all files.
+    TopicCount* file = nullptr;  ///< The counts of its topic in the current file; null before its first message.
+    bool with_extras = true;     ///< False if the type uses the names of the trace and the payloads itself.
+    std::uint16_t channel = 0;   ///< 0 if the current file has no channel for it yet.
+  };
+
+  Stream& stream_of(const Arrival& arrival);
+  std::uint16_t add_channel(const Arrival& arrival);
+  std::uint16_t schema_of(const Feed& feed);
+  void open_file();
+  void close_file(const std::string& ended, const std::string& cut_short);
+  void rotate();
+  bool keeps(std::span<const std::string_view> payloads) const;
+
+  Options options_;
+  std::unique_ptr<McapWriter> writer_;
+  std::map<std::pair<const Feed*, std::uint32_t>, Stream> streams_;
+  std::map<std::string, std::uint16_t> schemas_;  ///< The schemas of the current file, by schema text.
+  std::deque<std::string> paths_;                 ///< The files that exist, the oldest first.
+  Counts all_;
+  Counts file_;
+  std::uint64_t files_ = 0;
+  std::uint64_t closed_bytes_ = 0;
+  std::string text_;  ///< The JSON of the message; its memory is reused.
+};
+
+/// Returns the path of the n-th file of a recording: "run.mcap", "run_2.mcap", ...
+std::string part_path(const std::string& path, std::uint64_t number);
+
+}  // namespace trainyard::recordings

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recordings/run_recording.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "visitors/registry_client.h"
+
+namespace trainyard::recordings {
+namespace {
+
+using nlohmann::json;
+
+/// The largest window that a visitor is granted, because a recorder should miss nothing (docs/wire_format.md).
+visitors::ListenOptions listen_options(bool payloads) {
+  return {.payloads = payloads ? "inline" : "none", .window_messages = 1024, .window_bytes = 64ull << 20};
+}
+
+bool matches(const std::vector<std::string>& patterns, const std::string& topic) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    return ::fnmatch(pattern.c_str(), topic.c_str(), 0) == 0 ||
+           ::fnmatch(("/" + pattern).c_str(), topic.c_str(), 0) == 0;
+  });
+}
+
+/// Returns the topics that are to be recorded. Watch reports patterns that match nothing.
+std::vector<std::string> chosen_topics(zmq::context_t& context, const visitors::RunInfo& run,
+                                       const RunRecordingOptions& options) {
+  if (options.exclude.empty()) return options.topics;
+  std::vector<std::string> chosen;
+  for (const json& topic : visitors::RegistryClient(context, run.registry).ask("topics")) {
+    const std::string name = topic.value("topic", "");
+    const bool wanted = options.topics.empty() || matches(options.topics, name);
+    if (wanted && !matches(options.exclude, name)) chosen.push_back(name);
+  }
+  if (chosen.empty()) throw Error(Code::kInvalidArgument, "every topic is excluded, so nothing would be recorded");
+  return chosen;
+}
+
+}  // namespace
+
+RunRecording::RunRecording(zmq::context_t& context, visitors::RunInfo run, RunRecordingOptions options)
+    : context_(context), watch_(context, run, chosen_topics(context, run, options), listen_options(options.payloads)) {
+  learn_names();
+  options.files.run["run"] = run.run;
+  options.files.run["name"] = run.name;
+  options.files.run["launch file"] = run.file;
+  options.files.run["payloads"] = options.payloads ? "inline" : "none";
+  options.files.component_name = [this](std::uint32_t source) {
+    const auto component = components_.find(source);
+    return component == components_.end() ? std::string() : component->second;
+  };
+  recorder_ = std::make_unique<Recorder>(std::move(options.files));
+}
+
+// The registry lists the components in the order of the plan, in which Header::source counts them. The processes are
+// known by their gateways.
+void RunRecording::learn_names() {
+  visitors::RegistryClient registry(context_, watch_.run().registry);
+  std::uint32_t index = 0;
+  for (const json& node : registry.ask("nodes")) components_[index++] = node.value("component", "");
+  for (const json& topic : registry.ask("topics")) {
+    for (const json& publisher : topic.value("publishers", json::array())) {
+      processes_[publisher.value("endpoint", "")] = publisher.value("process", "");
+    }
+  }
+}
+
+bool RunRecording::record_for(std::chrono::milliseconds time) {
+  // What is due is written even if nothing arrives.
+  constexpr std::chrono::milliseconds kSlice{200};
+  const auto until = Recorder::Clock::now() + time;
+  bool any = false;
+  for (auto now = Recorder::Clock::now(); now < until && !watch_.ended(); now = Recorder::Clock::now()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now);
+    if (const auto message = watch_.next(std::min(left, kSlice))) {
+      take(*message);
+      any = true;
+    }
+    recorder_->tick(Recorder::Clock::now());
+  }
+  return any;
+}
+
+const Feed& RunRecording::feed_of(const visitors::Received& message) {
+  std::unique_ptr<Feed>& feed = feeds_[{message.stream, *message.endpoint}];
+  if (feed == nullptr) {
+    // A process that has been started again may have a new address.
+    if (!processes_.contains(*message.endpoint)) learn_names();
+    feed = std::make_unique<Feed>(Feed{.topic = message.stream->topic,
+                                       .process = processes_[*message.endpoint],
+                                       .schema_text = message.stream->schema_text,
+                                       .schema = message.stream->schema});
+  }
+  return *feed;
+}
+
+void RunRecording::take(const visitors::Received& message) {
+  std::vector<std::string_view> payloads;
+  for (const zmq::message_t& payload : message.payloads) payloads.push_back(payload.to_string_view());
+  recorder_->take({.feed = feed_of(message),
+                   .header = message.header,
+                   .body = message.bytes(),
+                   .payloads = payloads,
+                   .time_ns = static_cast<std::uint64_t>(message.arrival_time_ns)});
+}
+
+void RunRecording::finish(const std::string& ended) {
+  const bool killed = watch_.killed();
+  recorder_->finish(ended.empty() ? "the run has ended" : ended, killed ? "the run was killed" : "");
+}
+
+}  // namespace trainyard::recordings

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+#include <zmq.hpp>
+
+#include "recordings/recorder.h"
+#include "visitors/watch.h"
+
+namespace trainyard::recordings {
+
+/// What of a running launch is recorded, and where.
+struct RunRecordingOptions {
+  std::vector<std::string> topics;   ///< Names or patterns, as for visitors::Watch; empty: all topics.
+  std::vector<std::string> exclude;  ///< Names or patterns of topics that are not recorded.
+  bool payloads = false;             ///< True to record the bytes of tensors, too.
+  Recorder::Options files;           ///< `run` and `component_name` are filled in.
+};
+
+/// Records a running launch: a visitor that passes on what it receives to a Recorder. It never slows training; what it
+/// misses is counted. One thread uses it.
+class RunRecording {
+ public:
+  /// Subscribes to the topics, and creates the file. Throws as Watch and Recorder do.
+  RunRecording(zmq::context_t& context, visitors::RunInfo run, RunRecordingOptions options);
+
+  /// Records the messages that arrive within `time`. Returns false if none arrived. Throws kIo if the disk is full, and
+  /// kCorrupt if a publisher sends a malformed message; nothing more can be recorded then.
+  bool record_for(std::chrono::milliseconds time);
+
+  /// Returns true when the run has ended.
+  bool ended() const { return watch_.ended(); }
+  /// Returns true when every publisher has accepted the subscriptions.
+  bool subscribed() const { return watch_.subscribed(); }
+
+  /// Writes the counts and closes the file. `ended` says why the recording ends; empty: because the run has ended.
+  void finish(const std::string& ended = "");
+
+  const Recorder& recorder() const { return *recorder_; }
+
+ private:
+  const Feed& feed_of(const visitors::Received& message);
+  void learn_names();
+  void take(const visitors::Received& message);
+
+  zmq::context_t& context_;
+  visitors::Watch watch_;
+  std::map<std::uint32_t, std::string> components_;  ///< By index in the plan.
+  std::map<std::string, std::string> processes_;     ///< By the address of the gateway.
+  std::map<std::pair<const visitors::Stream*, std::string>, std::unique_ptr<Feed>> feeds_;
+  std::unique_ptr<Recorder> recorder_;
+};
+
+}  // namespace trainyard::recordings
