@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "messages/error.h"
+#include "messages/log_record.h"
 #include "recordings/limits.h"
 #include "recordings/message_text.h"
 #include "recordings/viewer_schema.h"
@@ -31,7 +32,9 @@ Recorder::Recorder(Options options) : options_(std::move(options)) { open_file()
 Recorder::~Recorder() = default;
 
 void Recorder::open_file() {
-  const std::string path = part_path(options_.path, ++files_);
+  ++files_;
+  std::string path = part_path(options_.path, ++number_);
+  while (options_.number_existing && std::filesystem::exists(path)) path = part_path(options_.path, ++number_);
   writer_ = std::make_unique<McapWriter>(path, FileHeader{"", "trainyard " TRAINYARD_VERSION});
   paths_.push_back(path);
   TextMap facts = options_.run;
@@ -70,6 +73,7 @@ Recorder::Stream& Recorder::stream_of(const Arrival& arrival) {
   if (stream.channel != 0) return stream;
   stream.all = &all_.topics[arrival.feed.topic];
   stream.file = &file_.topics[arrival.feed.topic];
+  if (options_.from_start && !stream.sequence.begun()) stream.sequence.expect(0);
   stream.with_extras = !uses_reserved_names(arrival.feed.schema);
   stream.channel = add_channel(arrival);
   return stream;
@@ -78,7 +82,9 @@ Recorder::Stream& Recorder::stream_of(const Arrival& arrival) {
 std::uint16_t Recorder::add_channel(const Arrival& arrival) {
   const Feed& feed = arrival.feed;
   ChannelRecord channel{.schema = schema_of(feed), .topic = feed.topic, .encoding = "json"};
-  const std::string component = options_.component_name ? options_.component_name(arrival.header.source) : "";
+  // On the log, whose records come from processes, the source has no meaning.
+  const bool named = options_.component_name && feed.topic != kLogTopic;
+  const std::string component = named ? options_.component_name(arrival.header.source) : "";
   channel.metadata = {{kTypeKey, feed.schema.structs.at(0).name},
                       {kFingerprintKey, fmt::format("{:016x}", fingerprint(feed.schema_text))},
                       {kSchemaKey, feed.schema_text},

@@ -47,7 +47,12 @@ class Recorder {
   using Clock = std::chrono::steady_clock;
 
   struct Options {
-    std::string path;             ///< The first file, such as "run.mcap"; the next ones are "run_2.mcap", ...
+    std::string path;  ///< The first file, such as "run.mcap"; the next ones are "run_2.mcap", ...
+    /// True to begin with the first file of the series that does not exist yet. Otherwise `path` must not exist.
+    bool number_existing = false;
+    /// True if the recorder listens from the start of the run: what a source sent before its first message that arrived
+    /// was missed.
+    bool from_start = false;
     TextMap run;                  ///< Facts about the run, for the metadata record kRunMetadata.
     std::uint64_t max_bytes = 0;  ///< The size at which the next file is begun; 0 = one file of any size.
     std::uint64_t max_files = 0;  ///< When there are more files, the oldest is deleted; 0 = none is.
@@ -106,6 +111,7 @@ class Recorder {
   Counts all_;
   Counts file_;
   std::uint64_t files_ = 0;
+  std::uint64_t number_ = 0;  ///< The number of the current file in the series.
   std::uint64_t closed_bytes_ = 0;
   std::string text_;  ///< The JSON of the message; its memory is reused.
 };

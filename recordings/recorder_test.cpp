@@ -119,6 +119,25 @@ TEST_F(RecorderTest, BeginsANewFileWhenOneIsLargeAndDeletesTheOldest) {
   EXPECT_EQ(recorder.counts().arrived(), 400u);
 }
 
+TEST_F(RecorderTest, CountsWhatWasSentBeforeTheFirstMessageIfItListensFromTheStart) {
+  Recorder::Options early = options();
+  early.from_start = true;
+  Recorder recorder(early);
+  for (const std::uint64_t sequence : {3, 4}) take(recorder, steps_, sequence, 0);
+  take(recorder, steps_, 0, 1);
+  EXPECT_EQ(recorder.counts().missed(), 3u);
+}
+
+TEST_F(RecorderTest, TakesTheNextNumberIfTheFileExists) {
+  testing::write_file(folder_ / "run.mcap", "precious");
+  EXPECT_NE(error_of([&] { Recorder{options()}; }), "");
+  Recorder::Options numbered = options();
+  numbered.number_existing = true;
+  Recorder recorder(numbered);
+  EXPECT_EQ(recorder.path(), folder_ / "run_2.mcap");
+  EXPECT_EQ(testing::read_file(folder_ / "run.mcap"), "precious");
+}
+
 TEST_F(RecorderTest, NamesTheFilesOfARecording) {
   EXPECT_EQ(part_path("runs/run.mcap", 1), "runs/run.mcap");
   EXPECT_EQ(part_path("runs/run.mcap", 12), "runs/run_12.mcap");

@@ -62,6 +62,13 @@ class SequenceCounter {
     return missed;
   }
 
+  bool begun() const { return begun_; }
+  /// Sets the number of the next message.
+  void expect(std::uint64_t sequence) {
+    next_ = sequence;
+    begun_ = true;
+  }
+
  private:
   std::uint64_t next_ = 0;
   bool begun_ = false;

@@ -9,7 +9,7 @@
 #
 # Stages of every commit:  format spelling layers build libraries tests
 # Heavier ones:            tidy asan tsan fuzz debian12 debian13 package
-# From PyPI and npm:       clients
+# From PyPI and npm:       clients readers
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -116,6 +116,11 @@ stage_fuzz() {
 # Fresh machines, each a Debian in a folder.
 stage_debian12() { tools/stages/fresh_debian.sh bookworm; }
 stage_debian13() { tools/stages/fresh_debian.sh trixie; }
+# Libraries that are not in Debian read recordings. Needs a build, and the registries PyPI and npm.
+stage_readers() {
+  need python3-venv nodejs npm
+  tools/stages/readers.sh "$build"
+}
 stage_package() {
   need "${trainyard_build_packages[@]}" dpkg-dev file
   tools/stages/package.sh

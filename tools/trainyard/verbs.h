@@ -43,6 +43,8 @@ void add_plot(CLI::App& app, Action& chosen);
 void add_new(CLI::App& app, Action& chosen);
 /// Adds `replay RUN --step N`, which computes a step of a past run again.
 void add_replay(CLI::App& app, Action& chosen);
+/// Adds `bag record|info|play|convert|verify|repair`, which makes and examines recordings of messages.
+void add_bag(CLI::App& app, Action& chosen);
 /// Adds `doctor`, which checks whether this machine is suitable for Trainyard.
 void add_doctor(CLI::App& app, Action& chosen);
 

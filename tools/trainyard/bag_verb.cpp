@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <memory>
+
+#include "tools/trainyard/bag.h"
+#include "tools/trainyard/verbs.h"
+
+namespace trainyard::tools {
+namespace {
+
+using Arguments = std::shared_ptr<BagArguments>;
+
+void add_record(CLI::App& verb, const Arguments& arguments) {
+  verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
+  verb.add_option("-o,--output", arguments->output, "the file (the run's name and .mcap)");
+  verb.add_option("--exclude", arguments->exclude, "topics that are not recorded")->expected(1)->take_all();
+  verb.add_option("--payloads", arguments->payloads, "bytes of tensors: none or inline (none)")
+      ->check(CLI::IsMember({"none", "inline"}));
+  verb.add_option("--max-payload", arguments->max_payload_bytes, "largest payloads of a message (16 MiB)")
+      ->transform(CLI::AsSizeValue(false));
+  verb.add_option("--max-size", arguments->max_bytes, "size of a file; then the next begins (1 GiB)")
+      ->transform(CLI::AsSizeValue(false));
+  verb.add_option("--max-files", arguments->max_files, "then the oldest is deleted; 0 = never (8)");
+  arguments->run.add_to(verb);
+}
+
+void add_info(CLI::App& verb, const Arguments& arguments) {
+  verb.add_option("FILE", arguments->path)->required();
+  verb.add_flag("--json", arguments->as_json, "for programs");
+}
+
+void add_verify(CLI::App& verb, const Arguments& arguments) { verb.add_option("FILE", arguments->path)->required(); }
+
+void add_repair(CLI::App& verb, const Arguments& arguments) {
+  verb.add_option("FILE", arguments->path)->required();
+  verb.add_option("NEW", arguments->output, "must not exist")->required();
+}
+
+void add_play(CLI::App& verb, const Arguments& arguments) {
+  verb.add_option("FILE", arguments->path)->required();
+  verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
+  verb.add_option("--rate", arguments->rate, "2 is twice as fast; 0 as fast as possible (1)")
+      ->check(CLI::Range(0.0, 1e6));
+  verb.add_option("--start", arguments->start_s, "skip so many seconds of the recording (0)")
+      ->check(CLI::Range(0.0, 1e9));
+  verb.add_flag("--loop", arguments->loop, "begin again at the end, until Ctrl-C");
+  verb.add_flag("--wait", arguments->wait, "begin when the first program has subscribed");
+}
+
+void add_convert(CLI::App& verb, const Arguments& arguments) {
+  verb.add_option("FILE", arguments->path)->required();
+  verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
+  verb.add_option("--format", arguments->format, "jsonl or csv (jsonl)")->check(CLI::IsMember({"jsonl", "csv"}));
+  verb.add_option("-o,--output", arguments->output, "a file; for csv a folder (standard output)");
+}
+
+}  // namespace
+
+void add_bag(CLI::App& app, Action& chosen) {
+  CLI::App* family = app.add_subcommand("bag", "Recordings of messages, as MCAP files")->require_subcommand(1);
+  family->footer(
+      "Examples:\n  trainyard bag record --exclude '*/batches'\n  trainyard bag info mnist-9ix.mcap\n"
+      "  trainyard bag convert mnist-9ix.mcap /metrics --format csv");
+  const auto arguments = std::make_shared<BagArguments>();
+  const auto add = [&](const char* name, const char* help, void (*options)(CLI::App&, const Arguments&),
+                       int (*action)(const BagArguments&)) {
+    CLI::App* verb = family->add_subcommand(name, help);
+    options(*verb, arguments);
+    verb->callback([=, &chosen] { chosen = [=] { return action(*arguments); }; });
+  };
+  add("record", "Record a run until it ends, or until Ctrl-C", add_record, bag_record);
+  add("info", "Topics, counts, and whether the recording is complete", add_info, bag_info);
+  add("play", "Publish a recording as if the run were under way", add_play, bag_play);
+  add("convert", "Write messages as JSON lines or CSV", add_convert, bag_convert);
+  add("verify", "Check every byte; exit code 1 if a file is damaged", add_verify, bag_verify);
+  add("repair", "Write what is whole in FILE to NEW", add_repair, bag_repair);
+}
+
+}  // namespace trainyard::tools

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <zmq.hpp>
+
+#include "core/loop/event_loop.h"
+#include "core/transport/storm_trim.h"
+#include "core/transport/visitor_socket.h"
+
+namespace trainyard::tools {
+
+/// The registry of a played recording. It answers the questions "run", "topics" and "nodes" like that of a running
+/// launch (docs/wire_format.md, section 2). Calls are refused, because there are no components.
+class PlayedRegistry final : public core::Source {
+ public:
+  /// Returns the answer to one of the three questions.
+  using Describe = std::function<nlohmann::json(const std::string& op)>;
+
+  /// Binds the address. Throws kIo.
+  PlayedRegistry(zmq::context_t& context, const std::string& address, Describe describe);
+
+  const std::string& endpoint() const { return socket_.endpoint(); }
+  /// Returns the source that watches the number of connections. It must be added to the same loop.
+  core::Source& connections() { return socket_.connections(); }
+
+  bool poll() override;
+  bool has_work() const override { return false; }
+  void* socket() const override { return const_cast<core::VisitorSocket&>(socket_).handle(); }
+
+ private:
+  nlohmann::json answer_to(std::string_view text) const;
+
+  core::VisitorSocket socket_;
+  Describe describe_;
+  core::Frames frames_;
+  core::StormTrim trim_;
+};
+
+}  // namespace trainyard::tools
