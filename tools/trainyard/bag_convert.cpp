@@ -134,13 +134,12 @@ bool is_named_values(const json& value) {
          });
 }
 
-/// Makes columns of the fields of a message; those of structs inside it have names with dots. Structs are nested at
-/// most kMaxNesting deep in files of Trainyard; in others, what is deeper becomes one cell.
-void flatten(const std::string& name, const json& value, int depth, Row& row) {
-  constexpr int kDeepest = 32;
+/// Makes columns of the fields of a message; those of structs inside it have names with dots. parse_data() bounds the
+/// nesting.
+void flatten(const std::string& name, const json& value, Row& row) {
   const std::string prefix = name.empty() ? "" : name + ".";
-  if (value.is_object() && depth < kDeepest) {
-    for (const auto& [key, inner] : value.items()) flatten(prefix + key, inner, depth + 1, row);
+  if (value.is_object()) {
+    for (const auto& [key, inner] : value.items()) flatten(prefix + key, inner, row);
   } else if (is_named_values(value)) {
     for (const json& one : value) row.emplace_back(prefix + one["name"].get<std::string>(), cell_of(one["value"]));
   } else {
