@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "visitors/registry_client.h"
 
@@ -71,15 +72,28 @@ void RunRecording::learn_names() {
 bool RunRecording::record_for(std::chrono::milliseconds time) {
   // What is due is written even if nothing arrives.
   constexpr std::chrono::milliseconds kSlice{200};
+  // While messages arrive all the time, they are taken in batches: being woken for each one would cost several times as
+  // much processor time as recording it.
+  constexpr std::chrono::milliseconds kNap{2};
   const auto until = Recorder::Clock::now() + time;
   bool any = false;
   for (auto now = Recorder::Clock::now(); now < until && !watch_.ended(); now = Recorder::Clock::now()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now);
-    if (const auto message = watch_.next(std::min(left, kSlice))) {
-      take(*message);
-      any = true;
-    }
+    const bool some = take_batch(std::min(left, kSlice));
     recorder_->tick(Recorder::Clock::now());
+    if (some) std::this_thread::sleep_for(kNap);
+    any = any || some;
+  }
+  return any;
+}
+
+bool RunRecording::take_batch(std::chrono::milliseconds deadline) {
+  constexpr int kMostInBatch = 1000;  // So that a busy run does not keep the recorder from writing.
+  auto message = watch_.next(deadline);
+  const bool any = message.has_value();
+  for (int taken = 1; message; ++taken) {
+    take(*message);
+    message = taken < kMostInBatch ? watch_.next(std::chrono::milliseconds(0)) : std::nullopt;
   }
   return any;
 }

@@ -48,6 +48,8 @@ class RunRecording {
  private:
   const Feed& feed_of(const visitors::Received& message);
   void learn_names();
+  // Records what has arrived, after waiting for the first message. Returns false if none arrived in time.
+  bool take_batch(std::chrono::milliseconds deadline);
   void take(const visitors::Received& message);
 
   zmq::context_t& context_;

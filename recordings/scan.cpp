@@ -2,13 +2,13 @@
 #include "recordings/scan.h"
 
 #include <algorithm>
-#include <optional>
+#include <tuple>
 
 #include "messages/error.h"
 #include "recordings/bytes.h"
-#include "recordings/compression.h"
 #include "recordings/limits.h"
 #include "recordings/resync.h"
+#include "recordings/stated_summary.h"
 
 namespace trainyard::recordings {
 namespace {
@@ -28,7 +28,7 @@ class Scanner {
 
  private:
   bool at_end() {
-    if (!footer_ || file_.size() - position_ != kMagic.size()) return false;
+    if (!stated_.has_footer() || file_.size() - position_ != kMagic.size()) return false;
     result_.has_end = file_.read(position_, kMagic.size()) == kMagic;
     return result_.has_end;
   }
@@ -90,22 +90,7 @@ class Scanner {
         ++result_.contents.statistics.attachments;
         return;
       default:
-        return handle_summary(opcode, content(), begin);
-    }
-  }
-
-  void handle_summary(Opcode opcode, const std::string& content, std::uint64_t begin) {
-    if (opcode == Opcode::kDataEnd) {
-      data_end_ = begin;
-      data_crc_ = parse_data_end(content).crc;
-    } else if (opcode == Opcode::kStatistics) {
-      stated_ = parse_statistics(content);
-      stated_at_ = begin;
-    } else if (opcode == Opcode::kChunkIndex) {
-      check_chunk_index(parse_chunk_index(content), begin);
-    } else if (opcode == Opcode::kFooter) {
-      footer_ = parse_footer(content);
-      footer_at_ = begin;
+        return stated_.take(opcode, content(), begin, result_.contents, find_);
     }
   }
 
@@ -118,7 +103,7 @@ class Scanner {
       return;
     }
     budget(length);
-    if (data_end_ && !framing_broken_ && result_.lost_bytes == 0) {
+    if (stated_.data_ended() && !framing_broken_ && result_.lost_bytes == 0) {
       find(begin, fmt::format("the summary describes the id {}, which is nowhere else", record.id));
     }
     const std::uint16_t id = record.id;
@@ -214,22 +199,8 @@ class Scanner {
     bare_end_ = begin + kRecordHead + length;
   }
 
-  void check_chunk_index(const ChunkIndex& stated, std::uint64_t begin) {
-    ++stated_chunks_;
-    const auto& chunks = result_.contents.chunks;
-    const auto found =
-        std::ranges::lower_bound(chunks, stated.offset, {}, [](const Chunk& chunk) { return chunk.index.offset; });
-    if (found == chunks.end() || found->index.offset != stated.offset) {
-      find(begin, fmt::format("the index names a chunk at byte {}, where none could be read", stated.offset));
-    } else if (found->index != stated) {
-      find(begin, fmt::format("the index describes the chunk at byte {} wrongly", stated.offset));
-    }
-  }
-
   void finish() {
-    const std::uint64_t indexed =
-        std::ranges::count_if(result_.contents.chunks, [](const Chunk& chunk) { return !chunk.bare; });
-    auto& counted = result_.contents.statistics;
+    Statistics& counted = result_.contents.statistics;
     counted.schemas = static_cast<std::uint16_t>(result_.contents.schemas.size());
     counted.channels = static_cast<std::uint32_t>(result_.contents.channels.size());
     for (const auto& [channel, messages] : counted.channel_messages) {
@@ -238,33 +209,7 @@ class Scanner {
       }
     }
     if (!result_.has_end) return find(file_.size(), "the file has no end: its writer was interrupted");
-    if (footer_->summary_start != 0 && stated_chunks_ != indexed) {
-      find(footer_at_, fmt::format("the index names {} chunk(s); the file contains {}", stated_chunks_, indexed));
-    }
-    if (stated_ && *stated_ != counted) find(stated_at_, "the statistics do not fit the content");
-    check_data_crc();
-    check_summary_crc();
-  }
-
-  void check_data_crc() {
-    constexpr std::uint64_t kPiece = 1 << 20;
-    if (!data_end_ || data_crc_ == 0) return;
-    std::uint32_t crc = 0;
-    for (std::uint64_t at = 0; at < *data_end_; at += kPiece) {
-      crc = crc32_of(file_.read(at, std::min(kPiece, *data_end_ - at)), crc);
-    }
-    if (crc != data_crc_) find(*data_end_, "the checksum of the data is wrong");
-  }
-
-  void check_summary_crc() {
-    const std::uint64_t end = footer_at_ + kFooterBytes - sizeof footer_->summary_crc;
-    if (footer_->summary_start == 0) return;
-    if (footer_->summary_start > footer_at_) return find(footer_at_, "the summary begins behind its end");
-    if (footer_->summary_crc == 0) return;
-    if (end - footer_->summary_start > kMostDescriptionBytes) return find(footer_at_, "the summary is too large");
-    if (crc32_of(file_.read(footer_->summary_start, end - footer_->summary_start)) != footer_->summary_crc) {
-      find(footer_at_, "the checksum of the summary is wrong");
-    }
+    stated_.check(file_, result_.contents, find_);
   }
 
   /// Bounds what is kept of the file.
@@ -293,13 +238,8 @@ class Scanner {
   std::uint64_t bare_end_ = 0;  ///< Where the last message outside of a chunk ended; 0 if there is none just before.
   /// The messages of the last chunk, by channel: their times and offsets.
   std::map<std::uint16_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> expected_;
-  std::optional<std::uint64_t> data_end_;
-  std::uint32_t data_crc_ = 0;
-  std::optional<Statistics> stated_;
-  std::uint64_t stated_at_ = 0;
-  std::uint64_t stated_chunks_ = 0;
-  std::optional<Footer> footer_;
-  std::uint64_t footer_at_ = 0;
+  StatedSummary stated_;
+  const StatedSummary::Find find_ = [this](std::uint64_t offset, std::string text) { find(offset, std::move(text)); };
 };
 
 }  // namespace
