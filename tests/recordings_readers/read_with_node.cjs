@@ -20,7 +20,8 @@ async function main() {
   for (const schema of reader.schemasById.values()) schemas[schema.name] = JSON.parse(text.decode(schema.data));
   const metadata = [];
   for await (const record of reader.readMetadata()) metadata.push(record.name);
-  const lines = [JSON.stringify({ messages: Number(reader.statistics.messageCount), schemas, metadata: metadata.sort() })];
+  const messages = Number(reader.statistics.messageCount);
+  const lines = [JSON.stringify({ messages, schemas, metadata: metadata.sort() })];
   for await (const message of reader.readMessages({ validateCrcs: true })) {
     const channel = reader.channelsById.get(message.channelId);
     const schema = reader.schemasById.get(channel.schemaId);

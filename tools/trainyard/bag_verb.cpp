@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <limits>
 #include <memory>
 
 #include "tools/trainyard/bag.h"
@@ -13,15 +12,21 @@ using Arguments = std::shared_ptr<BagArguments>;
 
 void add_record(CLI::App& verb, const Arguments& arguments) {
   verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
-  verb.add_option("-o,--output", arguments->output, "the file (the run's name and .mcap)");
-  verb.add_option("--exclude", arguments->exclude, "topics that are not recorded")->expected(1)->take_all();
+  verb.add_option("-o,--output", arguments->output, "(the run's name and .mcap)")->type_name("FILE");
+  verb.add_option("--exclude", arguments->exclude, "topics that are not recorded")
+      ->expected(1)
+      ->take_all()
+      ->type_name("PATTERN");
   verb.add_option("--payloads", arguments->payloads, "bytes of tensors: none or inline (none)")
-      ->check(CLI::IsMember({"none", "inline"}));
+      ->check(CLI::IsMember({"none", "inline"}))
+      ->type_name("");
   verb.add_option("--max-payload", arguments->max_payload_bytes, "largest payloads of a message (16 MiB)")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("SIZE");
   verb.add_option("--max-size", arguments->max_bytes, "size of a file; then the next begins (1 GiB)")
-      ->transform(CLI::AsSizeValue(false));
-  verb.add_option("--max-files", arguments->max_files, "then the oldest is deleted; 0 = never (8)");
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("SIZE");
+  verb.add_option("--max-files", arguments->max_files, "then the oldest is deleted; 0 = never (8)")->type_name("N");
   arguments->run.add_to(verb);
 }
 
@@ -51,8 +56,10 @@ void add_play(CLI::App& verb, const Arguments& arguments) {
 void add_convert(CLI::App& verb, const Arguments& arguments) {
   verb.add_option("FILE", arguments->path)->required();
   verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
-  verb.add_option("--format", arguments->format, "jsonl or csv (jsonl)")->check(CLI::IsMember({"jsonl", "csv"}));
-  verb.add_option("-o,--output", arguments->output, "a file; for csv a folder (standard output)");
+  verb.add_option("--format", arguments->format, "jsonl or csv (jsonl)")
+      ->check(CLI::IsMember({"jsonl", "csv"}))
+      ->type_name("");
+  verb.add_option("-o,--output", arguments->output, "a file; for csv a folder (standard output)")->type_name("PATH");
 }
 
 }  // namespace
