@@ -46,10 +46,10 @@ void Recorder::take(const Arrival& arrival) {
   Stream& stream = stream_of(arrival);
   text_.clear();
   const bool with_payloads = stream.with_extras && keeps(arrival.payloads);
-  append_message(arrival.feed.schema, arrival.body, stream.with_extras ? arrival.header.trace : 0,
+  append_message(arrival.feed->schema, arrival.body, stream.with_extras ? arrival.header.trace : 0,
                  with_payloads ? arrival.payloads : std::span<const std::string_view>(), text_);
   if (text_.size() > kMostMessageBytes)
-    throw Error(Code::kCorrupt, "a message on '{}' is too large", arrival.feed.topic);
+    throw Error(Code::kCorrupt, "a message on '{}' is too large", arrival.feed->topic);
   const std::uint64_t missed = stream.sequence.count(arrival.header.sequence);
   for (TopicCount* count : {stream.all, stream.file}) {
     ++count->arrived;
@@ -69,18 +69,19 @@ bool Recorder::keeps(std::span<const std::string_view> payloads) const {
 }
 
 Recorder::Stream& Recorder::stream_of(const Arrival& arrival) {
-  Stream& stream = streams_[{&arrival.feed, arrival.header.source}];
+  Stream& stream = streams_[{arrival.feed.get(), arrival.header.source}];
   if (stream.channel != 0) return stream;
-  stream.all = &all_.topics[arrival.feed.topic];
-  stream.file = &file_.topics[arrival.feed.topic];
+  stream.feed = arrival.feed;
+  stream.all = &all_.topics[arrival.feed->topic];
+  stream.file = &file_.topics[arrival.feed->topic];
   if (options_.from_start && !stream.sequence.begun()) stream.sequence.expect(0);
-  stream.with_extras = !uses_reserved_names(arrival.feed.schema);
+  stream.with_extras = !uses_reserved_names(arrival.feed->schema);
   stream.channel = add_channel(arrival);
   return stream;
 }
 
 std::uint16_t Recorder::add_channel(const Arrival& arrival) {
-  const Feed& feed = arrival.feed;
+  const Feed& feed = *arrival.feed;
   ChannelRecord channel{.schema = schema_of(feed), .topic = feed.topic, .encoding = "json"};
   // On the log, whose records come from processes, the source has no meaning.
   const bool named = options_.component_name && feed.topic != kLogTopic;

@@ -19,8 +19,7 @@
 
 namespace trainyard::recordings {
 
-/// A topic as one process publishes it. A recorder tells feeds apart by their addresses, so a feed must neither move
-/// nor end while it is recorded.
+/// A topic as one process publishes it. Recorders tell feeds apart by their addresses, and keep them.
 struct Feed {
   std::string topic;
   std::string process;  ///< The publishing process.
@@ -30,7 +29,7 @@ struct Feed {
 
 /// One message that has arrived.
 struct Arrival {
-  const Feed& feed;
+  const std::shared_ptr<const Feed>& feed;
   Header header;
   std::span<const std::byte> body;
   std::span<const std::string_view> payloads;  ///< The bytes of tensors; empty if they were not requested.
@@ -88,6 +87,7 @@ class Recorder {
  private:
   /// One source of a feed, and its channel in the current file.
   struct Stream {
+    std::shared_ptr<const Feed> feed;  ///< Kept, so that no other feed can have its address.
     SequenceCounter sequence;
     TopicCount* all = nullptr;   ///< The counts of its topic in all files.
     TopicCount* file = nullptr;  ///< The counts of its topic in the current file; null before its first message.

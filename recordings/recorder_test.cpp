@@ -19,8 +19,8 @@ using testing::error_of;
 using testing::read_messages;
 using testing::TemporaryDirectory;
 
-Feed make_feed(std::string topic, const std::string& schema_text) {
-  return {std::move(topic), "main", schema_text, parse_schema(schema_text)};
+std::shared_ptr<const Feed> make_feed(std::string topic, const std::string& schema_text) {
+  return std::make_shared<const Feed>(Feed{std::move(topic), "main", schema_text, parse_schema(schema_text)});
 }
 
 class RecorderTest : public ::testing::Test {
@@ -31,7 +31,8 @@ class RecorderTest : public ::testing::Test {
             }};
   }
 
-  void take(Recorder& recorder, const Feed& feed, std::uint64_t sequence, std::uint32_t source = 0) {
+  void take(Recorder& recorder, const std::shared_ptr<const Feed>& feed, std::uint64_t sequence,
+            std::uint32_t source = 0) {
     const std::uint64_t step = sequence;
     Header header;
     header.sequence = sequence;
@@ -46,7 +47,7 @@ class RecorderTest : public ::testing::Test {
   }
 
   const TemporaryDirectory folder_;
-  const Feed steps_ = make_feed("/steps", "Step {\n  u64 step\n}\n");
+  const std::shared_ptr<const Feed> steps_ = make_feed("/steps", "Step {\n  u64 step\n}\n");
   std::uint64_t time_ = 0;
 };
 
@@ -60,8 +61,8 @@ TEST_F(RecorderTest, RecordsMessagesWithTheirSourcesAndTimes) {
   ASSERT_EQ(channels.size(), 2u);
   EXPECT_EQ(channels.at(2).topic, "/steps");
   EXPECT_EQ(channels.at(2).metadata, (TextMap{{"type", "Step"},
-                                              {"fingerprint", fmt::format("{:016x}", fingerprint(steps_.schema_text))},
-                                              {"schema", steps_.schema_text},
+                                              {"fingerprint", fmt::format("{:016x}", fingerprint(steps_->schema_text))},
+                                              {"schema", steps_->schema_text},
                                               {"component", "component3"},
                                               {"process", "main"},
                                               {"source", "3"}}));

@@ -98,17 +98,17 @@ bool RunRecording::take_batch(std::chrono::milliseconds deadline) {
   return any;
 }
 
-const Feed& RunRecording::feed_of(const visitors::Received& message) {
-  std::unique_ptr<Feed>& feed = feeds_[{message.stream, *message.endpoint}];
+const std::shared_ptr<const Feed>& RunRecording::feed_of(const visitors::Received& message) {
+  std::shared_ptr<const Feed>& feed = feeds_[{message.stream, *message.endpoint}];
   if (feed == nullptr) {
     // A process that has been started again may have a new address.
     if (!processes_.contains(*message.endpoint)) learn_names();
-    feed = std::make_unique<Feed>(Feed{.topic = message.stream->topic,
-                                       .process = processes_[*message.endpoint],
-                                       .schema_text = message.stream->schema_text,
-                                       .schema = message.stream->schema});
+    feed = std::make_shared<const Feed>(Feed{.topic = message.stream->topic,
+                                             .process = processes_[*message.endpoint],
+                                             .schema_text = message.stream->schema_text,
+                                             .schema = message.stream->schema});
   }
-  return *feed;
+  return feed;
 }
 
 void RunRecording::take(const visitors::Received& message) {

@@ -46,7 +46,7 @@ class RunRecording {
   const Recorder& recorder() const { return *recorder_; }
 
  private:
-  const Feed& feed_of(const visitors::Received& message);
+  const std::shared_ptr<const Feed>& feed_of(const visitors::Received& message);
   void learn_names();
   // Records what has arrived, after waiting for the first message. Returns false if none arrived in time.
   bool take_batch(std::chrono::milliseconds deadline);
@@ -56,7 +56,7 @@ class RunRecording {
   visitors::Watch watch_;
   std::map<std::uint32_t, std::string> components_;  ///< By index in the plan.
   std::map<std::string, std::string> processes_;     ///< By the address of the gateway.
-  std::map<std::pair<const visitors::Stream*, std::string>, std::unique_ptr<Feed>> feeds_;
+  std::map<std::pair<const visitors::Stream*, std::string>, std::shared_ptr<const Feed>> feeds_;
   std::unique_ptr<Recorder> recorder_;
 };
 

@@ -49,14 +49,15 @@ void measure(const std::string& name, Work work) {
 template <class T>
 void run(const std::string& name, const T& message, Recorder& recorder) {
   const MessageType& type = message_type<T>();
-  const Feed feed{"/" + name, "main", type.schema_text, parse_schema(type.schema_text)};
+  const auto feed =
+      std::make_shared<const Feed>(Feed{"/" + name, "main", type.schema_text, parse_schema(type.schema_text)});
   std::string body, text;
   std::vector<Buffer> payloads;
   encode(message, body, payloads);
   const auto bytes = std::as_bytes(std::span(body));
   measure("json of " + name, [&](std::uint64_t) {
     text.clear();
-    append_json(feed.schema, bytes, text);
+    append_json(feed->schema, bytes, text);
   });
   Header header;
   header.trace = 1;

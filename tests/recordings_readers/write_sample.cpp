@@ -20,7 +20,8 @@ using recordings::Feed;
 template <class T>
 void write(recordings::Recorder& recorder, std::ofstream& expected, std::uint64_t& time) {
   const MessageType& type = message_type<T>();
-  const Feed feed{"/" + type.name, "main", type.schema_text, parse_schema(type.schema_text)};
+  const auto feed =
+      std::make_shared<const Feed>(Feed{"/" + type.name, "main", type.schema_text, parse_schema(type.schema_text)});
   for (std::uint64_t i = 0; i < 40; ++i) {
     std::string body;
     std::vector<Buffer> payloads;
@@ -31,9 +32,9 @@ void write(recordings::Recorder& recorder, std::ofstream& expected, std::uint64_
     header.trace = i % 3 == 0 ? 0 : std::uint64_t{1} << 48 | i;
     header.send_time_ns = static_cast<std::int64_t>(++time);
     recorder.take({feed, header, std::as_bytes(std::span(body)), {}, time + 1'000'000});
-    json message = json::parse(json_from_binary(feed.schema, std::as_bytes(std::span(body))));
+    json message = json::parse(json_from_binary(feed->schema, std::as_bytes(std::span(body))));
     if (header.trace != 0) message["_trace"] = fmt::format("{:016x}", header.trace);
-    expected << json{{"topic", feed.topic},
+    expected << json{{"topic", feed->topic},
                      {"type", type.name},
                      {"schema", type.schema_text},
                      {"component", fmt::format("component{}", header.source)},
