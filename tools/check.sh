@@ -118,7 +118,8 @@ stage_debian12() { tools/stages/fresh_debian.sh bookworm; }
 stage_debian13() { tools/stages/fresh_debian.sh trixie; }
 # Libraries that are not in Debian read recordings. Needs a build, and the registries PyPI and npm.
 stage_readers() {
-  need python3-venv nodejs npm
+  need python3-venv
+  command -v npm >/dev/null || need nodejs npm
   tools/stages/readers.sh "$build"
 }
 stage_package() {
