@@ -9,4 +9,4 @@ npm install --prefix "$build/readers" --no-audit --no-fund --silent "@mcap/core@
 export TRAINYARD_MCAP_PYTHON="$build/readers/venv/bin/python"
 export TRAINYARD_MCAP_NODE_MODULES="$build/readers/node_modules"
 export TRAINYARD_MCAP_REQUIRED=1  # Here, a reader that is missing is an error.
-ctest --test-dir "$build" --output-on-failure --no-tests=error -L readers
+ctest --test-dir "$build/tests/recordings_readers" --output-on-failure --no-tests=error
