@@ -57,11 +57,14 @@ TEST_F(GatewayLinkTest, SubscribesAsAVisitorAndReadsMessages) {
   EXPECT_EQ(request.policy, "drop_oldest");
   EXPECT_EQ(request.payloads, "none");
   EXPECT_EQ(request.edge, 0xffff'ffffu);
+  EXPECT_FALSE(link_->subscribed());
   gateway_->answer();
   gateway_->publish({"loss", 1.5}, 0);
   pump([&] { return received_.size() == 1; });
   EXPECT_EQ(json_from_binary(received_[0].stream->schema, received_[0].bytes()), R"({"name":"loss","value":1.5})");
   EXPECT_EQ(stream_.type, "Scalar");
+  EXPECT_TRUE(link_->subscribed());
+  EXPECT_EQ(*received_[0].endpoint, endpoint_);
 }
 
 TEST_F(GatewayLinkTest, ReturnsCreditAtHalfOfTheWindowAndAfterAFlushForEveryMessage) {
