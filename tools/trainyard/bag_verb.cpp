@@ -8,9 +8,9 @@
 namespace trainyard::tools {
 namespace {
 
-using Arguments = std::shared_ptr<BagArguments>;
+using BagOptions = std::shared_ptr<BagArguments>;
 
-void add_record(CLI::App& verb, const Arguments& arguments) {
+void add_record(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
   verb.add_option("-o,--output", arguments->output, "(the run's name and .mcap)")->type_name("FILE");
   verb.add_option("--exclude", arguments->exclude, "topics that are not recorded")
@@ -30,19 +30,19 @@ void add_record(CLI::App& verb, const Arguments& arguments) {
   arguments->run.add_to(verb);
 }
 
-void add_info(CLI::App& verb, const Arguments& arguments) {
+void add_info(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("FILE", arguments->path)->required();
   verb.add_flag("--json", arguments->as_json, "for programs");
 }
 
-void add_verify(CLI::App& verb, const Arguments& arguments) { verb.add_option("FILE", arguments->path)->required(); }
+void add_verify(CLI::App& verb, const BagOptions& arguments) { verb.add_option("FILE", arguments->path)->required(); }
 
-void add_repair(CLI::App& verb, const Arguments& arguments) {
+void add_repair(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("FILE", arguments->path)->required();
   verb.add_option("NEW", arguments->output, "must not exist")->required();
 }
 
-void add_play(CLI::App& verb, const Arguments& arguments) {
+void add_play(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("FILE", arguments->path)->required();
   verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
   verb.add_option("--rate", arguments->rate, "2 is twice as fast; 0 as fast as possible (1)")
@@ -53,7 +53,7 @@ void add_play(CLI::App& verb, const Arguments& arguments) {
   verb.add_flag("--wait", arguments->wait, "begin when the first program has subscribed");
 }
 
-void add_convert(CLI::App& verb, const Arguments& arguments) {
+void add_convert(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("FILE", arguments->path)->required();
   verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
   verb.add_option("--format", arguments->format, "jsonl or csv (jsonl)")
@@ -70,7 +70,7 @@ void add_bag(CLI::App& app, Action& chosen) {
       "Examples:\n  trainyard bag record --exclude '*/batches'\n  trainyard bag info mnist-9ix.mcap\n"
       "  trainyard bag convert mnist-9ix.mcap /metrics --format csv");
   const auto arguments = std::make_shared<BagArguments>();
-  const auto add = [&](const char* name, const char* help, void (*options)(CLI::App&, const Arguments&),
+  const auto add = [&](const char* name, const char* help, void (*options)(CLI::App&, const BagOptions&),
                        int (*action)(const BagArguments&)) {
     CLI::App* verb = family->add_subcommand(name, help);
     options(*verb, arguments);
