@@ -39,10 +39,10 @@ std::vector<std::string> lines_of(const std::string& text) {
 Curve straight(const std::string& name, double from, double to) { return {name, {0, 100}, {from, to}}; }
 
 TEST(PlotScaleTest, PutsTicksAtRoundNumbers) {
-  EXPECT_THAT(labels({0, 1}, 5), ElementsAre("0.0", "0.2", "0.4", "0.6", "0.8", "1.0"));
+  EXPECT_THAT(labels({0, 1}, 5), ElementsAre("0", "0.2", "0.4", "0.6", "0.8", "1.0"));
   EXPECT_THAT(labels({0.31, 2.47}, 4), ElementsAre("1", "2"));
   EXPECT_THAT(labels({0, 50'000}, 5), ElementsAre("0", "10k", "20k", "30k", "40k", "50k"));
-  EXPECT_THAT(labels({-1, 1}, 4), ElementsAre("-1.0", "-0.5", "0.0", "0.5", "1.0"));
+  EXPECT_THAT(labels({-1, 1}, 4), ElementsAre("-1.0", "-0.5", "0", "0.5", "1.0"));
   EXPECT_THAT(labels({2'000'000, 100'000'000}, 3), ElementsAre("50M", "100M"));
   EXPECT_THAT(labels({0, 7e-6}, 4), ElementsAre("0", "2e-06", "4e-06", "6e-06"));
   EXPECT_THAT(labels({1, 1000, true}, 4), ElementsAre("1", "10", "100", "1000"));

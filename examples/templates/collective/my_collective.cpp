@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/my_collective/my_collective.h"
 
+#include <cstdint>
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "collectives/mesh_agreement.h"
 #include "collectives/rank_order.h"
