@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/caller_driver.h"
 
+#include <optional>
+
+#include "core/activity/wait_scope.h"
+
 namespace trainyard::collectives {
 namespace {
 
@@ -20,14 +24,23 @@ std::uint64_t CallerDriver::ask(Operation&& operation) {
 void CallerDriver::wait(std::uint64_t number) {
   if (engine_->finished(number)) return;
   throw_if_failed();
+  std::optional<core::WaitScope> waiting;  // Only while there is nothing to do for the operation here.
   for (std::uint32_t looks = 0;;) {
     const bool moved = engine_->advance(Effort::kEverything);
     if (engine_->finished(number)) break;
     looks = moved ? 0 : looks + 1;
+    if (moved) waiting.reset();
+    if (!moved && !waiting) waiting.emplace(core::WaitKind::kRanks);
+    if (waiting && waiting->counts()) blame(*waiting, number);
     if (!moved && engine_->rest(looks, kLook)) look_sometimes(number);
     throw_if_failed();
   }
   engine_->stop_waiting();
+}
+
+// The member that is missing last is the slowest, and so the whole wait is for it.
+void CallerDriver::blame(core::WaitScope& waiting, std::uint64_t number) {
+  if (const auto member = engine_->waits_for(number)) waiting.blame_rank(engine_->rank_of(*member));
 }
 
 bool CallerDriver::done(std::uint64_t number) {

@@ -7,6 +7,10 @@
 
 #include "collectives/driver.h"
 
+namespace trainyard::core {
+class WaitScope;
+}  // namespace trainyard::core
+
 namespace trainyard::collectives {
 
 /// A driver that runs the engine on the caller's thread, and only while one of the functions of the driver runs.
@@ -23,6 +27,7 @@ class CallerDriver final : public Driver {
  private:
   void throw_if_failed() const;
   void look_sometimes(std::uint64_t number);
+  void blame(core::WaitScope& waiting, std::uint64_t number);
 
   std::uint64_t asked_ = 0;
   std::chrono::steady_clock::time_point last_look_{};

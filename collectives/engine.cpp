@@ -182,6 +182,14 @@ std::optional<std::vector<std::uint32_t>> Engine::missing(const QueuedOperation&
   return members;
 }
 
+std::optional<std::uint32_t> Engine::waits_for(std::uint64_t waited) {
+  const QueuedOperation* queued = queue_.find(waited);
+  if (queued == nullptr) return {};
+  const auto needed = missing(queue_.held_up_by(*queued));
+  if (!needed || needed->empty()) return {};
+  return needed->front();
+}
+
 // A member that finds an error reports it and may leave at once. What it did before it left may become visible only
 // together with its absence, so both are checked once more.
 void Engine::look_for_lost() {

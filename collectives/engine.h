@@ -50,6 +50,10 @@ class Engine {
   /// `waited` is the number of the operation that the caller waits for, if any. The engine also fails if this operation
   /// has made no progress for the length of the timeout.
   void look(std::optional<std::uint64_t> waited);
+  /// Returns a member for which operation `waited` waits, or nothing if it waits for nobody or this is unknown.
+  std::optional<std::uint32_t> waits_for(std::uint64_t waited);
+  /// Returns the rank of a member in the run.
+  std::uint32_t rank_of(std::uint32_t member) const { return settings_.ranks[member]; }
   /// Records that the caller no longer waits.
   void stop_waiting();
 

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "core/activity/wait_scope.h"
+
 namespace trainyard::collectives {
 namespace {
 
@@ -54,8 +56,12 @@ std::uint64_t ThreadDriver::ask(Operation&& operation) {
 void ThreadDriver::wait(std::uint64_t number) {
   std::unique_lock lock(mutex_);
   if (!unfinished_.contains(number)) return;
+  // The thread may be at work for this operation, which nobody else sees.
+  core::WaitScope waiting(core::WaitKind::kRanks);
   waited_ = number;
+  watched_ = waiting.counts();
   changed_.wait(lock, [&] { return failure_.has_value() || !unfinished_.contains(number); });
+  if (const auto slowest = std::exchange(slowest_, {})) waiting.blame_rank(*slowest);
   waited_.reset();
   if (unfinished_.contains(number)) throw_if_failed();
 }
@@ -96,12 +102,14 @@ bool ThreadDriver::go_on() {
   std::vector<Operation> asked;
   std::optional<Failure> reported;
   std::optional<std::uint64_t> waited;
+  bool watched = false;
   {
     const std::lock_guard lock(mutex_);
     if (stop_) return false;
     asked.swap(asked_);
     reported.swap(reported_);
     waited = waited_;
+    watched = watched_;
   }
   for (Operation& operation : asked) engine_->take(std::move(operation));
   if (reported) engine_->fail(*reported);
@@ -109,11 +117,19 @@ bool ThreadDriver::go_on() {
   while (engine_->advance(Effort::kEverything)) {
   }
   if (!waited) engine_->stop_waiting();
+  if (waited && watched) note_slowest(*waited);
   engine_->look(waited);
   publish();
   const bool busy = !engine_->idle() && !engine_->failure();
   engine_->rest(1, !busy ? kIdleSleep : engine_->must_be_polled() ? kPollingSleep : kBusySleep);
   return true;
+}
+
+void ThreadDriver::note_slowest(std::uint64_t waited) {
+  const auto member = engine_->waits_for(waited);
+  if (!member) return;
+  const std::lock_guard lock(mutex_);
+  slowest_ = engine_->rank_of(*member);
 }
 
 void ThreadDriver::publish() {

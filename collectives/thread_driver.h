@@ -31,6 +31,7 @@ class ThreadDriver final : public Driver {
  private:
   void run();
   bool go_on();
+  void note_slowest(std::uint64_t waited);
   void publish();
   void throw_if_failed() const;
 
@@ -39,8 +40,10 @@ class ThreadDriver final : public Driver {
   std::vector<Operation> asked_;
   std::set<std::uint64_t> unfinished_;
   std::uint64_t last_number_ = 0;
-  std::optional<std::uint64_t> waited_;  ///< The operation that the caller waits for.
-  std::optional<Failure> reported_;      ///< The failure that the caller reported.
+  std::optional<std::uint64_t> waited_;   ///< The operation that the caller waits for.
+  bool watched_ = false;                  ///< True if somebody wants to know for which rank the caller waits.
+  std::optional<std::uint32_t> slowest_;  ///< The rank for which this operation waited when last looked.
+  std::optional<Failure> reported_;       ///< The failure that the caller reported.
   std::optional<Failure> failure_;
   bool stop_ = false;
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "core/activity/wait_scope.h"
+
 namespace trainyard::host {
 namespace {
 
@@ -52,7 +54,10 @@ std::vector<Scalar> Reporter::values_of(const StepOutcome& step) {
   if (*device_stats_) {
     for (const auto& [name, value] : runner_.device().stats()) values.push_back({name, value});
   }
-  runner_.device().synchronize();
+  {
+    const core::WaitScope waiting(core::WaitKind::kDevice);
+    runner_.device().synchronize();
+  }
   values.push_back({"throughput", throughput_.take(Throughput::Clock::now())});
   return values;
 }

@@ -7,8 +7,11 @@
 
 namespace trainyard {
 
-BackgroundWriter::BackgroundWriter(CheckpointStore& store, std::function<void()> notify)
-    : store_(store), notify_(std::move(notify)), thread_([this](std::stop_token stop) { run(stop); }) {}
+BackgroundWriter::BackgroundWriter(CheckpointStore& store, std::function<void()> notify, core::OwnThreads* activity)
+    : store_(store),
+      notify_(std::move(notify)),
+      activity_(activity),
+      thread_([this](std::stop_token stop) { run(stop); }) {}
 
 // It first waits until the thread is idle, because a stop request alone would leave the waiting checkpoints unwritten.
 BackgroundWriter::~BackgroundWriter() {
@@ -54,6 +57,7 @@ void BackgroundWriter::run(std::stop_token stop) {
 }
 
 BackgroundWriter::Finished BackgroundWriter::write(std::unique_ptr<StateCopy> state) {
+  const core::OwnThreads::Busy busy(activity_, 0);
   const auto start = std::chrono::steady_clock::now();
   Finished finished{.state = std::move(state)};
   try {

@@ -13,6 +13,7 @@
 
 #include "components/checkpoint_writer/checkpoint_store.h"
 #include "components/checkpoint_writer/state_copy.h"
+#include "core/activity/own_threads.h"
 
 namespace trainyard {
 
@@ -32,8 +33,8 @@ class BackgroundWriter {
   };
 
   /// Starts the thread. After each checkpoint the thread calls `notify`; take_finished() then returns the result of
-  /// this checkpoint.
-  BackgroundWriter(CheckpointStore& store, std::function<void()> notify);
+  /// this checkpoint. `activity` accounts for the thread; it may be null, and must otherwise outlive this object.
+  BackgroundWriter(CheckpointStore& store, std::function<void()> notify, core::OwnThreads* activity = nullptr);
 
   /// Finishes all submitted writes.
   ~BackgroundWriter();
@@ -53,6 +54,7 @@ class BackgroundWriter {
 
   CheckpointStore& store_;
   std::function<void()> notify_;
+  core::OwnThreads* activity_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<std::unique_ptr<StateCopy>> waiting_;

@@ -52,7 +52,8 @@ void CheckpointWriter::on_configure() {
       if (!alive.expired()) guarded([this] { report_finished(); });
     });
   };
-  writer_ = std::make_unique<BackgroundWriter>(*store_, notify);
+  writer_activity_.emplace(loop().activity(), *this, 1);
+  writer_ = std::make_unique<BackgroundWriter>(*store_, notify, &*writer_activity_);
 }
 
 /// Problems are reported before hours are spent on training.

@@ -124,7 +124,8 @@ class CheckpointWriter final : public Component {
   StateCopies copies_;
   std::optional<CheckpointStore> store_;
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  ///< Posted tasks may outlive the component.
-  std::unique_ptr<BackgroundWriter> writer_;  ///< Declared last, because its thread uses the store.
+  std::optional<core::OwnThreads> writer_activity_;
+  std::unique_ptr<BackgroundWriter> writer_;  ///< Declared last, because its thread uses the members above.
 };
 
 }  // namespace trainyard

@@ -111,14 +111,19 @@ void DataLoader::complete_info() {
 
 void DataLoader::on_activate() {
   const auto wake = [this] { loop().post([this] { guarded([this] { pump(); }); }); };
+  if (*workers_ > 0) workers_activity_.emplace(loop().activity(), *this, static_cast<std::size_t>(*workers_));
   prefetcher_ = std::make_unique<Prefetcher>(*reader_, *layout_, *context().pool, static_cast<std::size_t>(*prefetch_),
-                                             static_cast<std::size_t>(*workers_), wake);
+                                             static_cast<std::size_t>(*workers_), wake,
+                                             workers_activity_ ? &*workers_activity_ : nullptr);
   batches_.on_ready([this] { pump(); });
   dataset_.send(info_);
   pump();
 }
 
-void DataLoader::on_deactivate() { prefetcher_.reset(); }
+void DataLoader::on_deactivate() {
+  prefetcher_.reset();
+  workers_activity_.reset();
+}
 
 void DataLoader::on_order(const Order& order) {
   if (prefetcher_ == nullptr) return;  // The order arrived while the run was ending.

@@ -119,6 +119,8 @@ class DataLoader : public Component {
   std::optional<BatchPlan> train_;
   std::map<std::string, BatchPlan> evaluate_;  ///< Indexed by split.
   std::optional<BatchSequence> sequence_;
+  /// Set while the component is active and has workers. The prefetcher uses it.
+  std::optional<core::OwnThreads> workers_activity_;
   /// Set while the component is active. Declared after the members that it uses, so that it is destroyed first.
   std::unique_ptr<Prefetcher> prefetcher_;
 };

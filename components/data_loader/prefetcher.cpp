@@ -9,10 +9,10 @@
 namespace trainyard {
 
 Prefetcher::Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
-                       std::size_t workers, std::function<void()> wake)
-    : reader_(reader), layout_(layout), pool_(pool), wake_(std::move(wake)), slots_(slots) {
+                       std::size_t workers, std::function<void()> wake, core::OwnThreads* activity)
+    : reader_(reader), layout_(layout), pool_(pool), wake_(std::move(wake)), activity_(activity), slots_(slots) {
   for (std::size_t i = 0; i < workers; ++i) {
-    workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+    workers_.emplace_back([this, i](const std::stop_token& stop) { work(stop, i); });
   }
 }
 
@@ -68,7 +68,7 @@ void Prefetcher::discard(std::uint64_t count) {
   }
 }
 
-void Prefetcher::work(const std::stop_token& stop) {
+void Prefetcher::work(const std::stop_token& stop, std::size_t number) {
   Scratch scratch;
   while (true) {
     std::unique_lock lock(mutex_);
@@ -78,7 +78,10 @@ void Prefetcher::work(const std::stop_token& stop) {
     if (!any || stop.stop_requested()) return;
     Slot& claimed = slot(claimed_++);
     lock.unlock();
-    fill(claimed, scratch, stop);
+    {
+      const core::OwnThreads::Busy busy(activity_, number);
+      fill(claimed, scratch, stop);
+    }
     if (waited_for_.load() && waited_for_.exchange(false)) wake_();
   }
 }

@@ -15,6 +15,7 @@
 #include "components/data_loader/batch_layout.h"
 #include "components/data_loader/batch_sequence.h"
 #include "components/data_loader/sample_reader.h"
+#include "core/activity/own_threads.h"
 #include "core/memory/shared_pool.h"
 
 namespace trainyard {
@@ -39,9 +40,9 @@ class Prefetcher {
 
   /// `layout` is the layout of the fields of `reader`; both must outlive the prefetcher. `slots` is the number of
   /// batches that are read ahead at most. `wake` is called on a worker's thread when a job is done for which head() has
-  /// returned null.
+  /// returned null. `activity` accounts for the workers; it may be null, and must otherwise outlive the prefetcher.
   Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
-             std::size_t workers, std::function<void()> wake);
+             std::size_t workers, std::function<void()> wake, core::OwnThreads* activity = nullptr);
 
   /// Stops the workers as soon as they have read their current samples.
   ~Prefetcher() = default;
@@ -78,7 +79,7 @@ class Prefetcher {
 
   Slot& slot(std::uint64_t job) { return slots_[job % slots_.size()]; }
   bool is_done(Slot& slot);
-  void work(const std::stop_token& stop);
+  void work(const std::stop_token& stop, std::size_t number);
   void fill(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;
   void read(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;
   Buffer allocate(const Job& job, std::uint64_t rows) const;
@@ -87,6 +88,7 @@ class Prefetcher {
   const BatchLayout& layout_;
   core::SharedPool& pool_;
   std::function<void()> wake_;
+  core::OwnThreads* activity_;
   std::vector<Slot> slots_;
   Scratch own_scratch_;  ///< Used when there are no workers.
 

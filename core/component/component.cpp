@@ -5,6 +5,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
+#include "core/activity/loop_activity.h"
 #include "core/component/boundary.h"
 #include "core/edge/edge.h"
 #include "core/loop/event_loop.h"
@@ -14,6 +15,19 @@
 #include "messages/nearest.h"
 
 namespace trainyard {
+namespace {
+
+/// Everything is caught, because an exception of a plugin must not end the process without an error message.
+template <class Action>
+void run_guarded(Component& component, const Action& action) {
+  try {
+    action();
+  } catch (...) {
+    component.fail(describe_current_exception());
+  }
+}
+
+}  // namespace
 
 Component::Component(ComponentContext& context, ComponentTraits traits)
     : Configurable(context.where, context.parameters), context_(context), traits_(traits) {}
@@ -25,6 +39,7 @@ core::PluginTraits Component::declared_traits() const { return {traits_}; }
 // The whole life cycle, with one hook for each transition. Active and inactive may alternate; nothing else can be
 // repeated.
 void Component::transition(State target) {
+  const core::BusyScope busy(loop().activity(), *this);
   const State from = state_;
   try {
     if (from == State::kUnconfigured && target == State::kInactive) {
@@ -76,7 +91,8 @@ void Component::dispatch(const core::Delivery& delivery) {
   if (state_ == State::kActive || state_ == State::kInactive) {
     // What the handler sends belongs to what it handles, so the trace follows a batch through the pipeline by itself.
     loop().set_trace(delivery.envelope.trace);
-    guarded([&] { delivery.input->handle(delivery.envelope); });
+    const core::BusyScope busy(loop().activity(), *this, &delivery.envelope);
+    run_guarded(*this, [&] { delivery.input->handle(delivery.envelope); });
   }
   delivery.receiver->consumed(delivery.envelope);
 }
@@ -90,13 +106,9 @@ void Component::release_held() {
   }
 }
 
-// Everything is caught, because an exception of a plugin must not end the process without an error message.
 void Component::guarded(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (...) {
-    fail(describe_current_exception());
-  }
+  const core::BusyScope busy(loop().activity(), *this);
+  run_guarded(*this, action);
 }
 
 // The component is not destroyed, so that the credit of messages to it is still returned.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/edge/edge.h"
 
+#include "core/component/component.h"
 #include "core/component/output.h"
+#include "core/loop/event_loop.h"
 
 namespace trainyard::core {
 
@@ -60,7 +62,9 @@ void Edge::on_room() {
     }
   }
   // The output is told even if nothing had waited, because a source may have stopped when ready() returned false.
-  if (policy_ == Policy::kBlock && waiting_.empty()) output_.room_again(was_waiting);
+  if (policy_ != Policy::kBlock || !waiting_.empty()) return;
+  const RoomScope room(output_.owner().loop().activity(), id_);
+  output_.room_again(was_waiting);
 }
 
 void Edge::receiver_gone() {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <optional>
 
 #include "core/component/port.h"
 #include "core/edge/envelope.h"
@@ -65,6 +66,9 @@ class Edge {
   OutputBase& output() const { return output_; }
   /// Returns the counters. Any thread may read them.
   const EdgeCounters& counters() const { return counters_; }
+  /// Returns the number of messages that have been sent and not been handled, if it is known in this process. Any
+  /// thread may call this.
+  virtual std::optional<std::uint64_t> under_way() const { return {}; }
   /// Returns the number of messages that wait for credit.
   std::size_t waiting() const { return waiting_.size(); }
 

@@ -12,14 +12,14 @@ LocalEdge::LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std:
 // The message goes into the queue, not straight into the handler: a handler that sends must not run another one inside
 // itself.
 void LocalEdge::transmit(const Envelope& envelope) {
-  ++messages_;
+  messages_.store(messages() + 1, std::memory_order_relaxed);
   bytes_ += envelope.bytes;
   loop_.enqueue({&input_, envelope, this});
 }
 
 void LocalEdge::consumed(const Envelope& envelope) {
   const bool had_room = has_room();
-  --messages_;
+  messages_.store(messages() - 1, std::memory_order_relaxed);
   bytes_ -= envelope.bytes;
   // In the common case there was room before and nobody waits, so there is nobody to tell.
   if (!had_room || waiting() != 0) on_room();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+
 #include "core/edge/delivery.h"
 #include "core/edge/edge.h"
 
@@ -15,17 +17,20 @@ class LocalEdge final : public Edge, public Receiver {
   LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std::uint32_t id, Policy policy,
             std::uint64_t window_messages, std::uint64_t window_bytes);
 
-  bool drained() const override { return messages_ == 0 && waiting() == 0; }
+  bool drained() const override { return messages() == 0 && waiting() == 0; }
+  std::optional<std::uint64_t> under_way() const override { return messages(); }
   void consumed(const Envelope& envelope) override;
 
  private:
-  bool has_room() const override { return within_window(messages_, bytes_); }
+  bool has_room() const override { return within_window(messages(), bytes_); }
   void transmit(const Envelope& envelope) override;
+  std::uint64_t messages() const { return messages_.load(std::memory_order_relaxed); }
 
   InputBase& input_;
   EventLoop& loop_;
-  std::uint64_t messages_ = 0;  ///< The number of messages under way.
-  std::uint64_t bytes_ = 0;     ///< The size of these messages.
+  /// The number of messages under way. Only the loop's thread writes it.
+  std::atomic<std::uint64_t> messages_{0};
+  std::uint64_t bytes_ = 0;  ///< The size of these messages.
 };
 
 }  // namespace trainyard::core

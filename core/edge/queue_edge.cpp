@@ -56,6 +56,13 @@ bool QueueEdge::drained() const {
   return done();
 }
 
+// The two counters belong to different moments, so the difference can be off by what happens in between.
+std::optional<std::uint64_t> QueueEdge::under_way() const {
+  const std::uint64_t consumed = consumed_messages_.load(std::memory_order_relaxed);
+  const std::uint64_t sent = counters().sent.load(std::memory_order_relaxed);
+  return sent > consumed ? sent - consumed : 0;
+}
+
 // Without starved_, every returned credit would look like work, and the loop would never sleep.
 bool QueueEdge::Credits::has_work() const {
   return edge_.starved_ &&

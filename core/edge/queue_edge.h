@@ -22,6 +22,7 @@ class QueueEdge final : public Edge, public Receiver {
             Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
 
   bool drained() const override;
+  std::optional<std::uint64_t> under_way() const override;
   void consumed(const Envelope& envelope) override;
 
   /// Returns the source that detects returned credit. It is added to the sender's loop.

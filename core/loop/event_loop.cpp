@@ -64,6 +64,7 @@ void EventLoop::add(Source& source) { sources_.push_back(&source); }
 void EventLoop::remove(Source& source) { std::erase(sources_, &source); }
 
 void EventLoop::run() {
+  const LoopActivity::ThreadScope thread(activity_);
   while (!stopping_.load(std::memory_order_acquire)) {
     if (!run_once()) wait(std::chrono::milliseconds(1000));
   }
@@ -147,6 +148,7 @@ int EventLoop::sleep_ms(std::chrono::milliseconds limit) const {
 void EventLoop::wait(std::chrono::milliseconds limit) {
   wakeup_.prepare();
   if (!has_work()) {
+    activity_.sleep();
     // The list is on the stack, since a loop has one or two sockets for each process that it talks to. It moves to the
     // heap if there are very many.
     zmq_pollitem_t few[64];

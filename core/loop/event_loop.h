@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/activity/loop_activity.h"
 #include "core/edge/delivery.h"
 #include "core/loop/wakeup.h"
 
@@ -51,6 +52,8 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
 
   const std::string& name() const { return name_; }
+  /// Returns the accounts of the components of this loop.
+  LoopActivity& activity() { return activity_; }
 
   /// Runs `task` on the loop's thread. Any thread may call this function; tasks run in the order of the calls.
   /// Exceptions of `task` are not caught, so a task that calls code of a component must use Component::guarded.
@@ -121,6 +124,7 @@ class EventLoop {
   int sleep_ms(std::chrono::milliseconds limit) const;
 
   std::string name_;
+  LoopActivity activity_;
   Wakeup wakeup_;
   Queue queue_;
   std::vector<Source*> sources_;

@@ -80,6 +80,7 @@ void ComponentHost::make(const ComponentPlan& plan) {
   auto* made = static_cast<Component*>(PluginLoader::create(entry, &context, context.where));
   workers_.at(plan.thread)->components.emplace_back(made);
   components_[plan.index] = made;
+  workers_.at(plan.thread)->loop.activity().add(*made);
   made->on_error([this, made](const std::string& what) { reports_.failed(*made, what); });
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 
 #include "core/component/boundary.h"
 #include "core/config/bounded_json.h"
+#include "core/process/process_usage.h"
 #include "messages/error.h"
 #include "messages/nearest.h"
 
@@ -108,10 +110,14 @@ json describe(const Edge& edge, const PlanView& view) {
   // Edges know only their number, but users need topics and names.
   const EdgePlan plan = planned == edges.end() ? EdgePlan{} : *planned;
   const auto name = [&](std::uint32_t index) { return planned == edges.end() ? "" : view.component(index).name; };
+  const auto under_way = edge.under_way();
   return {{"topic", plan.topic},
           {"edge", edge.id()},
           {"from", name(plan.from)},
           {"to", name(plan.to)},
+          {"policy", name_of(edge.policy())},
+          {"window", plan.window_messages},
+          {"under_way", under_way ? json(*under_way) : json()},
           {"sent", counters.sent.load()},
           {"bytes", counters.bytes.load()},
           {"dropped", counters.dropped.load()},
@@ -123,8 +129,8 @@ json describe(const Edge& edge, const PlanView& view) {
 void RequestDesk::serve(const Request& request) {
   if (request.target.empty()) {
     // The process answers the request "pulse" elsewhere (Process::on_request).
-    const bool known = request.method == "counters";
-    return reply_({request.id, known, known ? counters() : "a process answers only 'counters' and 'pulse'"});
+    if (request.method == "counters") return answer_counters(request);
+    return reply_({request.id, false, "a process answers only 'counters' and 'pulse'"});
   }
   Component* component = host_ == nullptr ? nullptr : host_->find(request.target);
   if (component == nullptr) {
@@ -147,9 +153,20 @@ void RequestDesk::answer(Component& component, const Request& request) {
   };
   // An exception here is the caller's error and does not make the component fail.
   try {
+    const BusyScope busy(component.loop().activity(), component);
     perform(component, request, [send](std::string body) { send(true, std::move(body)); });
   } catch (...) {
     send(false, describe_current_exception());
+  }
+}
+
+void RequestDesk::answer_counters(const Request& request) {
+  try {
+    const std::optional<double> seconds = read_activity_seconds(request.body);
+    if (seconds && activity_) activity_->watch(*seconds);
+    reply_({request.id, true, counters()});
+  } catch (const Error& error) {
+    reply_({request.id, false, error.what()});
   }
 }
 
@@ -170,7 +187,15 @@ std::string RequestDesk::counters() const {
     }
   }
   const std::uint64_t shared_bytes = host_ == nullptr ? 0 : host_->pool().reserved_bytes();
-  return json{{"edges", edges}, {"visitors", visitors}, {"shared_bytes", shared_bytes}}.dump();
+  const ProcessUsage usage = process_usage();
+  return json{{"time_ns", std::chrono::steady_clock::now().time_since_epoch().count()},
+              {"cpu_ns", usage.cpu_ns},
+              {"memory_bytes", usage.memory_bytes},
+              {"shared_bytes", shared_bytes},
+              {"edges", edges},
+              {"visitors", visitors},
+              {"activity", activity_ ? activity_->describe() : json()}}
+      .dump();
 }
 
 }  // namespace trainyard::core

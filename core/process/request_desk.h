@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/loop/event_loop.h"
+#include "core/process/activity_desk.h"
 #include "core/process/component_host.h"
 #include "core/process/gateway.h"
 #include "messages/control.h"
@@ -26,6 +28,7 @@ class RequestDesk {
   void open(const PlanView& plan, const ComponentHost& host) {
     plan_ = &plan;
     host_ = &host;
+    activity_.emplace(control_, plan, host);
   }
   /// Gives the desk access to the gateway. Until then, the answer to "counters" lacks the visitors.
   void open(const Gateway& gateway) { gateway_ = &gateway; }
@@ -37,6 +40,7 @@ class RequestDesk {
  private:
   // Runs on the loop of the component.
   void answer(Component& component, const Request& request);
+  void answer_counters(const Request& request);
   std::string counters() const;
 
   std::string process_;
@@ -45,6 +49,7 @@ class RequestDesk {
   const PlanView* plan_ = nullptr;
   const ComponentHost* host_ = nullptr;
   const Gateway* gateway_ = nullptr;
+  std::optional<ActivityDesk> activity_;
 };
 
 }  // namespace trainyard::core

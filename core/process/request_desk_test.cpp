@@ -75,7 +75,11 @@ TEST_F(RequestDeskTest, AnswersBeforeThereIsAPlan) {
   ask("clerk", "param.list");
   ASSERT_EQ(replies_.size(), 2u);
   EXPECT_TRUE(replies_[0].ok);
-  EXPECT_EQ(json::parse(replies_[0].body), json::parse(R"({"edges": [], "visitors": [], "shared_bytes": 0})"));
+  const json counters = json::parse(replies_[0].body);
+  EXPECT_EQ(counters["edges"], json::array());
+  EXPECT_EQ(counters["visitors"], json::array());
+  EXPECT_EQ(counters["shared_bytes"], 0);
+  EXPECT_TRUE(counters["activity"].is_null());
   EXPECT_FALSE(replies_[1].ok);
   EXPECT_EQ(replies_[1].body, "no component 'clerk' in process 'office'");
 }
@@ -87,6 +91,42 @@ TEST_F(RequestDeskTest, OfTheProcessItselfItAnswersOnlyForTheCounters) {
     EXPECT_FALSE(reply.ok) << method;
     EXPECT_EQ(reply.body, "a process answers only 'counters' and 'pulse'");
   }
+}
+
+TEST_F(RequestDeskTest, AccountsForTheTimeOfComponentsAsLongAsItIsAskedTo) {
+  open_and_run();
+  const auto counters = [&](const std::string& body) { return json::parse(answer("", "counters", body).body); };
+  EXPECT_TRUE(counters("{}")["activity"].is_null());
+  const json first = counters(R"({"activity_s": 60})");
+  ASSERT_EQ(first["activity"].size(), 1u);
+  EXPECT_EQ(first["activity"][0]["component"], "clerk");
+  result("double", R"({"value": 4})");
+  const json second = counters("{}");
+  EXPECT_GT(second["activity"][0]["busy_ns"], 0) << "a service is work, too";
+  EXPECT_EQ(second["activity"][0]["began_ns"], first["activity"][0]["began_ns"]);
+  EXPECT_GT(second["activity"][0]["time_ns"], first["activity"][0]["time_ns"]);
+  EXPECT_GT(second["cpu_ns"], 0);
+  EXPECT_GT(second["memory_bytes"], 0);
+}
+
+TEST_F(RequestDeskTest, StopsToAccountWhenTheTimeIsOver) {
+  open_and_run();
+  EXPECT_TRUE(answer("", "counters", R"({"activity_s": 0.001})").ok);
+  run_until([&] { return json::parse(answer("", "counters").body)["activity"].is_null(); });
+  EXPECT_FALSE(office_->get().host.workers().at("main")->loop.activity().on());
+}
+
+TEST_F(RequestDeskTest, RefusesToAccountForEver) {
+  open_and_run();
+  for (const char* body :
+       {R"({"activity_s": 61})", R"({"activity_s": 0})", R"({"activity_s": "long"})", "[]", "seven"}) {
+    const Reply reply = answer("", "counters", body);
+    EXPECT_FALSE(reply.ok) << body;
+    EXPECT_EQ(reply.body,
+              std::string("counters: ") + body +
+                  R"( is not allowed; {} or {"activity_s": SECONDS} with more than 0 and at most 60 seconds)");
+  }
+  EXPECT_TRUE(json::parse(answer("", "counters").body)["activity"].is_null());
 }
 
 TEST_F(RequestDeskTest, ListsParametersInTheOrderOfTheirDeclaration) {

@@ -16,6 +16,7 @@
 #include <sstream>
 #include <thread>
 
+#include "core/activity/wait_scope.h"
 #include "messages/error.h"
 
 namespace trainyard::core {
@@ -102,6 +103,7 @@ class LocalRendezvous final : public Rendezvous {
 }  // namespace
 
 std::string Rendezvous::get(const std::string& key, std::chrono::milliseconds timeout) const {
+  const WaitScope waiting(WaitKind::kRanks);
   const auto until = Clock::now() + timeout;
   std::string value;
   while (!find(key, value)) {
@@ -124,6 +126,7 @@ std::vector<std::string> exchange(Rendezvous& rendezvous, const std::string& key
                                   std::chrono::milliseconds timeout) {
   const auto note_of = [&](std::uint32_t one) { return fmt::format("{}.{}", key, one); };
   rendezvous.put(note_of(rank), value);
+  const WaitScope waiting(WaitKind::kRanks);
   const auto until = Clock::now() + timeout;
   std::vector<std::string> values(ranks.size());
   std::vector<bool> here(ranks.size());

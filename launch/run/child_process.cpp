@@ -44,6 +44,7 @@ bool ChildProcess::may_restart(bool failed) {
   // A restart counts when it is allowed, not when it is done. So a start that fails counts as well, and cannot be
   // repeated forever.
   restarts_.push_back(now);
+  ++all_restarts_;
   return true;
 }
 

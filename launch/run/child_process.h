@@ -60,6 +60,8 @@ class ChildProcess {
   /// Returns true if the respawn policy allows another restart, which is then counted. `failed` is true if the process
   /// ended with a failure.
   bool may_restart(bool failed);
+  /// Returns how many restarts may_restart() has counted since the run began.
+  std::size_t restarts() const { return all_restarts_; }
 
   /// Ends the process: sends SIGINT immediately, SIGTERM after the delay `rung`, and SIGKILL after another `rung`. The
   /// signals are sent to the whole process group, because the program may be a shell script. Does nothing if the
@@ -88,6 +90,7 @@ class ChildProcess {
   bool deaf_ = false;
   std::optional<int> stopped_by_;
   std::deque<PollLoop::Clock::time_point> restarts_;  ///< The restarts within the policy's window.
+  std::size_t all_restarts_ = 0;
 };
 
 /// Returns a wait status as text: "ended with exit code 3" or "was killed by signal 11 (Segmentation fault)", for

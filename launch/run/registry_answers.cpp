@@ -130,6 +130,7 @@ json describe_component_node(const RunContext& run, const ComponentPlan& compone
                {"thread", component.thread},
                {"rank", component.rank},
                {"pid", child != nullptr ? child->pid() : 0},
+               {"restarts", child != nullptr ? child->restarts() : 0},
                {"state", name_of(run.states[component.index])},
                {"inputs", json::array()},
                {"outputs", json::array()},
@@ -144,10 +145,15 @@ json describe_component_node(const RunContext& run, const ComponentPlan& compone
 
 /// Describes a program. The launcher knows no ports of it; it attaches as a visitor, if at all.
 json describe_program_node(const ChildProcess& child) {
-  return {{"component", child.name()}, {"plugin", ""},
-          {"process", child.name()},   {"command", child.planned().command},
-          {"pid", child.pid()},        {"state", child.running() ? "running" : "gone"},
-          {"inputs", json::array()},   {"outputs", json::array()},
+  return {{"component", child.name()},
+          {"plugin", ""},
+          {"process", child.name()},
+          {"command", child.planned().command},
+          {"pid", child.pid()},
+          {"restarts", child.restarts()},
+          {"state", child.running() ? "running" : "gone"},
+          {"inputs", json::array()},
+          {"outputs", json::array()},
           {"services", json::array()}};
 }
 

@@ -110,6 +110,7 @@ TEST_F(RegistryServerTest, DescribesComponentsAndPrograms) {
   EXPECT_EQ(nodes[0]["process"], "p0");
   EXPECT_EQ(nodes[0]["inputs"], json::parse(R"([{"port": "in", "topic": "/numbers", "type": "Number"}])"));
   EXPECT_GT(nodes[0]["pid"].get<int>(), 0);
+  EXPECT_EQ(nodes[0]["restarts"], 0);
   EXPECT_EQ(nodes[3]["component"], "viewer");
   EXPECT_EQ(nodes[3]["command"], json::parse(R"(["sleep", "1000"])"));
 }

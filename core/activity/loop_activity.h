@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "core/activity/account.h"
+#include "core/edge/envelope.h"
+
+namespace trainyard::core {
+
+class OwnThreads;
+
+/// Accounts for the time of the components of one event loop: how long each was busy, and for whom it waited. While
+/// nobody watches, a message costs one relaxed store and one relaxed load.
+///
+/// The loop always knows what its thread does: it runs one component, or none. A BusyScope marks a handler, hook or
+/// task of a component; inside it, a WaitScope marks waiting. The time between two BusyScopes of a component is
+/// attributed when the second one begins:
+///  - If a message from another component begins it, the component waited for the sender (kMessage). From the moment
+///    when the message was sent, it waited for its turn, as far as the loop ran other components meanwhile (kThread).
+///  - If returned credit begins it, the component waited for the receiver (kRoom).
+///  - Otherwise, as with a timer, the component was idle.
+///
+/// Accounting begins with start() and ends with stop(). A handler or wait that is under way at this moment counts from
+/// then on. Functions are called on the loop's thread, unless a comment states otherwise.
+class LoopActivity {
+ public:
+  LoopActivity() = default;
+  LoopActivity(const LoopActivity&) = delete;
+  LoopActivity& operator=(const LoopActivity&) = delete;
+
+  /// Adds a component of the loop. Call this before the loop runs. Other components, such as a gateway, do not count.
+  void add(const Component& component) { accounts_.emplace_back(component); }
+
+  /// Starts the accounting with all totals at zero. Called by the control thread, which must then make the loop call
+  /// arrive() with a task, so that a handler that is under way is accounted for when it has returned.
+  void start();
+  /// Ends the accounting. Called by the control thread.
+  void stop() { on_.store(false, std::memory_order_relaxed); }
+  /// Returns true between start() and stop(). Any thread may call this.
+  bool on() const { return on_.load(std::memory_order_relaxed); }
+  void arrive();
+
+  /// The totals of all components at one moment.
+  struct Reading {
+    std::int64_t time_ns = 0;   ///< When the totals were read, by a clock that is never set (now_ns()).
+    std::int64_t began_ns = 0;  ///< When the accounting began.
+    std::vector<Totals> components;
+  };
+  /// Returns the totals, including the intervals under way. Only the control thread may call this, after start().
+  Reading read() const;
+
+  /// Records that the loop's thread has nothing to do.
+  void sleep() { running_.store(nullptr, std::memory_order_relaxed); }
+
+  /// Makes this object the one that the WaitScopes of the calling thread use, until the scope ends.
+  class ThreadScope {
+   public:
+    explicit ThreadScope(LoopActivity& activity);
+    ~ThreadScope();
+    ThreadScope(const ThreadScope&) = delete;
+    ThreadScope& operator=(const ThreadScope&) = delete;
+
+   private:
+    LoopActivity* before_;
+  };
+
+  /// Returns the time of the clock by which all activity is measured.
+  static std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+ private:
+  friend class BusyScope;
+  friend class OwnThreads;
+  friend class RoomScope;
+  friend class WaitScope;
+
+  // What the thread does inside a BusyScope.
+  struct Frame {
+    Account* account = nullptr;
+    bool implicit = false;  // True if the BusyScope began before the accounting did.
+  };
+
+  bool begin(const Component& component, const Envelope* message, Frame& outer);
+  void end(const Frame& outer);
+  // Sets what the running component waits for, packed, or 0 for nothing. If `settles` is false, the time since the last
+  // change is attributed to the new cause, too.
+  void set_wait(std::uint64_t cause, bool settles);
+  void join(OwnThreads& threads);
+  void leave(OwnThreads& threads);
+
+  // Resets the accounts if the accounting has begun anew.
+  void enter_epoch(std::int64_t now);
+  void leave_implicit(std::int64_t now);
+  // Attributes the time since `since_` to the running component.
+  void settle(std::int64_t now);
+  // Attributes the time in which the component had nothing to do.
+  void attribute(Account& account, std::int64_t now, const Envelope* message);
+  void run(const Frame& frame, std::int64_t now);
+  Account* find(const Component& component);
+  Totals totals_of(const Account& account, const Reading& reading) const;
+
+  // Written by the control thread.
+  std::atomic<bool> on_{false};
+  std::atomic<std::uint64_t> epoch_{0};    // Counts the calls of start().
+  std::atomic<std::int64_t> began_ns_{0};  // Valid for `epoch_`, and written before it.
+
+  // Written by the loop's thread, read by both.
+  std::atomic<const Component*> running_{nullptr};  // Always kept, so that it is known when the accounting begins.
+  PublishedNumber<std::uint64_t> inner_;            // The cause of the innermost WaitScope, packed; 0 if there is none.
+  Published published_;
+  PublishedNumber<std::uint64_t> entered_;  // The epoch to which the accounts belong.
+  PublishedNumber<const Account*> current_;
+  PublishedNumber<std::int64_t> since_;  // Since when `current_` has done what it does.
+  std::deque<Account> accounts_;
+
+  // Used only by the loop's thread.
+  Frame frame_;
+  std::int64_t ran_ = 0;  // How long the loop has run components.
+  std::optional<std::uint32_t> room_at_;
+
+  mutable std::mutex threads_mutex_;
+  std::vector<OwnThreads*> threads_;
+};
+
+/// Marks the time in which an event loop runs a handler, a hook or a task of a component. Scopes can be nested: the
+/// time of the inner one does not count for the outer one.
+class BusyScope {
+ public:
+  /// `message` is the message that is handled, or null.
+  BusyScope(LoopActivity& activity, const Component& component, const Envelope* message = nullptr) {
+    activity.running_.store(&component, std::memory_order_relaxed);
+    if (activity.on()) [[unlikely]] {
+      if (activity.begin(component, message, outer_)) activity_ = &activity;
+    }
+  }
+  ~BusyScope() {
+    if (activity_ != nullptr) [[unlikely]]
+      activity_->end(outer_);
+  }
+  BusyScope(const BusyScope&) = delete;
+  BusyScope& operator=(const BusyScope&) = delete;
+
+ private:
+  LoopActivity* activity_ = nullptr;
+  LoopActivity::Frame outer_;
+};
+
+/// Marks the time in which a component continues because an edge has room again.
+class RoomScope {
+ public:
+  /// `edge` is the id of the edge in the plan.
+  RoomScope(LoopActivity& activity, std::uint32_t edge) : activity_(activity), before_(activity.room_at_) {
+    activity.room_at_ = edge;
+  }
+  ~RoomScope() { activity_.room_at_ = before_; }
+  RoomScope(const RoomScope&) = delete;
+  RoomScope& operator=(const RoomScope&) = delete;
+
+ private:
+  LoopActivity& activity_;
+  std::optional<std::uint32_t> before_;
+};
+
+}  // namespace trainyard::core

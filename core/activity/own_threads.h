@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/activity/published.h"
+
+namespace trainyard {
+class Component;
+}  // namespace trainyard
+
+namespace trainyard::core {
+
+class LoopActivity;
+
+/// Accounts for threads that belong to one component and do its work beside its event loop. Their time is part of the
+/// component's busy time. It is divided by the number of threads, so that a component is busy all the time if all of
+/// its threads are: then it cannot work any faster.
+///
+///    core::OwnThreads threads_{loop().activity(), *this, 4};
+///    ...
+///    const core::OwnThreads::Busy busy(threads_, number);   // On thread `number`, while it has work.
+class OwnThreads {
+ public:
+  /// Call this on the component's event loop, before the threads begin. `activity` is that of the component's loop.
+  OwnThreads(LoopActivity& activity, const Component& component, std::size_t threads);
+  /// Call this on the component's event loop, when the threads have ended.
+  ~OwnThreads();
+  OwnThreads(const OwnThreads&) = delete;
+  OwnThreads& operator=(const OwnThreads&) = delete;
+
+ private:
+  // On separate cache lines, because each has another writer.
+  struct alignas(64) Thread {
+    Published published;
+    PublishedNumber<std::uint64_t> epoch;  // The accounting to which `ns` belongs.
+    PublishedNumber<std::int64_t> ns;
+    PublishedNumber<std::int64_t> since;  // Since when it has been busy; 0 = it is not; kUnknown = since some time.
+  };
+
+ public:
+  /// Marks the time in which one of the threads works. Costs two relaxed operations while nobody watches. `owner` may
+  /// be null, and then the scope has no effect.
+  class Busy {
+   public:
+    Busy(OwnThreads* owner, std::size_t thread);
+    ~Busy();
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+   private:
+    OwnThreads* owner_;
+    Thread* thread_ = nullptr;
+  };
+
+ private:
+  friend class LoopActivity;
+
+  // Returns the mean time that the threads were busy since the accounting began.
+  std::int64_t busy_ns(std::int64_t now) const;
+
+  LoopActivity& activity_;
+  const Component& component_;
+  std::vector<Thread> threads_;
+};
+
+}  // namespace trainyard::core

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace trainyard::core {
+
+/// A number that one thread writes and any thread reads, as part of a Published set.
+template <class T>
+class PublishedNumber {
+ public:
+  T get() const { return value_.load(std::memory_order_acquire); }
+  void set(T value) { value_.store(value, std::memory_order_release); }
+  /// Only the writing thread may call this.
+  void add(T value) { set(value_.load(std::memory_order_relaxed) + value); }
+
+ private:
+  std::atomic<T> value_{};
+};
+
+/// The version of a set of numbers that one thread changes and other threads read together (a sequence lock). A writer
+/// never waits, and on x86 a change costs a few ordinary stores. The version is odd during a change. A reader that sees
+/// a number of a change also sees that the version is no longer the same, because the numbers are released and
+/// acquired.
+class Published {
+ public:
+  /// The scope of one change. Only one thread may make changes, and changes must not be nested.
+  class Change {
+   public:
+    explicit Change(Published& set) : version_(set.version_) {
+      version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    ~Change() { version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
+    Change(const Change&) = delete;
+    Change& operator=(const Change&) = delete;
+
+   private:
+    std::atomic<std::uint64_t>& version_;
+  };
+
+  /// Calls `look` until no change has taken place meanwhile. A writer that makes changes all the time cannot keep a
+  /// reader for ever: after kMostLooks, what was seen last counts, which can miss one of the numbers of a change.
+  template <class Look>
+  void read(const Look& look) const {
+    for (int looks = 0; looks < kMostLooks; ++looks) {
+      const std::uint64_t before = version_.load(std::memory_order_acquire);
+      look();
+      if (before % 2 == 0 && version_.load(std::memory_order_relaxed) == before) return;
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  static constexpr int kMostLooks = 100;
+
+  std::atomic<std::uint64_t> version_{0};
+};
+
+}  // namespace trainyard::core

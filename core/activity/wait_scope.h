@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "core/activity/wait_cause.h"
+
+namespace trainyard::core {
+
+class LoopActivity;
+
+/// Marks the time in which a handler, hook or task blocks, because something else has not finished. This time does not
+/// count as busy. Make the scope where the code really stands still, not around work that it does meanwhile:
+///
+///    const core::WaitScope waiting(core::WaitKind::kDevice);
+///    device.synchronize();
+///
+/// On a thread that is not an event loop's, the scope has no effect. Scopes can be nested; the inner one counts.
+class WaitScope {
+ public:
+  /// `kind` is kRanks, kRank or kDevice. `number` is the rank for kRank.
+  explicit WaitScope(WaitKind kind, std::uint32_t number = 0);
+  ~WaitScope();
+  WaitScope(const WaitScope&) = delete;
+  WaitScope& operator=(const WaitScope&) = delete;
+
+  /// Returns true while somebody watches, so that it is worth the effort to find out who is waited for.
+  bool counts() const;
+  /// Names the rank that is waited for. The whole wait since the last call, or since the scope began, is attributed to
+  /// the rank that is named last.
+  void blame_rank(std::uint32_t rank);
+
+ private:
+  LoopActivity* activity_;
+  std::uint64_t outer_ = 0;  // What the scope around this one waits for, packed.
+};
+
+}  // namespace trainyard::core

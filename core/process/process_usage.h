@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace trainyard::core {
+
+/// What this process has used so far of the machine.
+struct ProcessUsage {
+  std::int64_t cpu_ns = 0;         ///< The processor time of all threads, in nanoseconds; it only grows.
+  std::uint64_t memory_bytes = 0;  ///< The resident memory, including shared memory; 0 if it is unknown.
+};
+
+ProcessUsage process_usage();
+
+}  // namespace trainyard::core
