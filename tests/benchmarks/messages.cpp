@@ -57,8 +57,9 @@ void measure(const char* name, const std::function<void()>& round_trip) {
   report(name, std::move(samples));
 }
 
-/// Measures one message through the event loop of one thread.
-void measure_hop() {
+/// Measures one message through the event loop of one thread, while somebody watches what its components do, or while
+/// nobody does.
+void measure_hop(const char* name, bool watched) {
   constexpr int kBurst = 1000;
   class Counter final : public Component {
    public:
@@ -73,6 +74,11 @@ void measure_hop() {
   pipe.activate();
   counter.transition(State::kInactive);
   counter.transition(State::kActive);
+  core::LoopActivity& activity = pipe.loop.activity();
+  for (Component* component : {static_cast<Component*>(&pipe.source), static_cast<Component*>(&counter)}) {
+    activity.add(*component);
+  }
+  if (watched) activity.start();
   std::vector<double> samples;
   for (int i = 0; i < kRounds; ++i) {
     const auto start = Clock::now();
@@ -84,7 +90,7 @@ void measure_hop() {
     }
     samples.push_back(nanoseconds(Clock::now() - start) / kBurst);
   }
-  report("hop_one_thread", std::move(samples));
+  report(name, std::move(samples));
 }
 
 std::string endpoint(const std::string& directory, const char* name) { return "ipc://" + directory + "/" + name; }
@@ -214,7 +220,8 @@ void measure_component(const std::string& directory, const char* name, std::size
 void run() {
   std::string pattern = (std::filesystem::temp_directory_path() / "trainyard-bench-XXXXXX").string();
   const std::string directory = ::mkdtemp(pattern.data());
-  measure_hop();
+  measure_hop("hop_one_thread", false);
+  measure_hop("hop_one_thread_watched", true);
   measure_raw(directory, "raw_zmq_8B", 8);
   measure_component(directory, "message_8B", 0);
   measure_component(directory, "message_40MB_tensor", 40'000'000);

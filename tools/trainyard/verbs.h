@@ -29,6 +29,8 @@ void add_plugin(CLI::App& app, Action& chosen);
 void add_topic(CLI::App& app, Action& chosen);
 /// Adds `node list|info`, which shows the components of a run and their states.
 void add_node(CLI::App& app, Action& chosen);
+/// Adds `top`, which shows what every component of a run does, and for whom it waits.
+void add_top(CLI::App& app, Action& chosen);
 /// Adds `param list|get|set`, which shows and changes parameters of a running component.
 void add_param(CLI::App& app, Action& chosen);
 /// Adds `service call`, which calls a service of a running component.

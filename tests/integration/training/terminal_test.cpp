@@ -1,72 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training in a terminal: Ctrl-Z suspends all of it, `fg` continues it, and closing the terminal saves a checkpoint.
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <pty.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "launch/run/process_tree.h"
+#include "tests/integration/training/terminal.h"
 #include "tests/integration/training/training_fixture.h"
 
 namespace trainyard {
 namespace {
 
+using testing::Terminal;
 using testing::TrainingTest;
-
-/// A terminal with an interactive shell.
-class Terminal {
- public:
-  explicit Terminal(const std::string& directory) {
-    shell_ = ::forkpty(&file_, nullptr, nullptr, nullptr);
-    if (shell_ == 0) {
-      ::setenv("PS1", "$ ", 1);
-      if (::chdir(directory.c_str()) == 0) ::execlp("bash", "bash", "--norc", "--noprofile", "-i", nullptr);
-      ::_exit(127);
-    }
-    ::fcntl(file_, F_SETFL, O_NONBLOCK);
-  }
-  ~Terminal() {
-    const std::vector<pid_t> below = launch::descendants(shell_);
-    close();
-    for (const pid_t pid : below) ::kill(pid, SIGKILL);
-    ::kill(shell_, SIGKILL);
-    ::waitpid(shell_, nullptr, 0);
-  }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-
-  pid_t shell() const { return shell_; }
-
-  /// Types the text.
-  void type(const std::string& text) const {
-    ASSERT_EQ(::write(file_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  }
-
-  /// Returns true if `text` has been shown.
-  bool shows(const std::string& text) {
-    char part[4096];
-    ssize_t got = 0;
-    while ((got = ::read(file_, part, sizeof part)) > 0) shown_.append(part, static_cast<std::size_t>(got));
-    return shown_.find(text) != std::string::npos;
-  }
-  const std::string& shown() const { return shown_; }
-
-  /// Closes the window.
-  void close() {
-    if (file_ >= 0) ::close(file_);
-    file_ = -1;
-  }
-
- private:
-  int file_ = -1;
-  pid_t shell_ = 0;
-  std::string shown_;
-};
 
 class TerminalTest : public TrainingTest {
  protected:

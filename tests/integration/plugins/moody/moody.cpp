@@ -30,7 +30,8 @@ class Moody final : public Model {
 
   at::Tensor training_step(const ModelBatch& batch) override {
     // It stands for a computation that takes this long.
-    std::this_thread::sleep_for(std::chrono::duration<double>(*step_s_));
+    const bool slow = *slow_rank_ < 0 || *slow_rank_ == static_cast<std::int64_t>(context().rank);
+    if (slow) std::this_thread::sleep_for(std::chrono::duration<double>(*step_s_));
     const at::Tensor loss = classification_loss(logits(batch), batch.tensors[1]);
     const bool is_bad = ++steps_ == *nan_at_ && static_cast<std::int64_t>(context().rank) == *nan_rank_;
     return is_bad ? loss * std::numeric_limits<double>::quiet_NaN() : loss;
@@ -46,6 +47,7 @@ class Moody final : public Model {
   }
 
   Parameter<double> step_s_{*this, "step_s", 0, "how long a training step takes", at_least(0) | in_unit("s")};
+  Parameter<std::int64_t> slow_rank_{*this, "slow_rank", -1, "the rank whose steps take so long; -1 = all"};
   Parameter<std::int64_t> nan_at_{*this, "nan_at", 0, "the micro-batch whose loss is not a number; 0 = none"};
   Parameter<std::int64_t> nan_rank_{*this, "nan_rank", 0, "the rank that has such a loss"};
 

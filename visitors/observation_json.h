@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace trainyard::visitors {
+
+struct Observation;
+
+/// Returns the observation for other programs: an object with `components`, `processes`, `edges` and `bottlenecks`.
+/// Numbers that are not known are null. docs/command_line.md describes the fields.
+nlohmann::json to_json(const Observation& observation);
+
+}  // namespace trainyard::visitors

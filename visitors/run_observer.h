@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "visitors/bottleneck.h"
+#include "visitors/registry_client.h"
+
+namespace trainyard::visitors {
+
+/// A component or an external program of a run, as it was between two answers. Numbers that are not known are empty.
+struct ObservedNode {
+  std::string name;
+  std::string plugin;
+  std::string process;
+  std::string state;
+  int pid = 0;
+  std::uint64_t restarts = 0;
+  std::optional<ComponentShares> shares;
+};
+
+/// A process with components.
+struct ObservedProcess {
+  std::string name;
+  int pid = 0;
+  std::optional<double> cpu;  ///< Processor time per time; 1.0 is one core.
+  std::optional<std::uint64_t> memory_bytes;
+};
+
+/// An edge of the plan.
+struct ObservedEdge {
+  std::uint64_t number = 0;
+  std::string topic, from, to, policy;
+  std::optional<double> messages_per_s;
+  std::optional<double> bytes_per_s;
+  std::optional<std::uint64_t> under_way;  ///< The messages that have been sent and not been handled.
+  std::uint64_t window = 0;                ///< The most messages that may be under way.
+  std::uint64_t dropped = 0;               ///< Since the run began.
+  std::uint64_t blocked = 0;               ///< How often a message had to wait for credit, since the run began.
+};
+
+struct Observation {
+  std::vector<ObservedNode> nodes;
+  std::vector<ObservedProcess> processes;
+  std::vector<ObservedEdge> edges;
+  std::vector<Bottleneck> bottlenecks;
+};
+
+/// Observes a run through its registry: how its components spend their time, and how much its processes and edges do.
+/// Each observation covers the time since the previous one. While somebody observes, the components account for their
+/// time; kLease after the last observation they stop.
+///
+///     RunObserver observer(registry);
+///     observer.observe();
+///     sleep(1);
+///     show(observer.observe());
+class RunObserver {
+ public:
+  /// How long the components account for their time after an observation.
+  static constexpr std::chrono::seconds kLease{10};
+
+  /// `registry` must outlive this object.
+  explicit RunObserver(RegistryClient& registry) : registry_(registry) {}
+
+  /// Asks the run and returns what it did since the last call. The first call covers the time since somebody else began
+  /// to observe, and has no rates. Throws kTimeout if the launcher does not answer within 12 s.
+  Observation observe();
+
+  /// Asks the run without waiting, for a program that does something else meanwhile. Does nothing while an answer is
+  /// missing.
+  void ask();
+  /// Returns what observe() returns if the answer to ask() arrives within `deadline`.
+  std::optional<Observation> answer(std::chrono::milliseconds deadline);
+
+ private:
+  struct Sample {
+    double value = 0;
+    std::int64_t time_ns = 0;
+  };
+
+  void read_nodes(const nlohmann::json& nodes, Observation& observation);
+  void read_shares(const nlohmann::json& answers, Observation& observation);
+  void read_processes(const nlohmann::json& answers, Observation& observation);
+  void read_edges(const nlohmann::json& answer, Observation& observation);
+  void find_bottleneck(Observation& observation) const;
+  // Returns by how much the counter `key` has grown per second since the last call with this key.
+  std::optional<double> rate(const std::string& key, double value, std::int64_t time_ns);
+
+  RegistryClient& registry_;
+  std::optional<std::uint64_t> nodes_question_;
+  std::optional<std::uint64_t> counters_question_;
+  nlohmann::json nodes_;
+  std::map<std::string, ComponentTotals> totals_;
+  std::map<std::string, Sample> samples_;
+  std::map<std::string, std::string> threads_;  ///< The event loop of each component.
+};
+
+}  // namespace trainyard::visitors
