@@ -180,7 +180,11 @@ RunReply StrategyManager::go_on(const GoOnRequest& request) {
                changed.instead_of);
   }
   if (agenda_) agenda_->record(changed_.all());
-  if (pauses_.end_one() && agenda_ && !finished_) {
+  if (!pauses_.end_one()) {
+    return {
+        fmt::format("still resting after step {}, because the run was paused several times; call this again", step)};
+  }
+  if (agenda_ && !finished_) {
     agenda_->go_on();
     proceed();
   }

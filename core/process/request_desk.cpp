@@ -37,13 +37,17 @@ std::optional<ParameterQuestion> parameter_question(const std::string& method) {
   return {};
 }
 
-/// The answer of `param.list`, `param.get` and `param.set`.
+/// The answer of `param.list`, `param.get` and `param.set`: the whole declaration, so that a program can check a value
+/// or offer the choices before it sets anything, and the value.
 json describe(const ParameterBase& parameter) {
   const ParameterInfo& info = parameter.info();
-  return {{"name", info.name},          {"value", parameter.value()},
-          {"kind", name_of(info.kind)}, {"allowed", describe_allowed(info)},
-          {"unit", info.rules.unit},    {"settable", info.rules.settable},
-          {"help", info.help}};
+  json all = to_json(info);
+  // Numbers and JSON inside JSON are for the launcher's cache.
+  all["kind"] = name_of(info.kind);
+  all["default"] = info.default_json.empty() ? json() : json::parse(info.default_json);
+  all["allowed"] = describe_allowed(info);
+  all["value"] = parameter.value();
+  return all;
 }
 
 json list_parameters(const Component& component) {

@@ -132,11 +132,12 @@ TEST_F(RequestDeskTest, RefusesToAccountForEver) {
 TEST_F(RequestDeskTest, ListsParametersInTheOrderOfTheirDeclaration) {
   open_and_run();
   EXPECT_EQ(result("param.list"), json::parse(R"json([
-    {"name": "speed", "value": 1.5, "kind": "number", "allowed": "a number >= 0 and <= 10 (pages/s)",
-     "unit": "pages/s", "settable": true, "help": "how fast it works"
-},
-    {"name": "desk", "value": "left", "kind": "string", "allowed": "one of: left, right",
-     "unit": "", "settable": false, "help": "where it sits"}])json"));
+    {"name": "speed", "value": 1.5, "default": 1.5, "kind": "number", "allowed": "a number >= 0 and <= 10 (pages/s)",
+     "unit": "pages/s", "settable": true, "required": false, "help": "how fast it works", "minimum": 0, "maximum": 10,
+     "minimum_excluded": false, "choices": [], "plugin_kind": ""},
+    {"name": "desk", "value": "left", "default": "left", "kind": "string", "allowed": "one of: left, right",
+     "unit": "", "settable": false, "required": false, "help": "where it sits", "minimum_excluded": false,
+     "choices": ["left", "right"], "plugin_kind": ""}])json"));
   EXPECT_EQ(result("param.list", "not JSON").size(), 2u) << "this request needs no body";
 }
 

@@ -126,6 +126,7 @@ json describe_component_node(const RunContext& run, const ComponentPlan& compone
   const ChildProcess* child = run.crew.find(component.process);
   json node = {{"component", component.name},
                {"plugin", component.plugin},
+               {"library", component.library},
                {"process", component.process},
                {"thread", component.thread},
                {"rank", component.rank},
