@@ -91,9 +91,12 @@ def known_verbs():
     verbs = {}
     for source in sorted((ROOT / "tools" / "trainyard").glob("*_verb.cpp")):
         text = source.read_text(encoding="utf-8")
+        # A family may be spread over several files, such as topic_verb.cpp and topic_echo.cpp.
+        family = source.name.removesuffix("_verb.cpp")
+        whole = "".join(part.read_text(encoding="utf-8") for part in sorted(source.parent.glob(f"{family}_*.cpp")))
         for name, rest in VERBS.findall(text):
             # Some families take the names below them from a table, so any quoted word of the source may be one.
-            verbs[name] = set(re.findall(r'"([a-z]+)"', text)) if "require_subcommand" in rest else set()
+            verbs[name] = set(re.findall(r'"([a-z]+)"', whole)) if "require_subcommand" in rest else set()
     return verbs
 
 

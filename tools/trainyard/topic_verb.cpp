@@ -7,35 +7,27 @@
 #include <cstdio>
 #include <memory>
 
-#include "messages/error.h"
-#include "messages/json.h"
-#include "messages/nearest.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/run_finder.h"
 #include "tools/trainyard/table.h"
+#include "tools/trainyard/topic_finder.h"
+#include "tools/trainyard/topic_verbs.h"
 #include "tools/trainyard/verbs.h"
 #include "visitors/registry_client.h"
-#include "visitors/watch.h"
 
 namespace trainyard::tools {
 
-// The verbs about topics use two sources: the registry says where a topic is published, and a Watch listens there.
-// The launcher does not see the messages.
+// The verbs about topics use two sources: the registry says where a topic is published, and a Watch listens there. The
+// launcher does not see the messages.
 
 namespace {
 
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
 
-/// The longest timeout in seconds, which is eleven days. No verb waits forever.
-constexpr double kLongestTimeout = 1e6;
-
-/// The arguments that the four verbs have in common.
+/// The arguments that `list` and `info` have in common.
 struct TopicArguments {
   RunChoice run;
   std::string topic;
-  std::uint64_t count = 0;
-  double timeout_s = 30;
   bool as_json = false;
 };
 
@@ -66,16 +58,6 @@ int list(const TopicArguments& arguments) {
   }
   std::fputs(table.text(use_colours(), terminal_width()).c_str(), stdout);
   return kExitOk;
-}
-
-/// Returns the registry's description of a topic, whose leading slash may be missing.
-json find_topic(visitors::RegistryClient& registry, const std::string& name) {
-  std::vector<std::string> known;
-  for (const json& topic : registry.ask("topics")) {
-    known.push_back(topic.value("topic", ""));
-    if (known.back() == name || known.back() == "/" + name) return topic;
-  }
-  throw Error(Code::kNotFound, "no topic '{}'{}", name, suggestion(name, known));
 }
 
 /// Prints the counters of one topic in one process, edge by edge, including dropped messages.
@@ -117,88 +99,27 @@ int info(const TopicArguments& arguments) {
   return kExitOk;
 }
 
-/// The output is flushed at once, so that the reader of a pipe sees each message when it arrives.
-void print(const visitors::Received& message, bool one_line) {
-  const std::string text = json_from_binary(message.stream->schema, message.bytes(), one_line ? -1 : 2);
-  std::printf("%s%s\n", text.c_str(), one_line ? "" : "\n---");
-  std::fflush(stdout);
-}
-
-std::chrono::milliseconds timeout_of(const TopicArguments& arguments) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(arguments.timeout_s * 1000));
-}
-
-/// The timeout is for the next message, not for all.
-int echo(const TopicArguments& arguments) {
-  zmq::context_t context;
-  visitors::Watch watch(context, find_run(arguments.run), {arguments.topic});
-  for (std::uint64_t seen = 0; arguments.count == 0 || seen < arguments.count; ++seen) {
-    const auto message = watch.next(timeout_of(arguments));
-    if (message) {
-      print(*message, arguments.as_json);
-    } else if (watch.ended()) {
-      std::fprintf(stderr, "trainyard: the run has ended\n");
-      // If a number of messages was requested, some are missing; otherwise all messages have been received.
-      return arguments.count == 0 ? kExitOk : kExitNotFound;
-    } else {
-      throw Error(Code::kTimeout, "no message on '{}' for {} s", arguments.topic, arguments.timeout_s);
-    }
-  }
-  return kExitOk;
-}
-
-/// The rate is computed from the times of arrival here. Messages that were dropped on the way are not counted, so it is
-/// a lower bound.
-int hz(const TopicArguments& arguments) {
-  zmq::context_t context;
-  visitors::Watch watch(context, find_run(arguments.run), {arguments.topic});
-  const auto until = Clock::now() + timeout_of(arguments);
-  std::uint64_t seen = 0;
-  Clock::time_point first, last;
-  while (arguments.count == 0 || seen < arguments.count) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
-    if (left.count() <= 0 || !watch.next(left)) break;
-    last = Clock::now();
-    if (seen++ == 0) first = last;
-  }
-  // A rate needs at least one interval between messages.
-  if (seen < 2) {
-    throw Error(Code::kTimeout, "{} message(s) on '{}' within {} s; a rate needs two", seen, arguments.topic,
-                arguments.timeout_s);
-  }
-  const double seconds = std::chrono::duration<double>(last - first).count();
-  std::printf("%.3f Hz (%llu messages in %.3f s)\n", static_cast<double>(seen - 1) / seconds,
-              static_cast<unsigned long long>(seen), seconds);
-  return kExitOk;
-}
-
 }  // namespace
 
 void add_topic(CLI::App& app, Action& chosen) {
   CLI::App* family = app.add_subcommand("topic", "Streams of a running launch")->require_subcommand(1);
   family->footer(
       "Examples:\n  trainyard topic list\n  trainyard topic echo /metrics --count 3 --json\n"
-      "  trainyard topic hz /metrics --timeout 5");
+      "  trainyard topic hz /metrics\n  trainyard topic delay /batches --timeout 5");
   const auto arguments = std::make_shared<TopicArguments>();
-  const auto add = [&](const char* name, const char* help, int (*action)(const TopicArguments&), bool takes_topic) {
+  const auto add = [&](const char* name, const char* help, int (*action)(const TopicArguments&)) {
     CLI::App* verb = family->add_subcommand(name, help);
-    if (takes_topic) verb->add_option("TOPIC", arguments->topic, "as `trainyard topic list` names it")->required();
     arguments->run.add_to(*verb);
     verb->callback([=, &chosen] { chosen = [=] { return action(*arguments); }; });
     return verb;
   };
-  add("list", "All topics, who publishes and who subscribes", list, false)
+  add("list", "All topics, who publishes and who subscribes", list)
       ->add_flag("--json", arguments->as_json, "for programs");
-  add("info", "Type, schema, ends and counters of one topic", info, true);
-  CLI::App* listener = add("echo", "Print messages; never slows the run (the oldest are dropped)", echo, true);
-  listener->add_option("--count", arguments->count, "stop after so many (default: never)");
-  listener->add_option("--timeout", arguments->timeout_s, "give up after so many seconds without a message (30)")
-      ->check(CLI::Range(0.001, kLongestTimeout));
-  listener->add_flag("--json", arguments->as_json, "one line of JSON a message");
-  CLI::App* meter = add("hz", "Measure how often messages come", hz, true);
-  meter->add_option("--count", arguments->count, "stop after so many (default: at the timeout)");
-  meter->add_option("--timeout", arguments->timeout_s, "measure for so many seconds (30)")
-      ->check(CLI::Range(0.001, kLongestTimeout));
+  add("info", "Type, schema, ends and counters of one topic", info)
+      ->add_option("TOPIC", arguments->topic, "as `trainyard topic list` names it")
+      ->required();
+  add_topic_echo(*family, chosen);
+  add_topic_meters(*family, chosen);
 }
 
 }  // namespace trainyard::tools

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "messages/schema.h"
+
+namespace trainyard::tools {
+
+/// Returns the number of bytes that the tensors of a message have, according to their shapes. The bytes themselves need
+/// not have been received. Tensors without bytes count as 0, and tensors that refer to the same bytes count once.
+/// Throws kCorrupt if the body does not match the schema.
+std::uint64_t tensor_bytes(const Schema& schema, std::span<const std::byte> body);
+
+}  // namespace trainyard::tools

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+#include <zmq.hpp>
+
+#include "core/testing/temporary_folder.h"
+#include "launch/run/run_directory.h"
+#include "messages/header.h"
+#include "messages/message_type.h"
+
+namespace trainyard::testing {}
+
+namespace trainyard::tools::testing {
+
+using namespace trainyard::testing;
+
+/// A message as a publisher of the fake run sends it. The sequence and the times are whatever the test says; the
+/// publisher fills in the fingerprint and the subscription.
+struct FakeMessage {
+  Header header;
+  std::string body;
+};
+
+/// A launch that a test makes up, for the command to find: a run directory, a registry with the answers that the test
+/// gives, and a publisher. One thread serves the registry and the publisher. Nothing depends on the time: the messages
+/// of a topic are sent when somebody subscribes, as fast as possible, with the times that they claim.
+class FakeRun {
+ public:
+  /// Answers a call of a component. An Error that it throws is the refusal.
+  using Call =
+      std::function<nlohmann::json(const std::string& target, const std::string& method, const nlohmann::json& body)>;
+
+  FakeRun();
+  ~FakeRun();
+  FakeRun(const FakeRun&) = delete;
+  FakeRun& operator=(const FakeRun&) = delete;
+
+  // All of these are called before start().
+
+  /// Adds a topic with these messages. If `ends`, the publisher says after the last one that no more follow.
+  template <Message T>
+  void add_topic(const std::string& name, std::vector<FakeMessage> messages, bool ends = true) {
+    const MessageType& type = message_type<T>();
+    add_topic(name, type, std::move(messages), ends);
+  }
+  void add_topic(const std::string& name, const MessageType& type, std::vector<FakeMessage> messages, bool ends);
+  /// Sets the answer to the op "nodes" or "run".
+  void answer(const std::string& op, nlohmann::json result) { answers_[op] = std::move(result); }
+  void answer_calls(Call call) { call_ = std::move(call); }
+
+  /// Makes the run visible.
+  void start();
+
+  /// Returns the value that XDG_RUNTIME_DIR must have so that a program finds this run by itself.
+  const std::string& runtime_directory() const { return folder_.path(); }
+
+ private:
+  struct Topic {
+    nlohmann::json description;
+    std::uint64_t fingerprint = 0;
+    std::vector<FakeMessage> messages;
+    bool ends = true;
+  };
+
+  void serve();
+  void serve_question();
+  void serve_subscriber();
+  nlohmann::json result_of(const nlohmann::json& question) const;
+
+  TemporaryFolder folder_;
+  launch::RunDirectory directory_;
+  zmq::context_t context_;
+  zmq::socket_t registry_{context_, zmq::socket_type::router};
+  zmq::socket_t gateway_{context_, zmq::socket_type::router};
+  std::map<std::string, Topic> topics_;
+  std::map<std::string, nlohmann::json> answers_;
+  Call call_;
+  std::jthread thread_;
+};
+
+/// Returns the body of a message.
+template <Message T>
+std::string body_of(const T& message) {
+  std::string body;
+  std::vector<Buffer> payloads;
+  encode(message, body, payloads);
+  return body;
+}
+
+}  // namespace trainyard::tools::testing

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "visitors/registry_client.h"
+
+namespace trainyard::tools {
+
+/// Returns the registry's description of a topic, whose leading slash may be missing. Throws kNotFound, with the
+/// nearest name.
+nlohmann::json find_topic(visitors::RegistryClient& registry, const std::string& name);
+
+}  // namespace trainyard::tools
