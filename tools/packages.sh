@@ -8,8 +8,9 @@ trainyard_build_packages=(
   libgloo-dev libzmq3-dev cppzmq-dev libcereal-dev libtomlplusplus-dev libspdlog-dev libfmt-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libssl-dev libpng-dev libjpeg62-turbo-dev
 )
-# Needed for the tests as well: GoogleTest, and what the Python tests and the checks use.
-trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-pil python3-zmq git)
+# Needed for the tests as well: GoogleTest, what the Python tests and the checks use, and the shells and the reader of
+# manual pages for which the command has scripts and a page.
+trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-pil python3-zmq git zsh fish mandoc)
 
 # install_missing PACKAGE...: says what is missing and installs it, as root or with sudo.
 install_missing() {

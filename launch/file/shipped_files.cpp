@@ -2,7 +2,6 @@
 #include "launch/file/shipped_files.h"
 
 #include <filesystem>
-#include <vector>
 
 #include "messages/nearest.h"
 
@@ -28,10 +27,15 @@ std::string shipped_file(const std::string& name) {
   return fs::path(name).filename() == name && fs::is_regular_file(path, none) ? path.string() : "";
 }
 
-std::string shipped_suggestion(const std::string& name) {
-  std::vector<std::string> known;
+std::vector<std::string> shipped_files() {
+  std::vector<std::string> names;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(shipped_folder(), none)) known.push_back(entry.path().filename());
+  for (const auto& entry : fs::directory_iterator(shipped_folder(), none)) names.push_back(entry.path().filename());
+  return names;
+}
+
+std::string shipped_suggestion(const std::string& name) {
+  std::vector<std::string> known = shipped_files();
   return known.empty() ? "" : ", nor one that comes with Trainyard" + suggestion(name, std::move(known));
 }
 

@@ -10,7 +10,9 @@
 #include "messages/error.h"
 #include "messages/nearest.h"
 #include "messages/printable.h"
+#include "tools/trainyard/completion.h"
 #include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/manual.h"
 #include "tools/trainyard/verbs.h"
 
 namespace trainyard::tools {
@@ -18,7 +20,7 @@ namespace {
 
 /// The verbs, in the order of the help text.
 constexpr AddVerb kVerbs[] = {
-    add_launch, add_plan, add_check, add_plugin, add_topic, add_node, add_param, add_service, add_ckpt, add_bag, add_runs, add_plot, add_replay, add_new, add_top, add_doctor,
+    add_launch, add_plan, add_check, add_plugin, add_topic, add_node, add_param, add_service, add_ckpt, add_bag, add_runs, add_plot, add_replay, add_new, add_top, add_graph, add_pause, add_resume, add_completion, add_doctor,
 };
 
 constexpr const char* kFooter =
@@ -51,8 +53,8 @@ void refuse_unknown_verbs(const CLI::App& app, int argc, char** argv) {
   }
 }
 
-int run(int argc, char** argv) {
-  CLI::App app("Trainyard: training as a pipeline of components that exchange messages.", "trainyard");
+/// Adds everything that the command line can contain.
+void describe(CLI::App& app, Action& chosen) {
   app.set_version_flag("--version", std::string("trainyard ") + TRAINYARD_VERSION);
   app.footer(kFooter);
   // The verbs take the formatter over. Most of their help then fits into 80 columns, and "TEXT" tells nobody anything.
@@ -61,8 +63,20 @@ int run(int argc, char** argv) {
   app.get_formatter()->label("REQUIRED", "(required)");
   app.get_formatter()->label("SUBCOMMAND", "VERB");
   app.require_subcommand(1);
-  Action chosen;
   for (const AddVerb add : kVerbs) add(app, chosen);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Trainyard: training as a pipeline of components that exchange messages.", "trainyard");
+  Action chosen;
+  describe(app, chosen);
+  // For the scripts of `trainyard completion` and for the installation; not for people, so the help does not show them.
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  if (word == "__complete") return complete(describe_command(app), {argv + 2, argv + argc});
+  if (word == "__manual") {
+    std::fputs(manual_page(describe_command(app), TRAINYARD_VERSION).c_str(), stdout);
+    return kExitOk;
+  }
   // The error is one line, like all our errors; the parser's own message would print the whole help.
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     // Arguments of the launch file are written without dashes, unlike options of the command.

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <sstream>
 
 #include "messages/error.h"
 #include "messages/nearest.h"
+#include "messages/printable.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/run_finder.h"
 #include "tools/trainyard/table.h"
@@ -39,34 +45,104 @@ int list_nodes(const RunChoice& choice, bool as_json) {
   return kExitOk;
 }
 
-void print_ports(const char* title, const json& ports) {
-  std::printf("%s:\n", title);
-  for (const json& port : ports) {
-    std::printf("  %-16s %-28s %s\n", port.value("port", "").c_str(), port.value("topic", "").c_str(),
-                port.value("type", "").c_str());
+/// Returns the node of this name, in the form of the registry. Throws kNotFound, with the nearest name.
+json find_node(visitors::RegistryClient& registry, const std::string& name) {
+  std::vector<std::string> known;
+  for (const json& node : registry.ask("nodes")) {
+    known.push_back(node.value("component", ""));
+    if (known.back() == name) return node;
+  }
+  throw Error(Code::kNotFound, "no component named '{}'{}", name, suggestion(name, known));
+}
+
+/// Adds to every port of a node the components at the other ends of its topic. `ends` is "publishers" or "subscribers".
+void add_peers(json& ports, const json& topics, const char* ends) {
+  for (json& port : ports) {
+    port["peers"] = json::array();
+    for (const json& topic : topics) {
+      if (topic.value("topic", "") != port.value("topic", "")) continue;
+      for (const json& end : topic.value(ends, json::array())) {
+        // The log is published by processes, not by components.
+        const std::string component = end.value("component", "");
+        const json peer = component.empty() ? "process " + end.value("process", "") : component;
+        if (std::ranges::find(port["peers"], peer) == port["peers"].end()) port["peers"].push_back(peer);
+      }
+    }
   }
 }
 
-/// Shows one component. Throws kNotFound, with the nearest name. External programs have fewer keys than components.
-int show_node(const RunChoice& choice, const std::string& name) {
-  std::vector<std::string> known;
-  for (const json& node : ask_nodes(choice)) {
-    known.push_back(node.value("component", ""));
-    if (known.back() != name) continue;
-    std::printf("component: %s\n", name.c_str());
-    for (const char* key : {"plugin", "process", "thread", "state"}) {
-      if (node.contains(key)) std::printf("%s: %s\n", key, node.value(key, "").c_str());
-    }
-    std::printf("pid: %d\n", node.value("pid", 0));
-    print_ports("inputs", node.value("inputs", json::array()));
-    print_ports("outputs", node.value("outputs", json::array()));
-    std::printf("services:\n");
-    for (const json& service : node.value("services", json::array())) {
-      std::printf("  %s\n", service.get<std::string>().c_str());
-    }
-    return kExitOk;
+/// Adds the parameters of a component, or the reason why they are not known: an external program has none, and a
+/// component may be busy for longer than anybody waits.
+void add_parameters(json& node, visitors::RegistryClient& registry) {
+  if (node.value("plugin", "").empty()) return;
+  try {
+    node["parameters"] = registry.call(node.value("component", ""), "param.list");
+  } catch (const Error& error) {
+    node["parameters"] = error.what();
   }
-  throw Error(Code::kNotFound, "no component named '{}'{}", name, suggestion(name, known));
+}
+
+/// Prints a table below a title, or only the title if the table is empty.
+void print_section(const char* title, const Table& table) {
+  std::printf("%s:%s\n", title, table.empty() ? " none" : "");
+  if (table.empty()) return;
+  std::istringstream lines(table.text(use_colours(), terminal_width() < 2 ? 0 : terminal_width() - 2));
+  for (std::string line; std::getline(lines, line);) std::printf("  %s\n", line.c_str());
+}
+
+void print_ports(const char* title, const char* direction, const json& ports) {
+  Table table({"port", "topic", "type", direction});
+  for (const json& port : ports) {
+    const auto peers = port.value("peers", std::vector<std::string>());
+    table.add({port.value("port", ""), port.value("topic", ""), port.value("type", ""),
+               peers.empty() ? "nobody" : fmt::format("{}", fmt::join(peers, ", "))});
+  }
+  print_section(title, table);
+}
+
+void print_parameters(const json& parameters) {
+  if (!parameters.is_array()) {
+    std::printf("parameters: not known (%s)\n", printable_line(parameters.dump()).c_str());
+    return;
+  }
+  Table table({"parameter", "value", "settable"});
+  for (const json& parameter : parameters) {
+    table.add({parameter.value("name", ""), parameter.value("value", json()).dump(),
+               parameter.value("settable", false) ? "yes" : ""});
+  }
+  print_section("parameters", table);
+}
+
+/// External programs have fewer keys than components.
+void print_node(const json& node) {
+  for (const char* key : {"component", "plugin", "process", "thread", "state"}) {
+    if (node.contains(key)) std::printf("%s: %s\n", key, printable_line(node.value(key, "")).c_str());
+  }
+  std::printf("pid: %d\n", node.value("pid", 0));
+  if (node.contains("library")) std::printf("plugin file: %s\n", printable_line(node.value("library", "")).c_str());
+  print_ports("inputs", "from", node.value("inputs", json::array()));
+  print_ports("outputs", "to", node.value("outputs", json::array()));
+  const json services = node.value("services", json::array());
+  std::printf("services:%s\n", services.empty() ? " none" : "");
+  for (const json& service : services) std::printf("  %s\n", printable_line(service.get<std::string>()).c_str());
+  if (node.contains("parameters")) print_parameters(node["parameters"]);
+}
+
+/// Shows one component, or its JSON with everything that the registry knows about it.
+int show_node(const RunChoice& choice, const std::string& name, bool as_json) {
+  zmq::context_t context;
+  visitors::RegistryClient registry(context, find_run(choice).registry);
+  json node = find_node(registry, name);
+  const json topics = registry.ask("topics");
+  add_peers(node["inputs"], topics, "publishers");
+  add_peers(node["outputs"], topics, "subscribers");
+  add_parameters(node, registry);
+  if (as_json) {
+    std::printf("%s\n", node.dump(2).c_str());
+  } else {
+    print_node(node);
+  }
+  return kExitOk;
 }
 
 }  // namespace
@@ -81,10 +157,11 @@ void add_node(CLI::App& app, Action& chosen) {
   choice->add_to(*list);
   list->add_flag("--json", *as_json, "for programs");
   list->callback([=, &chosen] { chosen = [=] { return list_nodes(*choice, *as_json); }; });
-  CLI::App* info = family->add_subcommand("info", "Ports, topics and services of one component");
+  CLI::App* info = family->add_subcommand("info", "Process, topics, peers, services and parameters of one component");
   info->add_option("COMPONENT", *name)->required();
   choice->add_to(*info);
-  info->callback([=, &chosen] { chosen = [=] { return show_node(*choice, *name); }; });
+  info->add_flag("--json", *as_json, "for programs");
+  info->callback([=, &chosen] { chosen = [=] { return show_node(*choice, *name, *as_json); }; });
 }
 
 }  // namespace trainyard::tools

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/param_verbs.h"
 #include "tools/trainyard/run_finder.h"
 #include "tools/trainyard/table.h"
 #include "tools/trainyard/verbs.h"
@@ -71,7 +72,8 @@ void add_param(CLI::App& app, Action& chosen) {
   CLI::App* family = app.add_subcommand("param", "Parameters of a running component")->require_subcommand(1);
   family->footer(
       "Examples:\n  trainyard param list optimizer\n  trainyard param get optimizer lr\n"
-      "  trainyard param set optimizer lr 0.0003\n\n"
+      "  trainyard param set optimizer lr 0.0003\n"
+      "  trainyard param dump --all --output now.toml\n  trainyard param load tuned.toml\n\n"
       "`param list` shows which parameters can be set while the run goes on;\n"
       "give the others in the launch file.");
   const auto arguments = std::make_shared<ParamArguments>();
@@ -91,6 +93,9 @@ void add_param(CLI::App& app, Action& chosen) {
   add_name(add("get", "One value", get));
   CLI::App* setter = add_name(add("set", "Change a settable value while the run goes on", set));
   setter->add_option("VALUE", arguments->value, "JSON, or a string as it is")->required();
+  add_param_describe(*family, chosen);
+  add_param_dump(*family, chosen);
+  add_param_load(*family, chosen);
 }
 
 }  // namespace trainyard::tools

@@ -25,14 +25,22 @@ void add_plan(CLI::App& app, Action& chosen);
 void add_check(CLI::App& app, Action& chosen);
 /// Adds `plugin list|info`, which shows the installed plugins. It does not need a run.
 void add_plugin(CLI::App& app, Action& chosen);
-/// Adds `topic list|info|echo|hz`, which shows the topics of a run and their messages. It subscribes as a visitor.
+/// Adds `topic list|info|echo|hz|bw|delay`, which shows the topics of a run and their messages. It subscribes as a
+/// visitor.
 void add_topic(CLI::App& app, Action& chosen);
 /// Adds `node list|info`, which shows the components of a run and their states.
 void add_node(CLI::App& app, Action& chosen);
 /// Adds `top`, which shows what every component of a run does, and for whom it waits.
 void add_top(CLI::App& app, Action& chosen);
 /// Adds `param list|get|set`, which shows and changes parameters of a running component.
+/// Adds `graph`, which shows who sends what to whom, as text or as a picture.
+void add_graph(CLI::App& app, Action& chosen);
+/// Adds `param list|describe|get|set|dump|load`, which shows and changes parameters of running components.
 void add_param(CLI::App& app, Action& chosen);
+/// Adds `pause`, which lets a running launch rest between two steps.
+void add_pause(CLI::App& app, Action& chosen);
+/// Adds `resume`, which ends such a pause.
+void add_resume(CLI::App& app, Action& chosen);
 /// Adds `service call`, which calls a service of a running component.
 void add_service(CLI::App& app, Action& chosen);
 /// Adds `ckpt show|verify`, which examines checkpoints on disk. It needs neither a run nor LibTorch.
@@ -47,6 +55,8 @@ void add_new(CLI::App& app, Action& chosen);
 void add_replay(CLI::App& app, Action& chosen);
 /// Adds `bag record|info|play|convert|verify|repair`, which makes and examines recordings of messages.
 void add_bag(CLI::App& app, Action& chosen);
+/// Adds `completion bash|zsh|fish`, which prints the scripts for completion with Tab.
+void add_completion(CLI::App& app, Action& chosen);
 /// Adds `doctor`, which checks whether this machine is suitable for Trainyard.
 void add_doctor(CLI::App& app, Action& chosen);
 

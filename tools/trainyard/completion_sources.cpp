@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/plugin/loader.h"
+#include "launch/file/shipped_files.h"
+#include "messages/error.h"
+#include "messages/schema.h"
+#include "tools/trainyard/completion.h"
+#include "tools/trainyard/running_parameters.h"
+#include "tools/trainyard/topic_finder.h"
+#include "visitors/registry_client.h"
+#include "visitors/run_info.h"
+
+namespace trainyard::tools {
+namespace {
+
+using nlohmann::json;
+
+/// The run that is meant, and a client of its registry.
+struct CompletionRun {
+  explicit CompletionRun(const TypedWords& typed) : run(visitors::find_run(typed.run)) {}
+
+  visitors::RunInfo run;
+  zmq::context_t context;
+  visitors::RegistryClient registry{context, run.registry};
+};
+
+Candidates runs(const TypedWords&) {
+  Candidates candidates;
+  for (const visitors::RunInfo& run : visitors::list_runs()) {
+    candidates.words.push_back({run.name, run.file});
+    candidates.words.push_back({run.run, run.file});
+  }
+  return candidates;
+}
+
+Candidates topics(const TypedWords& typed) {
+  CompletionRun run(typed);
+  Candidates candidates;
+  for (const json& topic : run.registry.ask("topics")) {
+    candidates.words.push_back({topic.value("topic", ""), topic.value("type", "")});
+  }
+  return candidates;
+}
+
+/// The names of all components, and those without a rank, which stand for all ranks.
+Candidates components(const TypedWords& typed) {
+  CompletionRun run(typed);
+  Candidates candidates;
+  for (const std::string& name : configurable_components(run.registry)) candidates.words.push_back({name, ""});
+  for (const json& node : run.registry.ask("nodes")) {
+    candidates.words.push_back({node.value("component", ""), node.value("state", "")});
+  }
+  return candidates;
+}
+
+Candidates services(const TypedWords& typed) {
+  CompletionRun run(typed);
+  Candidates candidates;
+  for (const json& node : run.registry.ask("nodes")) {
+    if (node.value("component", "") != typed.arguments.at(0)) continue;
+    for (const json& service : node.value("services", json::array())) {
+      candidates.words.push_back({service.get<std::string>(), ""});
+    }
+  }
+  return candidates;
+}
+
+/// For `param set`, only those that can be set.
+Candidates parameters(const TypedWords& typed) {
+  CompletionRun run(typed);
+  Candidates candidates;
+  for (const RunningParameter& parameter : list_parameters(run.registry, typed.arguments.at(0))) {
+    if (typed.path.back() == "set" && !parameter.info.rules.settable) continue;
+    candidates.words.push_back({parameter.info.name, parameter.info.help});
+  }
+  return candidates;
+}
+
+/// The choices of a parameter, or its present value as a beginning.
+Candidates values(const TypedWords& typed) {
+  CompletionRun run(typed);
+  Candidates candidates;
+  for (const RunningParameter& parameter : list_parameters(run.registry, typed.arguments.at(0))) {
+    if (parameter.info.name != typed.arguments.at(1)) continue;
+    for (const std::string& choice : parameter.info.rules.choices) candidates.words.push_back({choice, ""});
+    if (parameter.info.kind == ValueKind::kBool)
+      candidates.words.insert(candidates.words.end(), {{"true", ""}, {"false", ""}});
+    if (candidates.words.empty()) candidates.words.push_back({parameter.value.dump(), "the present value"});
+  }
+  return candidates;
+}
+
+/// The fields of a message itself; those further inside are for the user to type.
+Candidates fields(const TypedWords& typed) {
+  CompletionRun run(typed);
+  Candidates candidates;
+  const Schema schema = parse_schema(find_topic(run.registry, typed.arguments.at(0)).value("schema", ""));
+  for (const Field& field : schema.structs.front().fields)
+    candidates.words.push_back({field.name, to_text(field.type)});
+  return candidates;
+}
+
+Candidates plugins(const TypedWords&) {
+  Candidates candidates;
+  for (const auto& plugin : core::PluginLoader(core::PluginLoader::default_directories()).list()) {
+    candidates.words.push_back({plugin.label.name, plugin.label.kind});
+  }
+  return candidates;
+}
+
+Candidates plugin_kinds(const TypedWords&) {
+  Candidates candidates;
+  for (const auto& plugin : core::PluginLoader(core::PluginLoader::default_directories()).list()) {
+    candidates.words.push_back({plugin.label.kind, ""});
+  }
+  return candidates;
+}
+
+Candidates files(const TypedWords&) { return {{}, true}; }
+
+Candidates launch_files(const TypedWords&) {
+  Candidates candidates{{}, true};
+  for (const std::string& name : launch::shipped_files()) candidates.words.push_back({name, "comes with Trainyard"});
+  return candidates;
+}
+
+/// By the names in the help: of arguments with the verb or family before them where it matters, and of options.
+const std::map<std::string, std::function<Candidates(const TypedWords&)>> kSources{
+    {"--run", runs},
+    {"TOPIC", topics},
+    {"COMPONENT", components},
+    {"SERVICE", services},
+    {"param NAME", parameters},
+    {"VALUE", values},
+    {"--field", fields},
+    {"plugin NAME", plugins},
+    {"KIND", plugin_kinds},
+    {"launch FILE", launch_files},
+    {"plan FILE", launch_files},
+    {"check FILE", launch_files},
+    {"--file", launch_files},
+    {"FILE", files},
+    {"PATH", files},
+    {"--output", files},
+};
+
+}  // namespace
+
+// A completion that fails is none: there is nowhere to say why.
+Candidates dynamic_candidates(const TypedWords& typed) try {
+  if (typed.open == nullptr || typed.path.empty()) return {};
+  const std::string name = typed.open->names.back();
+  auto source = kSources.find(typed.path.front() + " " + name);
+  if (source == kSources.end()) source = kSources.find(name);
+  return source == kSources.end() ? Candidates{} : source->second(typed);
+} catch (const std::exception&) {
+  return {};
+}
+
+}  // namespace trainyard::tools

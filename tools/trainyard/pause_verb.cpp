@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "messages/error.h"
+#include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/run_finder.h"
+#include "tools/trainyard/verbs.h"
+#include "visitors/registry_client.h"
+
+namespace trainyard::tools {
+namespace {
+
+using nlohmann::json;
+
+/// Returns the component that directs the run, which is the one that can pause it. Its plugin and its name are free.
+std::string director_of(visitors::RegistryClient& registry) {
+  for (const json& node : registry.ask("nodes")) {
+    const json services = node.value("services", json::array());
+    const auto offers = [&](const json& service) { return std::ranges::find(services, service) != services.end(); };
+    if (offers("pause") && offers("go_on")) return node.value("component", "");
+  }
+  throw Error(Code::kUnsupported, "this run has no component with the services 'pause' and 'go_on'");
+}
+
+/// The answer says at which step the run is.
+int call_director(const RunChoice& choice, const std::string& service) {
+  zmq::context_t context;
+  visitors::RegistryClient registry(context, find_run(choice).registry);
+  const json answer = registry.call(director_of(registry), service);
+  std::printf("%s\n", answer.is_object() ? answer.value("text", "").c_str() : answer.dump().c_str());
+  return kExitOk;
+}
+
+void add_call(CLI::App* verb, Action& chosen, const char* service) {
+  const auto choice = std::make_shared<RunChoice>();
+  choice->add_to(*verb);
+  verb->callback([=, &chosen] { chosen = [=] { return call_director(*choice, service); }; });
+}
+
+}  // namespace
+
+void add_pause(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("pause", "Let a running launch rest after the current step");
+  verb->footer(
+      "Example:\n  trainyard pause && trainyard param load tuned.toml && trainyard resume\n\n"
+      "It returns when all ranks rest. Ctrl-Z in the terminal of the launch suspends\n"
+      "the processes instead, which cannot answer then.");
+  add_call(verb, chosen, "pause");
+}
+
+void add_resume(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("resume", "Let a launch go on that `trainyard pause` has paused");
+  verb->footer(
+      "Example:\n  trainyard resume\n\n"
+      "A run that was paused several times goes on after as many calls.");
+  add_call(verb, chosen, "go_on");
+}
+
+}  // namespace trainyard::tools

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/config/parameter_info.h"
+#include "visitors/registry_client.h"
+
+namespace trainyard::tools {
+
+/// A parameter of a running component: its declaration and its current value.
+struct RunningParameter {
+  ParameterInfo info;
+  nlohmann::json value;
+};
+
+/// Returns the parameters of a component in the order of their declaration. Throws the errors of RegistryClient::call,
+/// and kCorrupt if the answer is not a list of parameters.
+std::vector<RunningParameter> list_parameters(visitors::RegistryClient& registry, const std::string& component);
+
+/// Returns the components of the run under the names that the launch file gives them: a component that exists for each
+/// rank is listed once, without its rank. External programs are not listed, because they do not answer.
+std::vector<std::string> configurable_components(visitors::RegistryClient& registry);
+
+/// Returns the value in the form in which components report values of this parameter, so that two values can be
+/// compared: the bare name of a plugin becomes a table.
+nlohmann::json normalised(const ParameterInfo& info, const nlohmann::json& value);
+
+}  // namespace trainyard::tools
