@@ -10,6 +10,7 @@
 # Stages of every commit:  format spelling layers build libraries tests
 # Heavier ones:            tidy asan tsan fuzz debian12 debian13 package
 # From PyPI and npm:       clients readers
+# From PyPI and npm:       clients page
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -62,7 +63,8 @@ stage_format() {
 
 stage_spelling() {
   need codespell
-  git ls-files | grep -vE '\.(svg|png|jpg)$|^LICENSE$' | xargs codespell
+  # The built page contains libraries, and the lock file hashes.
+  git ls-files | grep -vE '\.(svg|png|jpg)$|^LICENSE$|^viewer/page/(dist/|package-lock\.json$)' | xargs codespell
 }
 
 stage_layers() {
@@ -127,12 +129,18 @@ stage_package() {
   tools/stages/package.sh
 }
 
-# The only stage that needs more than Debian: the clients as their users install them.
+# The clients as their users install them.
 stage_clients() {
   need python3-venv
   command -v npm >/dev/null || need nodejs npm
   [ -x "$build/bin/trainyard_client_samples" ] || stage_build
   tools/stages/clients.sh "$build"
+}
+
+# Node.js 20 itself is not among them: Debian 12 has version 18.
+stage_page() {
+  need chromium
+  viewer/page/check.sh
 }
 
 for stage in "${stages[@]}"; do

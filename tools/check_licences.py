@@ -11,17 +11,20 @@ import sys
 import tempfile
 
 LINE = "SPDX-License-Identifier: Apache-2.0"
-SUFFIXES = (".h", ".cpp", ".py", ".sh", ".cmake", ".js", ".mjs", ".ts")
+SUFFIXES = (".h", ".cpp", ".py", ".sh", ".cmake", ".js", ".mjs", ".ts", ".tsx", ".css", ".html")
 NAMES = ("CMakeLists.txt",)
+# Built from sources that have the line, and from libraries whose licences are in THIRD_PARTY.txt there.
+BUILT = ("viewer/page/dist/",)
+FORMS = (f"// {LINE}", f"# {LINE}", f"/* {LINE} */", f"<!-- {LINE} -->")
 
 
 def has_line(path):
     with open(path, encoding="utf-8") as file:
-        return any(line.rstrip("\n") in (f"// {LINE}", f"# {LINE}") for line, _ in zip(file, range(3)))
+        return any(line.rstrip("\n").strip() in FORMS for line, _ in zip(file, range(3)))
 
 
 def is_source(path):
-    return path.suffix in SUFFIXES or path.name in NAMES
+    return (path.suffix in SUFFIXES or path.name in NAMES) and not path.as_posix().startswith(BUILT)
 
 
 def self_test():
@@ -32,7 +35,11 @@ def self_test():
         late.write_text("\n\n\n# " + LINE + "\n", encoding="utf-8")
         more.write_text(f"// {LINE} Says what is in the file.\n", encoding="utf-8")
         assert has_line(good) and not has_line(bad) and not has_line(late) and not has_line(more)
+        style = pathlib.Path(folder) / "style.css"
+        style.write_text(f"/* {LINE} */\n", encoding="utf-8")
+        assert has_line(style)
         assert is_source(good) and not is_source(pathlib.Path("README.md"))
+        assert is_source(pathlib.Path("viewer/page/src/main.tsx")) and not is_source(pathlib.Path("viewer/page/dist/page.js"))
 
 
 def main():

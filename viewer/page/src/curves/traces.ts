@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { era } from '../state/session';
+import { smoothing, xAxis, zoom, type Range } from './axis';
+import { growth } from './catalogue';
+import { loader } from './loader';
+import { traceOf, type Trace } from './trace';
+
+export interface Source {
+  run: string;
+  stage: string;
+  name: string;
+}
+
+/** What a card has of one curve: all of it, coarsely, and the part that was asked for last. */
+export interface Held {
+  overview: Trace | null;
+  detail: Trace | null;
+}
+
+const pause = 110;
+
+/**
+ * The curves of a card. They are asked for at once when they are needed first, and after a short pause when the user
+ * zooms, smooths or resizes, because then the old curves are still drawn, and the next change comes soon.
+ */
+export function useTraces(sources: Source[], width: number) {
+  const held = useRef(new Map<string, Held>());
+  const [, redraw] = useState(0);
+  const [error, setError] = useState<string | null>(null);
+  const asked = useRef('');
+  const drawnGrowth = useRef('');
+  const grown = sources.map((source) => growth.value.get(source.run) ?? 0).join();
+  const names = sources.map(keyOf).join('\n');
+  const basis = `${xAxis.value} ${names}`;
+  const question = `${width} ${smoothing.value} ${zoom.value?.from} ${zoom.value?.to}`;
+
+  useEffect(() => {
+    if (width === 0 || era.value === 0) return undefined;
+    const first = asked.current !== basis;
+    if (first) held.current = kept(held.current, sources, asked.current.split(' ')[0] === xAxis.value);
+    asked.current = basis;
+    const range = zoom.value && { from: zoom.value.from, to: zoom.value.to };
+    const store = (source: Source, part: Partial<Held>): void => {
+      if (asked.current !== basis) return;
+      const old = held.current.get(keyOf(source)) ?? { overview: null, detail: null };
+      held.current.set(keyOf(source), { ...old, ...part });
+      setError(null);
+      redraw((turn) => turn + 1);
+    };
+    const ask = (source: Source, span: Range | null, points: number): void =>
+      loader.load(
+        `${keyOf(source)} ${span === null}`,
+        { ...source, x: xAxis.value, from: span?.from ?? null, to: span?.to ?? null, points: Math.min(8000, Math.ceil(points)), smooth: smoothing.value },
+        (curve) => store(source, span ? { detail: traceOf(curve, span) } : { overview: traceOf(curve, null), ...(range ? {} : { detail: null }) }),
+        (failure) => setError(failure.message),
+      );
+    const send = (): void => {
+      for (const source of sources) {
+        const stale = !held.current.get(keyOf(source))?.overview || drawnGrowth.current !== grown;
+        if (!range || stale) ask(source, null, width);
+        if (range) ask(source, widened(range), width * 2);
+      }
+      drawnGrowth.current = grown;
+    };
+    const timer = setTimeout(send, first ? 0 : pause);
+    return () => clearTimeout(timer);
+  }, [basis, question, grown, era.value]);
+  useEffect(
+    () => () => {
+      for (const key of held.current.keys()) for (const overview of [true, false]) loader.drop(`${key} ${overview}`);
+    },
+    [],
+  );
+  /** The best data there is for a part of the x axis: the detail if it covers the part, and else everything. */
+  const pick = (source: Source, range: Range | null): Trace | null => {
+    const { overview = null, detail = null } = held.current.get(keyOf(source)) ?? {};
+    return range && detail?.asked && covers(detail.asked, range, overview) ? detail : (overview ?? detail);
+  };
+  return { traces: held.current as ReadonlyMap<string, Held>, pick, error };
+}
+
+/** The extent of all curves of a card; null as long as there are none. */
+export function extentOf(traces: ReadonlyMap<string, Held>): Range | null {
+  let extent: Range | null = null;
+  for (const { overview } of traces.values()) {
+    if (!overview?.extent) continue;
+    const { from, to } = overview.extent;
+    extent = extent ? { from: Math.min(extent.from, from), to: Math.max(extent.to, to) } : { from, to };
+  }
+  return extent;
+}
+
+/** Twice as much as is shown, so that a small movement needs no new data. */
+const widened = ({ from, to }: Range): Range => ({ from: from - (to - from) / 2, to: to + (to - from) / 2 });
+
+const keyOf = ({ run, stage, name }: Source): string => JSON.stringify([run, stage, name]);
+
+function covers(asked: Range, range: Range, overview: Trace | null): boolean {
+  const extent = overview?.extent;
+  const from = extent ? Math.max(range.from, extent.from) : range.from;
+  const to = extent ? Math.min(range.to, extent.to) : range.to;
+  return asked.from <= from && asked.to >= to;
+}
+
+/** What is still of use when other curves are wanted. */
+function kept(held: Map<string, Held>, sources: Source[], sameAxis: boolean): Map<string, Held> {
+  const keys = new Set(sources.map(keyOf));
+  return sameAxis ? new Map([...held].filter(([key]) => keys.has(key))) : new Map();
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { usePush, useQuery, useSize } from '../state/hooks';
+import { run } from '../state/place';
+import { oneOf, stored, isBoolean } from '../lib/stored';
+import { Button, Check, Choice, Empty, Failure } from '../ui/parts';
+import { useKeys } from '../ui/keys';
+import { Canvas } from './canvas';
+import { Details, type Selection } from './details';
+import { layoutOf } from './layout';
+import { modelOf, type Model, type Ranks } from './model';
+import { tileHeight } from './tile';
+
+const ranksWish = stored<Ranks>('ranks', 'stacked', oneOf('stacked', 'apart'));
+const showQuiet = stored<boolean>('quiet-edges', false, isBoolean);
+
+/** The components of a run, what they do, and what flows between them. */
+export function Overview() {
+  const id = run.value?.run ?? null;
+  const query = useQuery('graph', id === null ? null : { run: id });
+  usePush(id, 'graph', (push) => query.set(() => push.graph));
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set([0]));
+  const [selection, setSelection] = useState<Selection | null>(null);
+  const [fitted, fit] = useState(0);
+  useEffect(() => setSelection(null), [id]);
+
+  const graph = query.data;
+  const all = useMemo(() => graph && modelOf(graph, { ranks: ranksWish.value, open }), [graph, ranksWish.value, open]);
+  const flowing = useFlowing(id, all);
+  const model = useMemo(() => all && visible(all, flowing, showQuiet.value), [all, flowing, showQuiet.value]);
+  const height = tileHeight(model);
+  // The places change only if there are other boxes or lines, not with every number.
+  const shape = model && JSON.stringify([height, model.nodes.map((one) => one.id), model.links.map((one) => [one.id, flowing.has(one.id)])]);
+  const [frame, size] = useSize<HTMLDivElement>();
+  const layout = useMemo(() => (model && size.width > 0 ? layoutOf(model, height, flowing, size) : null), [shape, size.width, size.height]);
+
+  const toggleRank = (rank: number) =>
+    setOpen((old) => new Set(old.has(rank) ? [...old].filter((one) => one !== rank) : [...old, rank]));
+  useKeys('Graph', [
+    { key: '0', help: 'Fit the graph into the window', run: () => fit((old) => old + 1) },
+    { key: 'f', help: 'Fold or unfold the ranks', run: () => (ranksWish.value = ranksWish.value === 'stacked' ? 'apart' : 'stacked') },
+    { key: 'q', help: 'Show or hide quiet edges', run: () => (showQuiet.value = !showQuiet.value) },
+    { key: 'b', help: 'Select the bottleneck', run: () => setSelection(bottleneckOf(model)) },
+    { key: 'Escape', help: 'Select nothing', run: () => setSelection(null) },
+  ]);
+
+  const severalRanks = (model?.ranks.length ?? 0) > 1;
+  return (
+    <section class="view overview" aria-label="Graph">
+      <div class="toolbar">
+        <h1>Graph</h1>
+        {severalRanks && (
+          <Choice
+            label="Ranks"
+            value={ranksWish.value}
+            options={[
+              ['stacked', `${model!.ranks.length} ranks stacked`],
+              ['apart', 'Ranks apart'],
+            ]}
+            onChange={(value) => (ranksWish.value = value)}
+          />
+        )}
+        {severalRanks && ranksWish.value === 'apart' && (
+          <>
+            <Button quiet label="Unfold all" onPress={() => setOpen(new Set(model!.ranks))} />
+            <Button quiet label="Fold all" onPress={() => setOpen(new Set())} />
+          </>
+        )}
+        <Check
+          label="Quiet edges"
+          title="Edges over which no message passes now, such as those that are used once at the start"
+          checked={showQuiet.value}
+          onChange={(on) => (showQuiet.value = on)}
+        />
+        <span class="spacer" />
+        <Button label="Fit" icon="fit" quiet onPress={() => fit((old) => old + 1)} />
+      </div>
+      <div class="overview-body">
+        <div class="canvas-frame" ref={frame}>
+          {query.error && !graph ? (
+            <Failure error={query.error} again={query.again} />
+          ) : !model || !layout ? (
+            <Empty title="Asking for the graph …" />
+          ) : model.nodes.length === 0 ? (
+            <Empty title="This run has no components now.">
+              The graph of a run that is over is shown if the run or its recording has kept it.
+            </Empty>
+          ) : (
+            <Canvas
+              model={model}
+              layout={layout}
+              flowing={flowing}
+              size={size}
+              fitted={`${id} ${shape} ${fitted}`}
+              selection={selection}
+              onSelect={setSelection}
+              onRank={toggleRank}
+            />
+          )}
+        </div>
+        {graph && all && <Details graph={graph} model={all} selection={selection} onSelect={setSelection} />}
+      </div>
+    </section>
+  );
+}
+
+/** Hides the edges over which nothing flows, except where a box would stand alone because of that. */
+function visible(model: Model, flowing: ReadonlySet<string>, quiet: boolean): Model {
+  if (quiet || flowing.size === 0) return model;
+  const shown = new Set(model.links.filter((link) => flowing.has(link.id)));
+  const joined = new Set([...shown].flatMap((link) => [link.from, link.to]));
+  for (const node of model.nodes.filter((one) => !joined.has(one.id))) {
+    const own = model.links.filter((link) => link.from === node.id || link.to === node.id);
+    for (const link of own.sort((a, b) => b.edges.length - a.edges.length).slice(0, 2)) shown.add(link);
+  }
+  return { ...model, links: model.links.filter((link) => shown.has(link)) };
+}
+
+function bottleneckOf(model: Model | null): Selection | null {
+  const node = model?.nodes.find((one) => one.bottleneck);
+  return node ? { kind: 'node', id: node.id } : null;
+}
+
+/** The links over which messages have passed while the page looked. A link stays in this set, so that the graph rests. */
+function useFlowing(id: string | null, model: Model | null): ReadonlySet<string> {
+  const seen = useRef<{ id: string | null; set: Set<string> }>({ id: null, set: new Set() });
+  return useMemo(() => {
+    if (seen.current.id !== id) seen.current = { id, set: new Set() };
+    const fresh = model?.links.filter((link) => (link.rate ?? 0) > 0 && !seen.current.set.has(link.id)) ?? [];
+    if (fresh.length) seen.current.set = new Set([...seen.current.set, ...fresh.map((link) => link.id)]);
+    return seen.current.set;
+  }, [id, model]);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import { signal } from '@preact/signals';
+import type { Pushes, Questions } from './types';
+
+/** Where the connection stands. `until` is the time of the next attempt, in milliseconds as of Date.now(). */
+export type Link =
+  | { kind: 'connecting'; attempt: number }
+  | { kind: 'open' }
+  | { kind: 'waiting'; attempt: number; until: number; refused: boolean };
+
+/** An answer that says no: a sentence for the user, and a word for programs. */
+export class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly code: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The part of WebSocket that a connection uses. */
+export interface Socket {
+  onopen: (() => void) | null;
+  onclose: (() => void) | null;
+  onmessage: ((event: { data: unknown }) => void) | null;
+  send(text: string): void;
+  close(): void;
+}
+
+interface Pending {
+  resolve: (result: never) => void;
+  reject: (error: Error) => void;
+  timer: ReturnType<typeof setTimeout>;
+}
+
+type Listener<K extends keyof Pushes> = (push: Pushes[K]) => void;
+
+const answerTimeout = 20_000;
+const longestWait = 15_000;
+
+/** Returns how long to wait before an attempt to connect, in milliseconds: half a second, then twice as long each time. */
+export const backOff = (attempt: number): number => Math.min(longestWait, 500 * 2 ** Math.max(0, attempt - 1));
+
+/** A connection that asks questions, passes on what the server pushes, and connects again whenever it has been lost. */
+export class Connection {
+  readonly link = signal<Link>({ kind: 'connecting', attempt: 0 });
+  /** Called whenever the connection has been made, also after it had been lost. */
+  onOpen: () => void = () => {};
+
+  private socket: Socket | null = null;
+  private attempt = 0;
+  private nextId = 1;
+  private readonly pending = new Map<number, Pending>();
+  private readonly listeners = new Map<string, Set<Listener<never>>>();
+  private retry: ReturnType<typeof setTimeout> | undefined;
+
+  /** `refused` finds out whether the server is there but does not let this page in. */
+  constructor(
+    private readonly make: () => Socket,
+    private readonly refused: () => Promise<boolean> = async () => false,
+  ) {}
+
+  /** Connects now, and does not wait for the next attempt. */
+  connect(): void {
+    clearTimeout(this.retry);
+    if (this.socket) return;
+    this.link.value = { kind: 'connecting', attempt: this.attempt };
+    const socket = this.make();
+    this.socket = socket;
+    socket.onopen = () => {
+      this.attempt = 0;
+      this.link.value = { kind: 'open' };
+      this.onOpen();
+    };
+    socket.onmessage = (event) => this.receive(event.data);
+    socket.onclose = () => this.lost();
+  }
+
+  /** Rejects with a Refusal if the server says no, and with an Error if no answer can come any more. */
+  ask<K extends keyof Questions>(op: K, question: Questions[K][0]): Promise<Questions[K][1]> {
+    const socket = this.socket;
+    if (!socket || this.link.peek().kind !== 'open') return Promise.reject(new Error('There is no connection to the server.'));
+    const id = this.nextId++;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.pending.delete(id);
+        reject(new Error(`The server has not answered '${op}' within ${answerTimeout / 1000} s.`));
+      }, answerTimeout);
+      this.pending.set(id, { resolve: resolve as Pending['resolve'], reject, timer });
+      socket.send(JSON.stringify({ id, op, ...question }));
+    });
+  }
+
+  /** Calls `listener` for every push of one kind. Returns the function that ends this. */
+  on<K extends keyof Pushes>(kind: K, listener: Listener<K>): () => void {
+    const set = this.listeners.get(kind) ?? new Set();
+    this.listeners.set(kind, set);
+    set.add(listener as Listener<never>);
+    return () => set.delete(listener as Listener<never>);
+  }
+
+  private receive(data: unknown): void {
+    const message = parse(data);
+    if (!message) return;
+    if (typeof message.push === 'string') {
+      for (const listener of this.listeners.get(message.push) ?? []) listener(message as never);
+      return;
+    }
+    const pending = this.pending.get(message.id as number);
+    if (!pending) return;
+    this.pending.delete(message.id as number);
+    clearTimeout(pending.timer);
+    if (message.ok === true) pending.resolve(message.result as never);
+    else pending.reject(new Refusal(String(message.error ?? 'The server refused.'), String(message.code ?? '')));
+  }
+
+  private lost(): void {
+    this.socket = null;
+    for (const { reject, timer } of this.pending.values()) {
+      clearTimeout(timer);
+      reject(new Error('The connection to the server was lost.'));
+    }
+    this.pending.clear();
+    const attempt = ++this.attempt;
+    const wait = backOff(attempt);
+    this.link.value = { kind: 'waiting', attempt, until: Date.now() + wait, refused: false };
+    this.retry = setTimeout(() => this.connect(), wait);
+    void this.refused().then((refused) => {
+      const link = this.link.peek();
+      if (refused && link.kind === 'waiting') this.link.value = { ...link, refused };
+    });
+  }
+}
+
+function parse(data: unknown): Record<string, unknown> | null {
+  try {
+    const message: unknown = JSON.parse(String(data));
+    return typeof message === 'object' && message !== null ? (message as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

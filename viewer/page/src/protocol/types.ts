@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page and its server say to each other. docs/viewer_protocol.md describes it; unknown numbers are null.
+
+export type Role = 'watch' | 'control';
+export type RunState = 'starting' | 'running' | 'paused' | 'ended' | 'failed' | 'killed';
+export type Topic = 'curves' | 'graph' | 'log' | 'samples' | 'alerts' | 'parameters';
+export type Action = 'checkpoint' | 'validate' | 'pause' | 'go_on' | 'stop';
+export type XAxis = 'step' | 'time' | 'samples';
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+export interface Hello {
+  version: number;
+  role: Role;
+  trainyard: string;
+}
+
+export interface Run {
+  run: string;
+  name: string;
+  file: string;
+  state: RunState;
+  live: boolean;
+  source: 'live' | 'past' | 'recording';
+  started_ns: number;
+  step: number | null;
+  total_steps: number | null;
+  directory: string;
+  /** Why the run ended; empty while it goes on. */
+  message: string;
+}
+
+export interface Series {
+  stage: string;
+  name: string;
+  rows: number;
+  last: number | null;
+  last_step: number | null;
+}
+
+export interface CurveQuestion {
+  run: string;
+  stage: string;
+  name: string;
+  x: XAxis;
+  from: number | null;
+  to: number | null;
+  /** The largest number of buckets of the answer; at most 8000. */
+  points: number;
+  smooth: number;
+}
+
+/** A curve in buckets. A null stands for a value that is not a number. */
+export interface Curve {
+  x: number[];
+  low: (number | null)[];
+  high: (number | null)[];
+  mean: (number | null)[];
+  smooth: (number | null)[];
+  rows: number;
+  from: number | null;
+  to: number | null;
+}
+
+export interface Waiting {
+  for: string;
+  share: number;
+}
+
+export interface Component {
+  name: string;
+  plugin: string;
+  process: string;
+  pid: number | null;
+  host: string;
+  rank: number | null;
+  state: string;
+  restarts: number | null;
+  cpu_percent: number | null;
+  memory_bytes: number | null;
+  busy: number | null;
+  waiting: Waiting[] | null;
+}
+
+export interface Process {
+  name: string;
+  pid: number | null;
+  cpu_percent: number | null;
+  memory_bytes: number | null;
+}
+
+export interface Edge {
+  number: number;
+  from: string;
+  to: string;
+  topic: string;
+  policy: string;
+  rate_hz: number | null;
+  bytes_per_s: number | null;
+  queued: number | null;
+  window: number | null;
+  dropped: number | null;
+  blocked: number | null;
+}
+
+export interface Graph {
+  time_ns: number;
+  components: Component[];
+  processes: Process[];
+  edges: Edge[];
+  bottleneck: string | null;
+}
+
+export type Level = 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical';
+
+export interface LogRecord {
+  number: number;
+  time_ns: number;
+  level: Level;
+  component: string;
+  text: string;
+}
+
+export interface Sample {
+  number: number;
+  step: number;
+  title: string;
+  text: string;
+  /** A data URL. */
+  image: string | null;
+  tensors: { dtype: string; shape: number[] }[];
+}
+
+export interface Parameter {
+  name: string;
+  kind: string;
+  /** What is allowed, in words: "a number >= 0 and <= 1". */
+  allowed: string;
+  unit: string;
+  settable: boolean;
+  help: string;
+  value: Json;
+}
+
+export interface ComponentParameters {
+  component: string;
+  parameters: Parameter[];
+}
+
+export interface Change {
+  time_ns: number;
+  step: number | null;
+  component: string;
+  name: string;
+  from: Json;
+  to: Json;
+  who: string;
+}
+
+export interface Alert {
+  time_ns: number;
+  step: number | null;
+  kind: string;
+  text: string;
+  severity: 'warning' | 'error';
+}
+
+/** What can be asked: the arguments, and the result of an answer. */
+export interface Questions {
+  hello: [Record<string, never>, Hello];
+  runs: [Record<string, never>, Run[]];
+  watch: [{ run: string; what: Topic[] }, unknown];
+  series: [{ run: string }, Series[]];
+  curve: [CurveQuestion, Curve];
+  hyperparameters: [{ run: string }, Record<string, Json>];
+  graph: [{ run: string }, Graph];
+  log: [
+    { run: string; before: number | null; limit: number; level: string; component: string; text: string },
+    { records: LogRecord[]; total: number },
+  ];
+  samples: [{ run: string; before: number | null; limit: number }, Sample[]];
+  parameters: [{ run: string }, ComponentParameters[]];
+  set_parameter: [{ run: string; component: string; name: string; value: Json }, Parameter];
+  changes: [{ run: string }, Change[]];
+  act: [{ run: string; action: Action }, unknown];
+  alerts: [{ run: string }, Alert[]];
+}
+
+/** What the server says without being asked. */
+export interface Pushes {
+  runs: Record<string, never>;
+  state: { run: string; state: RunState; message: string; step: number | null; total_steps: number | null };
+  curves: { run: string; stages: Record<string, number> };
+  graph: { run: string; graph: Graph };
+  log: { run: string; records: LogRecord[] };
+  samples: { run: string; samples: Sample[] };
+  alerts: { run: string; alerts: Alert[] };
+  parameters: { run: string; change: Change };
+}

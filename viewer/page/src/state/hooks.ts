@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Pushes, Questions, Topic } from '../protocol/types';
+import { connection, era } from './session';
+import { watch } from './watching';
+
+export interface Query<T> {
+  data: T | null;
+  error: string | null;
+  loading: boolean;
+  /** Asks again; the old data stays until the new data is there. */
+  again: () => void;
+  /** Replaces the data by what is known better. */
+  set: (change: (data: T | null) => T | null) => void;
+}
+
+/**
+ * Asks the server once, and again whenever the question changes or the connection has been made anew. The data of
+ * another question is dropped at once; the data of the same question stays while it is asked again.
+ */
+export function useQuery<K extends keyof Questions>(op: K, question: Questions[K][0] | null): Query<Questions[K][1]> {
+  type Result = Questions[K][1];
+  const key = question === null ? null : JSON.stringify([op, question]);
+  const [state, setState] = useState<{ key: string | null; data: Result | null; error: string | null; loading: boolean }>({
+    key: null,
+    data: null,
+    error: null,
+    loading: false,
+  });
+  const [turn, setTurn] = useState(0);
+  const connected = era.value;
+  useEffect(() => {
+    if (key === null || question === null || connected === 0) return undefined;
+    let current = true;
+    setState((old) => ({ key, data: old.key === key ? old.data : null, error: null, loading: true }));
+    connection.ask(op, question).then(
+      (data) => current && setState({ key, data, error: null, loading: false }),
+      (error: Error) => current && setState((old) => ({ ...old, error: error.message, loading: false })),
+    );
+    return () => {
+      current = false;
+    };
+    // The key stands for the operation and the question.
+  }, [key, connected, turn]);
+  const mine = state.key === key;
+  return {
+    data: mine ? state.data : null,
+    error: mine ? state.error : null,
+    loading: !mine || state.loading,
+    again: () => setTurn((old) => old + 1),
+    set: (change) => setState((old) => (old.key === key ? { ...old, data: change(old.data) } : old)),
+  };
+}
+
+/** Watches a topic of a run as long as the component is shown, and passes on what is pushed about this run. */
+export function usePush<K extends Topic & keyof Pushes>(run: string | null, topic: K, listener: (push: Pushes[K]) => void): void {
+  const latest = useRef(listener);
+  latest.current = listener;
+  useEffect(() => {
+    if (run === null) return undefined;
+    const unwatch = watch(run, topic);
+    const off = connection.on(topic, (push) => {
+      if ((push as { run: string }).run === run) latest.current(push);
+    });
+    return () => {
+      off();
+      unwatch();
+    };
+  }, [run, topic]);
+}
+
+/** The size of an element in CSS pixels, kept up to date. */
+export function useSize<E extends HTMLElement>(): [{ current: E | null }, { width: number; height: number }] {
+  const element = useRef<E>(null);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useEffect(() => {
+    const target = element.current;
+    if (!target) return undefined;
+    const observer = new ResizeObserver(([entry]) => {
+      const { width, height } = entry!.contentRect;
+      setSize((old) => (old.width === width && old.height === height ? old : { width, height }));
+    });
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, []);
+  return [element, size];
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Topic } from '../protocol/types';
+import { connection } from './session';
+
+// How many parts of the page watch each topic of each run.
+const watchers = new Map<string, Map<Topic, number>>();
+const stale = new Set<string>();
+
+/** Asks the server to push a topic of a run until the returned function is called. */
+export function watch(run: string, topic: Topic): () => void {
+  add(run, topic, 1);
+  return () => add(run, topic, -1);
+}
+
+/** Asks again for everything that is watched, over a new connection. */
+export function restoreWatches(): void {
+  for (const run of watchers.keys()) tell(run);
+}
+
+function add(run: string, topic: Topic, by: number): void {
+  const topics = watchers.get(run) ?? new Map<Topic, number>();
+  watchers.set(run, topics);
+  const before = topics.get(topic) ?? 0;
+  topics.set(topic, before + by);
+  if (before > 0 === before + by > 0) return;
+  // A view that replaces another one does both in one turn, which is one message.
+  if (stale.size === 0) queueMicrotask(flush);
+  stale.add(run);
+}
+
+function flush(): void {
+  const list = [...stale];
+  stale.clear();
+  for (const run of list) tell(run);
+}
+
+function tell(run: string): void {
+  const topics = watchers.get(run);
+  if (!topics || connection.link.peek().kind !== 'open') return;
+  const what = [...topics].filter(([, number]) => number > 0).map(([topic]) => topic);
+  if (what.length === 0) watchers.delete(run);
+  // A run that has gone cannot be watched; its views say so themselves.
+  connection.ask('watch', { run, what }).catch(() => {});
+}
