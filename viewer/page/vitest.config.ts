@@ -9,8 +9,9 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['tests/**/*.test.ts'],
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           hookTimeout: 60_000,
+          expect: { poll: { timeout: 30_000 } },
           // One browser at a time: the tests look at how fast the page is.
           fileParallelism: false,
         },

@@ -14,9 +14,7 @@ export class Random {
   }
   /** About normally distributed, with mean 0 and deviation 1. */
   normal() {
-    let sum = -6;
-    for (let i = 0; i < 12; i++) sum += this.next();
-    return sum;
+    return (this.next() + this.next() + this.next() - 1.5) * 2;
   }
   /**
    * @template T

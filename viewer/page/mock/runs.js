@@ -47,8 +47,26 @@ function make(run, more, age, series, rest = {}) {
     sample: (/** @type {number} */ number) => ({ number, step: number * 500, title: 'generated', text: playText(number), image: null, tensors: [{ dtype: 'int64', shape: [1, 256] }] }),
     ...rest,
   };
-  for (const one of result.series) one.grow(info.step ?? 0);
+  result.series.forEach((one, index) => remembered(`${run} ${index}`, one, info.step ?? 0));
   return result;
+}
+
+/** @type {Map<string, { values: Float32Array, rows: number }>} */
+const made = new Map();
+
+/**
+ * Fills a series. A second server in the same process, as tests have them, gets the values of the first one.
+ * @param {string} key @param {MockSeries} series @param {number} step
+ */
+function remembered(key, series, step) {
+  const known = made.get(key);
+  if (known) {
+    series.values = known.values.slice();
+    series.rows = known.rows;
+  } else {
+    series.grow(step);
+    made.set(key, { values: series.values.slice(), rows: series.rows });
+  }
 }
 
 /** @param {string} model @param {number} lr @returns {Record<string, import('../src/protocol/types').Json>} */
@@ -107,7 +125,7 @@ export function mockRuns() {
     make('cifar10-a41', { step: 39_000, total_steps: 39_000, source: 'recording', directory: '/home/ada/recordings/cifar10-a41.mcap' }, 75, images(39_000, 0.93), { graph: { ranks: 1, stepsPerSecond: 60, timed: false } }),
     ...Array.from({ length: 14 }, (_, index) => make(`sweep-lr-${String(index).padStart(2, '0')}`, { step: 5000, total_steps: 5000, name: 'sweep' }, 100 + index, images(5000, 0.9 + index * 0.005), { hyperparameters: hyperparametersOf('mnist', 0.0005 * 1.5 ** index, 64, index) })),
   ];
-  const bad = make(hostile, { state: 'running', live: true, source: 'live', step: 5_000, total_steps: null, name: hostile, file: 'a-very-long-name-of-a-launch-file-that-nobody-should-ever-choose-but-somebody-will.toml', message: '' }, 0.1, [
+  const bad = make(hostile, { state: 'running', live: true, source: 'live', step: 5_000, total_steps: null, name: hostile, file: 'a-very-long-name-of-a-launch-file-that-nobody-should-ever-choose-but-somebody-will.toml', message: '' }, 6, [
     { stage: 'train', name: hostile, every: 10, shape: (step, random) => (step > 2500 && step < 3000 ? Number.NaN : Math.sin(step / 300) + 0.1 * random.normal()) },
     { stage: '\u202etxet desrever', name: 'a_very_long_name_of_a_metric_that_does_not_fit_into_any_reasonable_card_whatever_its_width_may_be', every: 10, shape: (step) => 1e-9 * step },
     { stage: 'train', name: 'constant', every: 10, shape: () => 3 },

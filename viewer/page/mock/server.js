@@ -115,7 +115,8 @@ export class MockServer {
       case 'samples':
         return Array.from({ length: run.sampleCount }, (_, index) => index + 1).filter((number) => question.before === null || number < question.before).slice(-question.limit).map((number) => run.sample(number));
       case 'parameters':
-        return run.info.live ? run.parameters : [];
+        if (!run.info.live) throw refusal(`run '${question.run}' is not running`, 'unsupported');
+        return run.parameters;
       case 'changes':
         return run.changes;
       case 'alerts':
@@ -163,7 +164,7 @@ export class MockServer {
     if (action === 'go_on') run.info.state = 'running';
     if (action === 'stop') Object.assign(run.info, { state: 'ended', live: false });
     this.tell({ push: 'state', ...stateOf(run) });
-    return {};
+    return { text: '' };
   }
 
   /** A quarter of a second of all runs that are alive. */

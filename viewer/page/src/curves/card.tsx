@@ -144,7 +144,7 @@ function Legend({ card, several, cursor, pick, styles }: LegendProps) {
     <ul class="legend">
       {card.sources.map(({ run, series }, index) => {
         const trace = x === null ? null : pick({ run, stage: series.stage, name: card.name });
-        const at = trace ? nearestTo(trace.x, x!) : -1;
+        const at = trace ? nearestTo(trace, x!) : -1;
         const value = trace ? (at < 0 ? null : trace.mean[at]!) : series.last;
         const smooth = trace && at >= 0 && smoothing.value > 0 ? trace.smooth[at]! : null;
         const spread = trace && at >= 0 && trace.high[at]! > trace.low[at]! ? `${measure(trace.low[at]!)} … ${measure(trace.high[at]!)}` : '';

@@ -28,7 +28,7 @@ const mostMarkers = 60;
 
 /** Draws a trace: a band from the smallest to the largest value of each bucket, and a line through the means. */
 export function paint(context: Context, trace: Trace, style: Style, frame: Frame, smoothed: boolean): void {
-  const [begin, end] = spanOf(trace.x, frame.x);
+  const [begin, end] = spanOf(trace, frame.x);
   if (begin >= end) return;
   const px = projectX(frame);
   const py = projectY(frame);

@@ -23,15 +23,23 @@ test('A logarithmic scale sees positive values only.', () => {
 });
 
 test('A range needs one point beyond each end.', () => {
-  const x = Float64Array.from([0, 10, 20, 30, 40]);
+  const x = { x: Float64Array.from([0, 10, 20, 30, 40]), rising: true };
   expect(spanOf(x, { from: 12, to: 28 })).toEqual([1, 4]);
   expect(spanOf(x, { from: -5, to: 100 })).toEqual([0, 5]);
 });
 
 test('The nearest point is found at both ends and between.', () => {
-  const x = Float64Array.from([0, 10, 20]);
+  const x = { x: Float64Array.from([0, 10, 20]), rising: true };
   expect([-5, 4, 6, 25].map((value) => nearestTo(x, value))).toEqual([0, 0, 1, 2]);
-  expect(nearestTo(new Float64Array(), 1)).toBe(-1);
+  expect(nearestTo({ x: new Float64Array(), rising: true }, 1)).toBe(-1);
+});
+
+test('A run that was started again is drawn in the order of its rows.', () => {
+  const trace = traceOf(curve([0, 10, 20, 10, 20, 30], [1, 2, 3, 4, 5, 6]), null);
+  expect(trace.extent).toEqual({ from: 0, to: 30 });
+  expect(spanOf(trace, { from: 19, to: 21 })).toEqual([0, 6]);
+  // The newer row counts.
+  expect(nearestTo(trace, 11)).toBe(3);
 });
 
 test('A zoom stays near the data, and ends when it covers all of them.', () => {

@@ -9,7 +9,9 @@ export interface Trace {
   high: Float64Array;
   mean: Float64Array;
   smooth: Float64Array;
-  /** The extent of the whole series. */
+  /** Whether x never falls. It does fall in a run that was started again from an earlier step. */
+  rising: boolean;
+  /** The extent of the whole series; null if only a part of it was asked for, or if it is empty. */
   extent: Range | null;
   /** The part of the x axis that was asked for; null for everything. */
   asked: Range | null;
@@ -19,8 +21,10 @@ export function traceOf(curve: Curve, asked: Range | null): Trace {
   const length = curve.x.length;
   const column = (list: (number | null)[]): Float64Array =>
     Float64Array.from({ length }, (_, index) => list[index] ?? Number.NaN);
+  const x = column(curve.x);
   return {
-    x: column(curve.x),
+    x,
+    rising: x.every((value, index) => index === 0 || value >= x[index - 1]!),
     low: column(curve.low),
     high: column(curve.high),
     mean: column(curve.mean),
@@ -31,9 +35,14 @@ export function traceOf(curve: Curve, asked: Range | null): Trace {
 }
 
 function extentOf(curve: Curve, asked: Range | null): Range | null {
-  if (curve.from !== null && curve.to !== null) return { from: curve.from, to: curve.to };
-  const first = curve.x[0];
-  return asked === null && first !== undefined ? { from: first, to: curve.x.at(-1)! } : null;
+  if (asked !== null || curve.x.length === 0) return null;
+  let from = curve.from ?? Infinity;
+  let to = curve.to ?? -Infinity;
+  for (const x of curve.x) {
+    from = Math.min(from, x);
+    to = Math.max(to, x);
+  }
+  return { from, to };
 }
 
 /** The index of the first x that is not below `value`. */
@@ -49,13 +58,15 @@ export function lowerBound(x: Float64Array, value: number): number {
 }
 
 /** The indexes [begin, end) of what is needed to draw a range: everything in it, and one point beyond each end. */
-export function spanOf(x: Float64Array, range: Range): [number, number] {
+export function spanOf({ x, rising }: Pick<Trace, 'x' | 'rising'>, range: Range): [number, number] {
+  if (!rising) return [0, x.length];
   return [Math.max(0, lowerBound(x, range.from) - 1), Math.min(x.length, lowerBound(x, range.to) + 1)];
 }
 
 /** The index of the point that is nearest to `value`, or -1 if there is none. */
-export function nearestTo(x: Float64Array, value: number): number {
+export function nearestTo({ x, rising }: Pick<Trace, 'x' | 'rising'>, value: number): number {
   if (x.length === 0) return -1;
+  if (!rising) return x.reduce((best, one, index) => (Math.abs(one - value) <= Math.abs(x[best]! - value) ? index : best), 0);
   const after = Math.min(x.length - 1, lowerBound(x, value));
   const before = Math.max(0, after - 1);
   return value - x[before]! < x[after]! - value ? before : after;
@@ -63,7 +74,7 @@ export function nearestTo(x: Float64Array, value: number): number {
 
 /** The smallest and largest value that are drawn in a range; null if there are none. */
 export function heightOf(trace: Trace, range: Range, positiveOnly: boolean): [number, number] | null {
-  const [begin, end] = spanOf(trace.x, range);
+  const [begin, end] = spanOf(trace, range);
   let least = Infinity;
   let most = -Infinity;
   for (let i = begin; i < end; i++) {

@@ -65,6 +65,10 @@ export function Log() {
         aria-label="Lines"
         aria-live="off"
         tabIndex={0}
+        onWheel={(event) => {
+          // At once, because a line that comes before the list has scrolled would scroll it back to its end.
+          if (event.deltaY < 0) following.value = false;
+        }}
         onScroll={(event) => {
           const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
           setTop(scrollTop);

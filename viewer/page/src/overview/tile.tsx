@@ -5,9 +5,10 @@ import { loadOf, stateOf, sum, type Load, type Model, type Node } from './model'
 
 /** How tall boxes are: taller if somebody accounts for their time, and taller still if one shows several ranks. */
 export function tileHeight(model: Model | null): number {
+  const measured = model?.nodes.some(isMeasured);
   const timed = model?.nodes.some((node) => node.members.some((one) => one.busy !== null));
   const several = model?.nodes.some((node) => node.kind !== 'component');
-  return 66 + (timed ? 22 : 0) + (several ? 22 : 0);
+  return 48 + (measured ? 18 : 0) + (timed ? 22 : 0) + (several ? 22 : 0);
 }
 
 /** One box of the graph. */
@@ -28,19 +29,24 @@ export function Tile({ node }: { node: Node }) {
         <Foreign>{node.kind === 'rank' ? 'one rank' : first.plugin === node.title ? placeOf(node) : `${first.plugin} · ${placeOf(node)}`}</Foreign>
         {restarts > 0 && <span class="warn">{restarts === 1 ? '1 restart' : `${restarts} restarts`}</span>}
       </span>
-      <span class="tile-numbers">
-        <span>
-          <i>CPU</i> {cpu(total(node, 'cpu_percent'))}
+      {isMeasured(node) && (
+        <span class="tile-numbers">
+          <span>
+            <i>CPU</i> {cpu(total(node, 'cpu_percent'))}
+          </span>
+          <span>
+            <i>mem</i> {bytes(total(node, 'memory_bytes'))}
+          </span>
         </span>
-        <span>
-          <i>mem</i> {bytes(total(node, 'memory_bytes'))}
-        </span>
-      </span>
+      )}
       {several && node.members.some((one) => one.busy !== null) && <RankStrip node={node} />}
       {load.busy !== null && <LoadBar load={load} />}
     </>
   );
 }
+
+/** A component that shares its process has no numbers of its own. */
+const isMeasured = (node: Node): boolean => node.members.some((one) => one.cpu_percent !== null || one.memory_bytes !== null);
 
 /** Components of one process have its numbers in common, so a process counts once. */
 function total(node: Node, key: 'cpu_percent' | 'memory_bytes'): number | null {

@@ -14,7 +14,8 @@ const onlySettable = stored<boolean>('only-settable', true, isBoolean);
 /** The parameters of all components, the changes that were made, and fields to make more. */
 export function Parameters() {
   const id = run.value?.run ?? null;
-  const parameters = useQuery('parameters', id === null ? null : { run: id });
+  const live = run.value?.live === true;
+  const parameters = useQuery('parameters', id === null || !live ? null : { run: id });
   const changes = useQuery('changes', id === null ? null : { run: id });
   const search = useSignal('');
   usePush(id, 'parameters', ({ change }) => {
@@ -35,7 +36,9 @@ export function Parameters() {
       </div>
       <div class="parameters-body">
         <div class="scroll" tabIndex={0}>
-          {parameters.error && !parameters.data ? (
+          {!live ? (
+            <Empty title="The run is over, so there is nothing to set.">What it was told to do is in the view Curves, below Hyperparameters.</Empty>
+          ) : parameters.error && !parameters.data ? (
             <Failure error={parameters.error} again={parameters.again} />
           ) : !shown ? (
             <Empty title="Asking for the parameters …" />

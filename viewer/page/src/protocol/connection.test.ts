@@ -101,3 +101,12 @@ test('Pushes go to those who listen, until they stop.', () => {
   socket().say({ push: 'state', run: 'a', state: 'ended' });
   expect(heard).toEqual(['paused']);
 });
+
+test('No more questions are sent at once than the server takes; the others follow.', async () => {
+  socket().onopen!();
+  const answers = Array.from({ length: 20 }, () => connection.ask('runs', {}));
+  expect(socket().sent).toHaveLength(12);
+  for (let id = 1; id <= 20; id++) socket().say({ id, ok: true, result: [] });
+  await Promise.all(answers);
+  expect(socket().sent.map((one) => one.id)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+});

@@ -28,14 +28,18 @@ export interface Socket {
 }
 
 interface Pending {
+  op: string;
+  text: string;
   resolve: (result: never) => void;
   reject: (error: Error) => void;
-  timer: ReturnType<typeof setTimeout>;
+  timer?: ReturnType<typeof setTimeout>;
 }
 
 type Listener<K extends keyof Pushes> = (push: Pushes[K]) => void;
 
 const answerTimeout = 20_000;
+// The server allows 16 questions that it has not answered yet.
+const mostAtOnce = 12;
 const longestWait = 15_000;
 
 /** Returns how long to wait before an attempt to connect, in milliseconds: half a second, then twice as long each time. */
@@ -51,6 +55,8 @@ export class Connection {
   private attempt = 0;
   private nextId = 1;
   private readonly pending = new Map<number, Pending>();
+  private readonly queue: number[] = [];
+  private asked = 0;
   private readonly listeners = new Map<string, Set<Listener<never>>>();
   private retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -78,16 +84,12 @@ export class Connection {
 
   /** Rejects with a Refusal if the server says no, and with an Error if no answer can come any more. */
   ask<K extends keyof Questions>(op: K, question: Questions[K][0]): Promise<Questions[K][1]> {
-    const socket = this.socket;
-    if (!socket || this.link.peek().kind !== 'open') return Promise.reject(new Error('There is no connection to the server.'));
+    if (!this.socket || this.link.peek().kind !== 'open') return Promise.reject(new Error('There is no connection to the server.'));
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.pending.delete(id);
-        reject(new Error(`The server has not answered '${op}' within ${answerTimeout / 1000} s.`));
-      }, answerTimeout);
-      this.pending.set(id, { resolve: resolve as Pending['resolve'], reject, timer });
-      socket.send(JSON.stringify({ id, op, ...question }));
+      this.pending.set(id, { op, text: JSON.stringify({ id, op, ...question }), resolve: resolve as Pending['resolve'], reject });
+      this.queue.push(id);
+      this.send();
     });
   }
 
@@ -99,6 +101,30 @@ export class Connection {
     return () => set.delete(listener as Listener<never>);
   }
 
+  /** Sends what waits, as far as the server takes it. */
+  private send(): void {
+    while (this.asked < mostAtOnce && this.queue.length > 0) {
+      const id = this.queue.shift()!;
+      const pending = this.pending.get(id)!;
+      this.asked++;
+      pending.timer = setTimeout(() => {
+        this.settle(id)?.reject(new Error(`The server has not answered '${pending.op}' within ${answerTimeout / 1000} s.`));
+      }, answerTimeout);
+      this.socket!.send(pending.text);
+    }
+  }
+
+  /** Ends a question that was sent, and makes room for the next one. */
+  private settle(id: number): Pending | undefined {
+    const pending = this.pending.get(id);
+    if (!pending?.timer) return undefined;
+    clearTimeout(pending.timer);
+    this.pending.delete(id);
+    this.asked--;
+    this.send();
+    return pending;
+  }
+
   private receive(data: unknown): void {
     const message = parse(data);
     if (!message) return;
@@ -106,10 +132,8 @@ export class Connection {
       for (const listener of this.listeners.get(message.push) ?? []) listener(message as never);
       return;
     }
-    const pending = this.pending.get(message.id as number);
+    const pending = this.settle(message.id as number);
     if (!pending) return;
-    this.pending.delete(message.id as number);
-    clearTimeout(pending.timer);
     if (message.ok === true) pending.resolve(message.result as never);
     else pending.reject(new Refusal(String(message.error ?? 'The server refused.'), String(message.code ?? '')));
   }
@@ -121,6 +145,7 @@ export class Connection {
       reject(new Error('The connection to the server was lost.'));
     }
     this.pending.clear();
+    this.queue.length = this.asked = 0;
     const attempt = ++this.attempt;
     const wait = backOff(attempt);
     this.link.value = { kind: 'waiting', attempt, until: Date.now() + wait, refused: false };

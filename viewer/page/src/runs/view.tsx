@@ -5,7 +5,7 @@ import { count, duration, measure, moment, short } from '../lib/format';
 import type { Run, Series } from '../protocol/types';
 import { useQuery } from '../state/hooks';
 import { choose, chosen, colourOf, focus, show, view } from '../state/place';
-import { runs } from '../state/session';
+import { listRuns, runs } from '../state/session';
 import { Button, Check, Empty, Foreign, Search, StatePill } from '../ui/parts';
 import { useKeys } from '../ui/keys';
 import { finalNames, finalOf, sorted, type Order, type SortKey } from './table';
@@ -21,6 +21,11 @@ export function Runs() {
     { key: '/', help: 'Search for a run', run: () => document.getElementById('run-search')?.focus() },
     { key: 'l', help: 'Only live runs, or all', run: () => (onlyLive.value = !onlyLive.value) },
   ]);
+  // The server tells when a run begins or ends, but not how far each of them is.
+  useEffect(() => {
+    const timer = setInterval(() => void listRuns(), 5000);
+    return () => clearInterval(timer);
+  }, []);
   const word = search.value.toLowerCase();
   const all = runs.value;
   const shown = (all ?? []).filter((one) => (!onlyLive.value || one.live) && `${one.run} ${one.name} ${one.file} ${one.state} ${one.source}`.toLowerCase().includes(word));

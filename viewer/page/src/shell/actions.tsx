@@ -27,7 +27,7 @@ export function Actions({ run }: { run: Run }) {
     busy.value = action;
     try {
       const answer = await connection.ask('act', { run: run.run, action });
-      notify(typeof answer === 'string' && answer ? answer : told[action]);
+      notify((answer as { text?: string } | null)?.text || told[action]);
     } catch (failure) {
       notify((failure as Error).message, 'bad');
     } finally {

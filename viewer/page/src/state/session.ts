@@ -62,7 +62,8 @@ async function greet(): Promise<void> {
   }
 }
 
-async function listRuns(): Promise<void> {
+/** Asks for the list of runs again. */
+export async function listRuns(): Promise<void> {
   const list = await connection.ask('runs', {}).catch(() => null);
   if (!list) return;
   lastHeard.value = Date.now();
