@@ -289,8 +289,9 @@ test('The log follows the end until it is scrolled up, and older lines come on r
   const before = await last();
   await expect.poll(last).not.toBe(before);
   await page.mouse.move(700, 400);
-  await page.mouse.wheel(0, -30_000);
+  await page.mouse.wheel(0, -200);
   await page.getByRole('button', { name: 'Follow the end' }).waitFor();
+  await page.locator('.log-frame').evaluate((list) => list.scrollTo(0, 0));
   await untilAsked('log', (one) => one['before'] !== null);
   expect(await page.locator('.log-line').count()).toBeLessThan(120);
   await page.getByRole('combobox', { name: 'From level' }).selectOption('error');
@@ -302,9 +303,7 @@ test('The log follows the end until it is scrolled up, and older lines come on r
 test('Texts that look like HTML stay texts, in every view.', async () => {
   for (const view of ['graph', 'curves', 'samples', 'log', 'parameters', 'alerts', 'runs']) {
     await open(view, hostile);
-    await page.locator('main').getByText('<img src=x').first().waitFor({ state: 'attached' }).catch(() => {
-      if (view !== 'parameters') throw new Error(`the hostile text is not in the view '${view}'`);
-    });
+    await page.locator('main').getByText('<img src=x').first().waitFor({ state: 'attached' });
     expect(await page.locator('main img[src="x"], main b:text("bold")').count()).toBe(0);
     expect(await page.title()).not.toBe('owned');
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { signal, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { theme } from '../lib/colours';
 import { duration, measure, short, unknown } from '../lib/format';
 import { useSize } from '../state/hooks';
@@ -92,7 +92,7 @@ function Body({ card, several, big, cursor, zoomBy }: BodyProps) {
     zoom.value = wish && clamped(wish, extent);
   };
   const ready = size.width > 0 && size.height > 0;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!ready) return undefined;
     const made = new Chart(host.current!, xAxis.value, logScale.value, {
       onZoom: (range) => zoomBy.current(() => range),
@@ -105,11 +105,13 @@ function Body({ card, several, big, cursor, zoomBy }: BodyProps) {
       made.destroy();
     };
   }, [ready, xAxis.value, logScale.value, big]);
-  useEffect(() => chart.current?.resize(size.width, size.height), [size.width, size.height]);
+  useLayoutEffect(() => chart.current?.resize(size.width, size.height), [size.width, size.height]);
+  useLayoutEffect(() => chart.current?.restyle(), [theme.value]);
 
   const range = zoom.value ?? extent;
   const styles = sources.map((source) => ({ colour: colourOf(source.run), dashed: source.stage !== 'train' }));
-  useEffect(() => {
+  // In the same frame in which the user zooms.
+  useLayoutEffect(() => {
     if (!chart.current || !range) return;
     const drawn = sources.flatMap((source, index) => {
       const trace = pick(source, zoom.value);

@@ -30,6 +30,8 @@ export class Chart {
   private range: Range = { from: 0, to: 1 };
   private height: [number, number] = [0, 1];
   private smoothed = false;
+  private ink = { text: '', grid: '' };
+  private wish: { range: Range | null } | null = null;
   private readonly cleanUp = new AbortController();
 
   constructor(
@@ -38,6 +40,7 @@ export class Chart {
     private readonly logarithmic: boolean,
     private readonly events: ChartEvents,
   ) {
+    this.restyle();
     this.plot = new uPlot(this.options(), [[0, 1], [null, null]], host);
     this.listen();
   }
@@ -61,12 +64,29 @@ export class Chart {
       this.plot.setScale('x', { min: this.range.from, max: this.range.to });
       this.plot.setScale('y', { min: this.height[0], max: this.height[1] });
     });
-    this.plot.redraw(false, true);
   }
 
-  /** Reads the colours of the theme again. */
+  /** Reads the colours of the theme, which the next drawing has. */
   restyle(): void {
-    this.plot.redraw(false, true);
+    const style = getComputedStyle(this.host);
+    this.ink = { text: style.getPropertyValue('--text-2'), grid: style.getPropertyValue('--grid') };
+  }
+
+  /** Tells the wish of the user at most once in a frame, however many events there are. */
+  private zoomTo(range: Range | null): void {
+    if (!this.wish) {
+      requestAnimationFrame(() => {
+        const { wish } = this;
+        this.wish = null;
+        if (wish && !this.cleanUp.signal.aborted) this.events.onZoom(wish.range);
+      });
+    }
+    this.wish = { range };
+  }
+
+  /** What the user sees, or will see in the next frame. */
+  private get aim(): Range {
+    return this.wish?.range ?? this.range;
   }
 
   private heights(): [number, number] {
@@ -83,10 +103,9 @@ export class Chart {
   }
 
   private options(): uPlot.Options {
-    const style = (name: string) => () => getComputedStyle(this.host).getPropertyValue(name);
     const common = {
-      stroke: style('--text-2'),
-      grid: { stroke: style('--grid'), width: 1 },
+      stroke: () => this.ink.text,
+      grid: { stroke: () => this.ink.grid, width: 1 },
       ticks: { show: false },
       font: `11px ${getComputedStyle(this.host).fontFamily}`,
     };
@@ -176,7 +195,7 @@ export class Chart {
     over.addEventListener('mousedown', grab, { capture: true, signal });
     const pan = (event: MouseEvent) => {
       if (last === null) return;
-      this.events.onZoom(moved(this.range, (-(event.clientX - last) / over.clientWidth) * (this.range.to - this.range.from)));
+      this.zoomTo(moved(this.aim, (-(event.clientX - last) / over.clientWidth) * (this.aim.to - this.aim.from)));
       last = event.clientX;
     };
     const release = () => {
@@ -192,11 +211,12 @@ export class Chart {
     if (!sideways && !event.ctrlKey && !event.altKey && !this.events.wheelZooms()) return;
     event.preventDefault();
     const { left, width } = this.plot.over.getBoundingClientRect();
-    const span = this.range.to - this.range.from;
-    if (sideways) this.events.onZoom(moved(this.range, (event.deltaX / width) * span));
+    const { aim } = this;
+    const span = aim.to - aim.from;
+    if (sideways) this.zoomTo(moved(aim, (event.deltaX / width) * span));
     else {
-      const centre = this.range.from + ((event.clientX - left) / width) * span;
-      this.events.onZoom(scaled(this.range, Math.exp(Math.sign(event.deltaY) * Math.min(Math.abs(event.deltaY), 120) * 0.0022), centre));
+      const centre = aim.from + ((event.clientX - left) / width) * span;
+      this.zoomTo(scaled(aim, Math.exp(Math.sign(event.deltaY) * Math.min(Math.abs(event.deltaY), 120) * 0.0022), centre));
     }
   }
 }

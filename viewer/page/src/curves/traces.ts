@@ -31,12 +31,13 @@ export function useTraces(sources: Source[], width: number) {
   const asked = useRef('');
   const drawnGrowth = useRef('');
   const grown = sources.map((source) => growth.value.get(source.run) ?? 0).join();
+  const connected = era.value;
   const names = sources.map(keyOf).join('\n');
   const basis = `${xAxis.value} ${names}`;
   const question = `${width} ${smoothing.value} ${zoom.value?.from} ${zoom.value?.to}`;
 
   useEffect(() => {
-    if (width === 0 || era.value === 0) return undefined;
+    if (width === 0 || connected === 0) return undefined;
     const first = asked.current !== basis;
     if (first) held.current = kept(held.current, sources, asked.current.split(' ')[0] === xAxis.value);
     asked.current = basis;
@@ -65,7 +66,7 @@ export function useTraces(sources: Source[], width: number) {
     };
     const timer = setTimeout(send, first ? 0 : pause);
     return () => clearTimeout(timer);
-  }, [basis, question, grown, era.value]);
+  }, [basis, question, grown, connected]);
   useEffect(
     () => () => {
       for (const key of held.current.keys()) for (const overview of [true, false]) loader.drop(`${key} ${overview}`);

@@ -135,7 +135,7 @@ function Cards({ cards, several, searched }: { cards: CardInfo[]; several: boole
     );
   }
   return (
-    <div class="cards">
+    <div class={`cards${cards.length <= 6 ? ' few' : ''}`}>
       {cards.map((card) => (
         <Card key={card.name} card={card} several={several} />
       ))}

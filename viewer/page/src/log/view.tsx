@@ -119,9 +119,13 @@ function Toolbar({ following, toEnd, total }: { following: boolean; toEnd: () =>
 
 function Line({ record, chosen, onChoose }: { record: LogRecord; chosen: boolean; onChoose: () => void }) {
   const more = record.text.includes('\n');
+  const time = clock(record.time_ns);
   return (
     <div class={`log-line level-${record.level}${chosen ? ' chosen' : ''}`} onClick={onChoose}>
-      <time>{clock(record.time_ns)}</time>
+      <time>
+        {time.slice(0, 8)}
+        <span class="ms">{time.slice(8)}</span>
+      </time>
       <span class="level">{record.level}</span>
       <span class="log-component">
         <Foreign>{record.component}</Foreign>
@@ -173,6 +177,7 @@ function useLog(id: string | null, filter: LogFilter) {
   const [turn, again] = useState(0);
   const key = JSON.stringify([id, filter]);
   const current = useRef(key);
+  const connected = era.value;
 
   const changed = (shift: number, part: Partial<LogState> = {}) =>
     setState((old) => ({ ...old, records: buffer.current.records, turn: old.turn + 1, shift, loading: false, error: null, ...part }));
@@ -199,8 +204,8 @@ function useLog(id: string | null, filter: LogFilter) {
     buffer.current = new LogBuffer();
     busy.current = complete.current = false;
     setState((old) => ({ ...nothing, turn: old.turn + 1 }));
-    if (era.value > 0) fetch(null);
-  }, [key, era.value, turn]);
+    if (connected > 0) fetch(null);
+  }, [key, connected, turn]);
   usePush(id, 'log', ({ records }) => {
     const fresh = records.filter((one) => passes(one, filter));
     if (fresh.length === 0) return;

@@ -99,6 +99,7 @@ function useSamples(id: string | null) {
   const [error, setError] = useState<string | null>(null);
   const [complete, setComplete] = useState(false);
   const [turn, again] = useState(0);
+  const connected = era.value;
   const fetch = (before: number | null, isCurrent: () => boolean = () => true) => {
     if (id === null) return;
     connection.ask('samples', { run: id, before, limit: pageSize }).then(
@@ -115,11 +116,11 @@ function useSamples(id: string | null) {
     let current = true;
     setSamples(null);
     setError(null);
-    if (era.value > 0) fetch(null, () => current);
+    if (connected > 0) fetch(null, () => current);
     return () => {
       current = false;
     };
-  }, [id, era.value, turn]);
+  }, [id, connected, turn]);
   usePush(id, 'samples', (push) => setSamples((old) => merged(old ?? [], push.samples)));
   return { samples, error, complete, older: () => fetch(samples?.at(-1)?.number ?? null), again: () => again((old) => old + 1) };
 }

@@ -4,12 +4,14 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Button } from './parts';
 
 /** A dialog over the page. The browser keeps the focus in it and closes it with Escape. */
-export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
+export function Dialog({ title, onClose, children, small = false }: { title: string; onClose: () => void; children: ComponentChildren; small?: boolean }) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current!;
     const before = document.activeElement;
     dialog.showModal();
+    // What can be pressed by mistake should do no harm.
+    dialog.querySelector<HTMLElement>('footer .button')?.focus();
     return () => {
       if (before instanceof HTMLElement) before.focus();
     };
@@ -17,6 +19,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
   return (
     <dialog
       ref={element}
+      class={small ? 'small' : undefined}
       aria-label={title}
       onClose={onClose}
       onClick={(event) => event.target === element.current && onClose()}
@@ -35,7 +38,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
 /** Asks before something that cannot be taken back. */
 export function Confirm(props: { title: string; text: string; yes: string; onYes: () => void; onClose: () => void }) {
   return (
-    <Dialog title={props.title} onClose={props.onClose}>
+    <Dialog small title={props.title} onClose={props.onClose}>
       <p>{props.text}</p>
       <footer>
         <Button label="Cancel" onPress={props.onClose} />
