@@ -69,6 +69,9 @@ export function moment(ns: number): string {
   return `${date.getDate()} ${month}${year}, ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
+/** The last part of a path: "/a/b/mnist.toml" -> "mnist.toml". */
+export const lastPart = (path: string): string => path.replace(/\/+$/, '').split('/').at(-1) ?? path;
+
 /** Any JSON value on one line, without the quotation marks of a text. */
 export function value(json: unknown): string {
   if (typeof json === 'string') return json;

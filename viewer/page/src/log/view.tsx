@@ -57,7 +57,7 @@ export function Log() {
   const detail = log.records.find((one) => one.number === chosen.value);
   return (
     <section class="view log" aria-label="Log">
-      <Toolbar following={following.value} toEnd={toEnd} total={log.total} />
+      <Toolbar following={following.value} toEnd={toEnd} total={log.complete ? log.records.length : log.total} />
       <div
         class="log-frame"
         ref={frame}
@@ -215,6 +215,7 @@ function useLog(id: string | null, filter: LogFilter) {
   });
   return {
     ...state,
+    complete: complete.current,
     older: () => {
       const first = buffer.current.records[0];
       if (first && !complete.current) fetch(first.number);

@@ -119,8 +119,12 @@ export function Canvas(props: Props) {
 }
 
 function LinkLabel({ link }: { link: Link }) {
-  const topics = topicsOf(link).filter((topic) => (topic.rate ?? 0) > 0);
-  const shown = topics[0] ?? topicsOf(link)[0]!;
+  const all = topicsOf(link);
+  const topics = all.filter((topic) => (topic.rate ?? 0) > 0);
+  // While nothing moves, the topic that moved last stays.
+  const last = useRef('');
+  last.current = topics[0]?.topic ?? last.current;
+  const shown = all.find((topic) => topic.topic === last.current) ?? all[0]!;
   return (
     <>
       <span class="label-topic">

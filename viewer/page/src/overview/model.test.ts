@@ -16,7 +16,7 @@ function graph(ranks: number): Graph {
     time_ns: 0,
     bottleneck: ranks > 1 ? 'rank1/host' : 'host',
     processes: [],
-    components: [component('manager', null), ...names.flatMap((of, rank) => ['loader', 'host', 'optimizer'].map((part) => component(of(part), ranks > 1 ? rank : 0)))],
+    components: [component('manager', ranks > 1 ? 0 : null), ...names.flatMap((of, rank) => ['loader', 'host', 'optimizer'].map((part) => component(of(part), ranks > 1 ? rank : 0)))],
     edges: names.flatMap((of, rank) => [
       edge('manager', of('host'), '/orders'),
       edge('manager', of('loader'), '/orders'),

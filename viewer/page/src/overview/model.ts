@@ -42,15 +42,16 @@ export interface Fold {
   open: ReadonlySet<number>;
 }
 
+/** The rank of a component; null for a component that exists once, whose name has no rank. */
+export const rankOf = ({ name, rank }: Component): number | null => (rank !== null && name.startsWith(`rank${rank}/`) ? rank : null);
+
 /** The name of a component without its rank: "rank3/optimizer" -> "optimizer". */
-export const shortName = (component: Component): string => {
-  const prefix = `rank${component.rank}/`;
-  return component.name.startsWith(prefix) ? component.name.slice(prefix.length) : component.name;
-};
+export const shortName = (component: Component): string =>
+  rankOf(component) === null ? component.name : component.name.slice(`rank${component.rank}/`.length);
 
 /** Returns what is drawn of a graph. */
 export function modelOf(graph: Graph, fold: Fold): Model {
-  const ranks = [...new Set(graph.components.flatMap((one) => (one.rank === null ? [] : [one.rank])))].sort((a, b) => a - b);
+  const ranks = [...new Set(graph.components.flatMap((one) => rankOf(one) ?? []))].sort((a, b) => a - b);
   const nodes = new Map<string, Node>();
   const boxOf = new Map<string, string>();
   for (const component of graph.components) {
@@ -70,7 +71,8 @@ const isBottleneck = (graph: Graph, component: Component): boolean =>
 
 function nodeFor(component: Component, ranks: number, fold: Fold): Node {
   const node = { members: [], bottleneck: null };
-  const { rank, name } = component;
+  const { name } = component;
+  const rank = rankOf(component);
   if (rank === null || ranks < 2) return { ...node, id: name, title: shortName(component), kind: 'component', frame: null };
   if (fold.ranks === 'stacked') {
     return { ...node, id: `*/${shortName(component)}`, title: shortName(component), kind: 'stack', frame: null };

@@ -8,7 +8,7 @@ export function tileHeight(model: Model | null): number {
   const measured = model?.nodes.some(isMeasured);
   const timed = model?.nodes.some((node) => node.members.some((one) => one.busy !== null));
   const several = model?.nodes.some((node) => node.kind !== 'component');
-  return 48 + (measured ? 18 : 0) + (timed ? 22 : 0) + (several ? 22 : 0);
+  return 48 + (measured ? 18 : 0) + (timed ? 22 : 0) + (timed && several ? 22 : 0);
 }
 
 /** One box of the graph. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { usePush, useQuery, useSize } from '../state/hooks';
 import { run } from '../state/place';
 import { oneOf, stored, isBoolean } from '../lib/stored';
@@ -7,6 +7,7 @@ import { Button, Check, Choice, Empty, Failure } from '../ui/parts';
 import { useKeys } from '../ui/keys';
 import { Canvas } from './canvas';
 import { Details, type Selection } from './details';
+import { useFlowing } from './flow';
 import { layoutOf } from './layout';
 import { modelOf, type Model, type Ranks } from './model';
 import { tileHeight } from './tile';
@@ -26,7 +27,7 @@ export function Overview() {
 
   const graph = query.data;
   const all = useMemo(() => graph && modelOf(graph, { ranks: ranksWish.value, open }), [graph, ranksWish.value, open]);
-  const flowing = useFlowing(id, all);
+  const flowing = useFlowing(id, graph, all);
   const model = useMemo(() => all && visible(all, flowing, showQuiet.value), [all, flowing, showQuiet.value]);
   const height = tileHeight(model);
   // The places change only if there are other boxes or lines, not with every number.
@@ -119,15 +120,4 @@ function visible(model: Model, flowing: ReadonlySet<string>, quiet: boolean): Mo
 function bottleneckOf(model: Model | null): Selection | null {
   const node = model?.nodes.find((one) => one.bottleneck);
   return node ? { kind: 'node', id: node.id } : null;
-}
-
-/** The links over which messages have passed while the page looked. A link stays in this set, so that the graph rests. */
-function useFlowing(id: string | null, model: Model | null): ReadonlySet<string> {
-  const seen = useRef<{ id: string | null; set: Set<string> }>({ id: null, set: new Set() });
-  return useMemo(() => {
-    if (seen.current.id !== id) seen.current = { id, set: new Set() };
-    const fresh = model?.links.filter((link) => (link.rate ?? 0) > 0 && !seen.current.set.has(link.id)) ?? [];
-    if (fresh.length) seen.current.set = new Set([...seen.current.set, ...fresh.map((link) => link.id)]);
-    return seen.current.set;
-  }, [id, model]);
 }

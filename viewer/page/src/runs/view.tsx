@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { count, duration, measure, moment, short } from '../lib/format';
+import { count, duration, lastPart, measure, moment, short } from '../lib/format';
 import type { Run, Series } from '../protocol/types';
 import { useQuery } from '../state/hooks';
 import { choose, chosen, colourOf, focus, show, view } from '../state/place';
@@ -142,7 +142,7 @@ function Row({ run, names }: { run: Run; names: string[] }) {
         </td>
       ))}
       <td>
-        <Foreign>{run.file}</Foreign>
+        <bdi title={run.file}>{lastPart(run.file)}</bdi>
         {seen && <Finals run={run.run} />}
       </td>
     </tr>
