@@ -12,7 +12,7 @@ interface Record {
 
 // What passes messages so often is not a matter of the start only.
 const lasting = 3;
-const patience = 10;
+const patience = 5;
 
 /**
  * Tells the edges that carry messages all the time from those that are used once, such as at the start. The answer
