@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "web/role.h"
+
+namespace trainyard::web {
+
+/// The server's end of one WebSocket. All functions may be called by any thread, as long as the channel's handler
+/// exists.
+class Channel {
+ public:
+  virtual ~Channel() = default;
+
+  virtual Role role() const = 0;
+
+  /// Sends the answer to a message. It is always queued; while the queue is full, the server reads no further messages
+  /// from this channel, so a client that does not read its answers cannot ask for more.
+  virtual void answer(std::string text, bool binary = false) = 0;
+
+  /// Sends something that the client did not ask for just now. Returns false if the queue is full: the client misses
+  /// the message, which is counted. The text can be shared by many channels.
+  virtual bool push(std::shared_ptr<const std::string> text, bool binary = false) = 0;
+
+  /// Returns the number of pushes that the client has missed.
+  virtual std::uint64_t missed() const = 0;
+
+  /// Closes the channel. The handler is destroyed soon afterwards.
+  virtual void close() = 0;
+};
+
+/// What happens with the messages of one channel. It is made when a client has connected, and destroyed when the
+/// connection has ended. Both, and on_message(), happen on the server's thread, which serves all connections: whatever
+/// takes longer than some milliseconds belongs on another thread.
+class ChannelHandler {
+ public:
+  virtual ~ChannelHandler() = default;
+
+  /// Handles a message. If it throws, the channel is closed.
+  virtual void on_message(std::string_view message, bool binary) = 0;
+};
+
+/// A path at which WebSockets are accepted.
+struct ChannelOptions {
+  std::string path;  ///< Such as "/ws".
+  /// The subprotocol that a client must request, such as "foxglove.websocket.v1"; empty if none is needed.
+  std::string subprotocol;
+  /// Pages of these origins may connect, too, if they give the token: for instance "https://app.example.org".
+  std::vector<std::string> origins;
+};
+
+using MakeHandler = std::function<std::unique_ptr<ChannelHandler>(Channel& channel)>;
+
+}  // namespace trainyard::web

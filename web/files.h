@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "web/message.h"
+
+namespace trainyard::web {
+
+/// The files that a server sends, all in memory. A request is looked up by its whole path, so no path leads out of the
+/// folder that was read.
+class Files {
+ public:
+  /// Reads all regular files below `folder`. Links are not followed. The file `index.html` is also found as "/". Throws
+  /// kNotFound if the folder does not exist, kIo if a file cannot be read, and kUnsupported if the files have more than
+  /// 64 MiB or are more than 4096.
+  static Files of_folder(const std::string& folder);
+
+  /// Adds one file. The type is taken from the end of the path. `path` begins with "/".
+  void add(const std::string& path, std::string content);
+
+  /// Returns the file as an answer, or null if there is none.
+  const Response* find(const std::string& path) const;
+
+  bool empty() const { return files_.empty(); }
+
+ private:
+  std::map<std::string, Response> files_;
+};
+
+}  // namespace trainyard::web

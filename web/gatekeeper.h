@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "web/role.h"
+
+namespace trainyard::web {
+
+/// What the head of a request says about its sender. Every field comes from a stranger.
+struct Approach {
+  std::string host;                   ///< The field `Host`.
+  std::optional<std::string> origin;  ///< The field `Origin`, which browsers send with every WebSocket.
+  std::string cookie;                 ///< The field `Cookie`.
+  std::string authorization;          ///< The field `Authorization`.
+  std::string token;                  ///< The argument `token` of the address.
+};
+
+/// What the gatekeeper decided about a request.
+struct Verdict {
+  std::optional<Role> role;  ///< The role of the sender; empty if the request is refused.
+  std::string refusal;       ///< Why it is refused, as a sentence for the user.
+
+  bool admitted() const { return role.has_value(); }
+};
+
+/// The decision whether a request is let in. It depends on nothing but the request, and has no state.
+///
+/// A request must name the server by an address that the server knows (`Host`), so that no foreign name that an
+/// attacker has made lead here (DNS rebinding) reaches it. If a web page sent the request (`Origin`), the page must
+/// come from this server or from an origin that the handler of the path has permitted. And the request must contain one
+/// of the two tokens, in the address, in the cookie or as a bearer token.
+class Gatekeeper {
+ public:
+  /// `names` are the host names and addresses under which the server can be reached, without a port.
+  Gatekeeper(std::vector<std::string> names, std::uint16_t port, bool tls, std::string control_token,
+             std::string watch_token);
+
+  /// Decides about a request. `origins` are the foreign origins that the path permits. A browser sends an origin with
+  /// every WebSocket; `needs_origin` refuses those without one, unless they carry the token themselves.
+  Verdict judge(const Approach& approach, bool needs_origin, const std::vector<std::string>& origins = {}) const;
+
+  /// Returns the name of the cookie, which contains the port, because browsers send the cookies of one host to all of
+  /// its ports.
+  std::string cookie_name() const;
+  /// Returns the token of a role.
+  const std::string& token(Role role) const { return role == Role::kControl ? control_token_ : watch_token_; }
+
+ private:
+  bool knows_host(const std::string& host) const;
+  bool is_own_origin(const std::string& origin, const std::string& host) const;
+  std::optional<Role> role_of(const std::string& token) const;
+  std::optional<Role> role_of(const Approach& approach) const;
+
+  std::vector<std::string> names_;
+  std::uint16_t port_;
+  bool tls_;
+  std::string control_token_;
+  std::string watch_token_;
+};
+
+}  // namespace trainyard::web
