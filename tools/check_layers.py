@@ -26,6 +26,8 @@ ALLOWED = {
     "visitors": {"messages", "core"},
     "archive": {"messages", "core"},
     "recordings": {"messages", "core", "visitors"},
+    "web": {"messages", "core"},
+    "viewer": {"messages", "core", "visitors", "web"},
     "collectives": {"messages", "core"},
     "tensors": {"messages", "core"},
     "accelerators": {"messages", "core", "tensors"},
@@ -33,12 +35,12 @@ ALLOWED = {
     "models": {"messages", "core", "tensors", "collectives"},
     "datasets": {"messages", "core"},
     "transforms": {"messages", "core", "datasets"},
-    "components": {"messages", "checkpoints", "recordings", "core", "visitors", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms"},
+    "components": {"messages", "checkpoints", "recordings", "core", "visitors", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms", "web", "viewer"},
     "launch": {"messages", "core", "visitors", "archive"},
-    "tools": {"messages", "checkpoints", "recordings", "core", "visitors", "archive", "launch"},
+    "tools": {"messages", "checkpoints", "recordings", "core", "visitors", "archive", "launch", "web", "viewer"},
 }
 # LibTorch stays out of these.
-WITHOUT_TORCH = {"messages", "checkpoints", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools"}
+WITHOUT_TORCH = {"messages", "checkpoints", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools", "web", "viewer"}
 INCLUDE = re.compile(r'^\s*#include\s+(["<])([^">]+)[">]')
 
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/component/component.h"
+
+namespace trainyard {
+
+namespace viewer {
+class Viewer;
+}
+
+/// The component that shows its run in a browser (docs/watch_in_a_browser.md). It is a visitor of its own run, and has
+/// no inputs, so it never delays another component. When it is configured, it prints the address of the page, which
+/// contains a secret, to standard error. The address is not logged, because others may read the log.
+class ViewerComponent final : public Component {
+ public:
+  static inline const ComponentTraits kTraits{.thread = "io"};
+
+  explicit ViewerComponent(ComponentContext& context);
+  ~ViewerComponent() override;
+
+ protected:
+  void on_configure() override;
+  void on_activate() override;
+  void on_finalize() override;
+
+ private:
+  Parameter<std::string> address_{*this, "address", "127.0.0.1",
+                                  "the IP address to listen at; outside of loopback, a certificate is needed"};
+  Parameter<std::int64_t> port_{*this, "port", 0, "the port to listen at; 0 = a free one", between(0, 65535)};
+  Parameter<std::string> host_name_{*this, "host_name", "",
+                                    "a further name under which the page is opened, such as node7.example.org"};
+  Parameter<std::string> certificate_{*this, "certificate", "", "a PEM file with the certificate and its chain"};
+  Parameter<std::string> key_{*this, "key", "", "a PEM file with the key of the certificate"};
+  Parameter<std::string> webhook_{*this, "webhook", "",
+                                  "send alerts to this address with HTTP POST, such as http://127.0.0.1:9000/alerts"};
+  Parameter<bool> watch_only_{*this, "watch_only", false, "print only the address that cannot change the run"};
+
+  std::unique_ptr<viewer::Viewer> viewer_;
+};
+
+}  // namespace trainyard

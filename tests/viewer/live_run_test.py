@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Follows real training runs through the viewer, changes them, kills them, and compares what the viewer says with what the
+runs have written. Needs TRAINYARD_PROGRAM and TRAINYARD_PLUGIN_PATH."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from page_client import Page, Refused
+
+PROGRAM = os.environ["TRAINYARD_PROGRAM"]
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+LAUNCH = f"""
+include = ["{SOURCE}/launch/files/standard.toml"]
+[run]
+name = "seen"
+directory = "out"
+max_steps = 1_000_000_000
+validate_every_epochs = 0
+[component.data_loader.params]
+dataset = {{ plugin = "synthetic", features = 16, classes = 4, samples = 1000 }}
+batch_size = 16
+[component.accelerator_host.params]
+accelerator = {{ plugin = "cpu", threads = "1" }}
+model = {{ plugin = "mlp", hidden = [16] }}
+log_every_steps = 1
+[component.optimizer.params]
+lr = 0.001
+[component.logger.params]
+console = "off"
+tensorboard = false
+"""
+
+
+def eventually(done, seconds=60):
+    """The first result of `done` that is true."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        result = done()
+        if result:
+            return result
+        time.sleep(0.02)
+    raise AssertionError("it did not happen in time")
+
+
+class LiveRunTest(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.temporary.name, OPENBLAS_NUM_THREADS="1")
+        (self.folder / "seen.toml").write_text(LAUNCH, encoding="utf-8")
+        self.programs = []
+
+    def tearDown(self):
+        for program in self.programs:
+            if program.poll() is None:
+                program.send_signal(signal.SIGINT)
+                try:
+                    program.wait(30)
+                except subprocess.TimeoutExpired:
+                    program.kill()
+                    program.wait()
+            if program.stdout:
+                program.stdout.close()
+        self.temporary.cleanup()
+
+    def program(self, *arguments, **options):
+        output = open(self.folder / f"output{len(self.programs)}", "w", encoding="utf-8")
+        with output:
+            made = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=self.environment, stderr=output,
+                                    stdout=options.get("stdout", output), text=True)
+        self.programs.append(made)
+        return made
+
+    def launch(self, *arguments):
+        made = self.program("launch", "seen.toml", *arguments)
+        eventually(lambda: self.written() >= 50 or self.assertIsNone(made.poll()))
+        return made
+
+    def view(self, *arguments):
+        viewer = self.program("view", *arguments, stdout=subprocess.PIPE)
+        url = viewer.stdout.readline().strip()
+        self.assertRegex(url, r"^http://127\.0\.0\.1:[0-9]+/\?token=[A-Za-z0-9_-]{43}$")
+        return viewer, url
+
+    def written(self):
+        path = self.folder / "out/metrics.jsonl"
+        if not path.exists():
+            return 0
+        # The last line may still lack its end.
+        return path.read_text(encoding="utf-8").rpartition("\n")[0].count('"kind":"metrics"')
+
+    def page(self, url):
+        made = Page(url)
+        self.addCleanup(made.close)
+        return made
+
+    def run_json(self):
+        return json.loads(next(self.folder.glob("trainyard-*/*/run.json")).read_text(encoding="utf-8"))
+
+    def state(self, page, run):
+        return next(each for each in page.ask("runs") if each["run"] == run)
+
+    def graph(self, page, run):
+        """The graph, which exists as soon as the run has answered."""
+        page.ask("watch", run=run, what=["graph"])
+        return page.push("graph")["graph"]
+
+    def loss(self, page, run, **more):
+        return page.ask("curve", run=run, stage="train", name="loss", x="step", points=8000, **more)
+
+    @staticmethod
+    def complete(curve):
+        """The curve if it has every step from the first on once. What was missed as a message comes from the file."""
+        return curve if curve["from"] == 1 and curve["rows"] == curve["to"] else None
+
+    def test_a_late_viewer_shows_everything_and_can_change_the_run(self):
+        self.launch()
+        _, url = self.view("seen")
+        page = self.page(url)
+        self.assertIn("<html", page.html)
+        self.assertEqual(page.ask("hello")["role"], "control")
+        run = page.ask("runs")[0]["run"]
+        self.assertRegex(run, "^seen-")
+        described = eventually(lambda: (now := self.state(page, run))["state"] == "running" and now)
+        self.assertEqual((described["live"], described["source"]), (True, "live"))
+        self.assertEqual(described["directory"], str((self.folder / "out").resolve()))
+
+        # Every step of the run is there exactly once, from the first on, although the viewer came late.
+        eventually(lambda: any(each["rows"] > 200 for each in page.ask("series", run=run)))
+        curve = eventually(lambda: self.complete(self.loss(page, run)))
+        self.assertTrue(all(low <= mean + 1e-12 and mean <= high + 1e-12
+                            for low, mean, high in zip(curve["low"], curve["mean"], curve["high"])))
+
+        # The graph: every component, with rates, and pushes of it.
+        page.ask("watch", run=run, what=["graph", "curves", "parameters", "log"])
+        self.assertEqual(page.push("graph")["run"], run)
+        graph = eventually(lambda: (now := page.ask("graph", run=run)) and
+                           any(each["rate_hz"] for each in now["edges"]) and now)
+        self.assertLessEqual({"optimizer", "data_loader", "accelerator_host", "strategy_manager", "logger"},
+                             {each["name"] for each in graph["components"]})
+        self.assertTrue(all(each["state"] == "active" for each in graph["components"]))
+        self.assertGreater(graph["processes"][0]["memory_bytes"], 1 << 20)
+        self.assertGreater(page.push("curves")["stages"]["train"], 0)
+
+        # A parameter that the page sets changes the run: its own reports say so.
+        parameters = {each["component"]: each["parameters"] for each in page.ask("parameters", run=run)}
+        self.assertIn("lr", [each["name"] for each in parameters["optimizer"]])
+        answer = page.ask("set_parameter", run=run, component="optimizer", name="lr", value=0.0625)
+        self.assertEqual(answer["value"], 0.0625)
+        rates = eventually(lambda: (now := page.ask("curve", run=run, stage="train", name="learning_rate", x="step"))
+                           ["mean"][-1] == 0.0625 and now)
+        self.assertEqual(rates["mean"][0], 0.001)
+        change = page.ask("changes", run=run)[0]
+        self.assertEqual((change["component"], change["name"], change["from"], change["to"], change["who"]),
+                         ("optimizer", "lr", 0.001, 0.0625, "viewer (control)"))
+        self.assertEqual(page.push("parameters")["change"], change)
+        self.assertEqual(json.loads((self.folder / "out/changes.jsonl").read_text(encoding="utf-8")), change)
+        with self.assertRaisesRegex(Refused, "lr"):
+            page.ask("set_parameter", run=run, component="optimizer", name="lr", value="fast")
+        eventually(lambda: any("lr" in each["text"] for each in page.ask("log", run=run)["records"]))
+
+        # Pause and go on.
+        page.ask("act", run=run, action="pause")
+        self.assertEqual(self.state(page, run)["state"], "paused")
+        eventually(lambda: (before := self.state(page, run)["step"], time.sleep(0.3)) and
+                   self.state(page, run)["step"] == before)
+        paused_at = self.state(page, run)["step"]
+        page.ask("act", run=run, action="go_on")
+        eventually(lambda: self.state(page, run)["step"] > paused_at)
+        self.assertEqual(self.state(page, run)["state"], "running")
+        self.assertIn("text", page.ask("act", run=run, action="checkpoint"))
+
+        # Still every step exactly once, also after everything that has happened.
+        eventually(lambda: self.complete(self.loss(page, run)))
+        page.ask("act", run=run, action="stop")
+        ended = eventually(lambda: (now := self.state(page, run))["state"] == "ended" and now)
+        self.assertEqual(ended["live"], False)
+        self.assertEqual(self.loss(page, run)["rows"], self.written())
+
+    def test_a_watcher_cannot_change_the_run_and_a_killed_run_is_shown_as_killed(self):
+        self.launch()
+        viewer, url = self.view("--role", "watch")
+        page = self.page(url)
+        run = page.ask("runs")[0]["run"]
+        self.assertEqual(page.ask("hello")["role"], "watch")
+        with self.assertRaisesRegex(Refused, "may only watch"):
+            page.ask("act", run=run, action="stop")
+        with self.assertRaisesRegex(Refused, "may only watch"):
+            page.ask("set_parameter", run=run, component="optimizer", name="lr", value=1)
+        eventually(lambda: self.state(page, run)["state"] == "running" and page.ask("series", run=run))
+        page.ask("watch", run=run, what=["log"])
+        os.kill(self.run_json()["pid"], signal.SIGKILL)
+        killed = eventually(lambda: not (now := self.state(page, run))["live"] and now)
+        self.assertEqual(killed["state"], "killed", killed)
+        self.assertGreater(self.loss(page, run)["rows"], 0, "what was seen stays")
+        # The viewer ends at Ctrl-C, at once and with nothing left behind.
+        viewer.send_signal(signal.SIGINT)
+        self.assertEqual(viewer.wait(20), 130)
+        self.assertEqual([], list(self.folder.glob("trainyard-*/*")))
+        # What is left on disk can be opened.
+        _, url = self.view("out")
+        past = self.page(url)
+        name = past.ask("runs")[0]["run"]
+        curve = eventually(lambda: (now := past.ask("series", run=name)) and
+                           self.state(past, name)["state"] == "ended" and self.loss(past, name))
+        self.assertEqual(curve["rows"], self.written())
+
+    def test_a_viewer_that_stands_still_changes_nothing(self):
+        self.launch()
+        viewer, url = self.view()
+        page = self.page(url)
+        run = page.ask("runs")[0]["run"]
+        page.ask("watch", run=run, what=["curves", "graph", "log"])
+        eventually(lambda: self.state(page, run)["state"] == "running" and page.ask("series", run=run))
+        viewer.send_signal(signal.SIGSTOP)
+        before = self.written()
+        eventually(lambda: self.written() > before + 2000)
+        viewer.send_signal(signal.SIGCONT)
+        # What it has missed as messages, it reads from the file.
+        eventually(lambda: (now := self.complete(self.loss(page, run))) and now["to"] > before + 2000)
+
+    def test_the_component_shows_its_own_run_and_ends_with_it(self):
+        with open(self.folder / "seen.toml", "a", encoding="utf-8") as file:
+            file.write('[component.viewer]\nplugin = "viewer"\n')
+        launch = self.launch()
+        said = self.folder / "output0"
+        url = eventually(lambda: re.search(r"viewer: open (http://\S+)", said.read_text(encoding="utf-8"))).group(1)
+        page = self.page(url)
+        run = page.ask("runs")[0]["run"]
+        eventually(lambda: page.ask("series", run=run))
+        eventually(lambda: self.complete(self.loss(page, run)))
+        self.assertIn("viewer", [each["name"] for each in self.graph(page, run)["components"]])
+        page.ask("act", run=run, action="stop")
+        self.assertEqual(launch.wait(60), 0)
+        with self.assertRaises(OSError):
+            Page(url)
+        self.assertNotIn(url.split("=")[1], (self.folder / "out/metrics.jsonl").read_text(encoding="utf-8"),
+                         "others may read the log")
+
+    def test_mistakes_are_one_clear_sentence(self):
+        (self.folder / "empty").mkdir()
+        for arguments, code, text in (
+                (["--address", "0.0.0.0"], 2, "allowed only with TLS"),
+                (["nothing"], 3, "no launch"),
+                (["empty"], 2, "contains no run"),
+                (["seen.toml"], 2, "is a file"),
+                (["--webhook", "ftp://x"], 2, "the webhook 'ftp://x' is not allowed"),
+                (["--page", "nowhere"], 3, "there is no folder nowhere")):
+            done = subprocess.run([PROGRAM, "view", *arguments], cwd=self.folder, env=self.environment, timeout=30,
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+            self.assertRegex(done.stderr, f"^trainyard: .*{text}")
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/curve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace trainyard::viewer {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The axis of a curve: where each row stands, and whether rows only ever move to the right.
+struct Places {
+  const std::vector<double>* values;
+  double zero;
+  bool ascend;
+
+  double at(std::size_t row) const { return (*values)[row] - zero; }
+};
+
+Places places_of(const Columns& columns, const CurveRequest& request) {
+  if (request.axis == Axis::kTime) return {&columns.times(), request.zero_time, true};
+  if (request.axis == Axis::kSamples) return {&columns.samples(), 0, columns.samples_ascend()};
+  return {&columns.steps(), 0, columns.steps_ascend()};
+}
+
+/// Adds values up until the bucket is full.
+class Bucket {
+ public:
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    low_ = std::min(low_, value);
+    high_ = std::max(high_, value);
+    sum_ += value;
+    ++count_;
+  }
+  void end(double x, double smooth, Curve& curve) {
+    curve.x.push_back(x);
+    curve.low.push_back(count_ > 0 ? low_ : kNone);
+    curve.high.push_back(count_ > 0 ? high_ : kNone);
+    curve.mean.push_back(count_ > 0 ? sum_ / static_cast<double>(count_) : kNone);
+    curve.smooth.push_back(smooth);
+    *this = {};
+  }
+
+ private:
+  double low_ = kInfinity;
+  double high_ = -kInfinity;
+  double sum_ = 0;
+  std::size_t count_ = 0;
+};
+
+/// An exponentially weighted mean, divided by the weight that its values have so far.
+class Smoother {
+ public:
+  explicit Smoother(double weight) : weight_(weight) {}
+
+  /// `value` is finite.
+  void add(double value) {
+    sum_ = weight_ * sum_ + (1 - weight_) * value;
+    total_ = weight_ * total_ + (1 - weight_);
+  }
+  double value() const { return total_ > 0 ? sum_ / total_ : kNone; }
+
+ private:
+  double weight_;
+  double sum_ = 0;
+  double total_ = 0;
+};
+
+/// The rows from `first` to before `last` that can be in the window; those of an axis that moves back are all looked
+/// at.
+struct Window {
+  std::size_t first = 0, last = 0;
+};
+
+Window window_of(const Places& places, const CurveRequest& request) {
+  const std::vector<double>& values = *places.values;
+  if (!places.ascend) return {0, values.size()};
+  const auto begin = values.begin();
+  const auto first = request.from ? std::lower_bound(begin, values.end(), *request.from + places.zero) : begin;
+  const auto last = request.to ? std::upper_bound(first, values.end(), *request.to + places.zero) : values.end();
+  return {static_cast<std::size_t>(first - begin), static_cast<std::size_t>(last - begin)};
+}
+
+}  // namespace
+
+Curve curve_of(const Columns& columns, const Column& column, const CurveRequest& request) {
+  Curve curve;
+  const Places places = places_of(columns, request);
+  const Window window = window_of(places, request);
+  if (window.first >= window.last) return curve;
+  // Buckets have equal widths on the axis. Where the axis moves back, they have equal numbers of rows.
+  const double left = places.ascend ? places.at(window.first) : static_cast<double>(window.first);
+  const double right = places.ascend ? places.at(window.last - 1) : static_cast<double>(window.last);
+  const double scale = right > left ? static_cast<double>(request.points) / (right - left) : 0;
+  const double last_bucket = static_cast<double>(request.points - 1);
+  Smoother smoother(request.smooth);
+  Bucket bucket;
+  double number = -1, end_of_bucket = -kInfinity, x = 0, smooth = kNone;
+  // Without smoothing, what is left of the window does not matter.
+  for (std::size_t row = request.smooth > 0 ? 0 : window.first; row < window.last; ++row) {
+    const double value = column.values[row];
+    if (std::isfinite(value)) {
+      smoother.add(value);
+    } else if (is_absent(value)) {
+      continue;
+    }
+    if (row < window.first) continue;
+    const double here = places.at(row);
+    if (!places.ascend && ((request.from && here < *request.from) || (request.to && here > *request.to))) continue;
+    const double place = places.ascend ? here : static_cast<double>(row);
+    // Most rows are in the bucket of the row before, which one comparison shows.
+    if (place >= end_of_bucket) {
+      if (curve.rows > 0) bucket.end(x, smooth, curve);
+      number = std::min(std::max(std::floor((place - left) * scale), number + 1), last_bucket);
+      end_of_bucket = number < last_bucket && scale > 0 ? left + (number + 1) / scale : kInfinity;
+    }
+    if (curve.rows++ == 0) curve.from = here;
+    x = here;
+    smooth = smoother.value();
+    bucket.add(value);
+  }
+  if (curve.rows > 0) bucket.end(x, smooth, curve);
+  curve.to = x;
+  return curve;
+}
+
+}  // namespace trainyard::viewer

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/words.h"
+#include "viewer/columns.h"
+
+namespace trainyard::viewer {
+
+/// What the horizontal axis of a curve shows.
+enum class Axis : std::uint8_t { kStep, kTime, kSamples };
+constexpr auto words_of(Axis) { return words("axis", "step", "time", "samples"); }
+
+/// Which part of a series a curve shows, and how exactly.
+struct CurveRequest {
+  Axis axis = Axis::kStep;
+  std::optional<double> from, to;  ///< The window, in units of the axis; open ends without values.
+  std::size_t points = 1000;       ///< The largest number of buckets.
+  double smooth = 0;               ///< The weight of the past in the smoothed values, from 0 to less than 1.
+  double zero_time = 0;            ///< The time, in seconds since 1970, from which the axis kTime counts.
+};
+
+/// A series as it can be drawn: the rows of the window, in buckets of equal width. A bucket without rows does not
+/// exist. A value is NaN if its bucket has no finite value.
+struct Curve {
+  std::vector<double> x;  ///< Where the last row of each bucket stands.
+  std::vector<double> low, high, mean;
+  /// The exponentially smoothed value after the last row of each bucket. It is computed from the first row of the
+  /// series on, so it does not depend on the window, and is corrected for its start, where few values are known.
+  std::vector<double> smooth;
+  std::size_t rows = 0;     ///< How many rows with a value the window has.
+  double from = 0, to = 0;  ///< Where the first and the last of these rows stand.
+};
+
+/// Computes a curve with one pass over the column. Its time is a few milliseconds for a million rows.
+Curve curve_of(const Columns& columns, const Column& column, const CurveRequest& request);
+
+}  // namespace trainyard::viewer

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/questions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "messages/error.h"
+#include "messages/nearest.h"
+#include "viewer/clock.h"
+
+namespace trainyard::viewer {
+namespace {
+
+using nlohmann::json;
+
+/// The arguments of a question. Each is checked when it is read, and an error names it.
+class Arguments {
+ public:
+  explicit Arguments(const json& question) : question_(question) {}
+
+  std::string text(const char* name, const std::string& otherwise = "") const {
+    const json value = at(name);
+    if (value.is_null()) return otherwise;
+    if (!value.is_string()) wrong(name, "a text");
+    return value.get<std::string>();
+  }
+  std::optional<double> number(const char* name) const {
+    const json value = at(name);
+    if (value.is_null()) return {};
+    if (!value.is_number()) wrong(name, "a number");
+    return value.get<double>();
+  }
+  std::optional<std::uint64_t> count(const char* name) const {
+    const json value = at(name);
+    if (value.is_null()) return {};
+    if (!value.is_number_integer() || value < 0) wrong(name, "a whole number from 0 on");
+    return value.get<std::uint64_t>();
+  }
+  std::size_t limit(const char* name, std::size_t otherwise, std::size_t most) const {
+    const std::uint64_t given = count(name).value_or(otherwise);
+    if (given < 1 || given > most) wrong(name, fmt::format("a number from 1 to {}", most));
+    return given;
+  }
+  template <class E>
+  E word(const char* name, E otherwise) const {
+    const std::string given = text(name);
+    return given.empty() ? otherwise : from_name<E>(given);
+  }
+  json at(const char* name) const { return question_.value(name, json()); }
+
+ private:
+  [[noreturn]] void wrong(const char* name, const std::string& allowed) const {
+    std::string given = at(name).dump(-1, ' ', true, json::error_handler_t::replace);
+    if (given.size() > 100) given = given.substr(0, 100) + "...";
+    throw Error(Code::kInvalidArgument, "{}: {} is not allowed; allowed is {}", name, given, allowed);
+  }
+
+  const json& question_;
+};
+
+/// One question with everything that its answer needs.
+struct Call {
+  Library& library;
+  const Asker& asker;
+  Arguments arguments;
+  Answered answered;
+  Refused refused;
+
+  Library::Entry entry() const { return library.find(arguments.text("run")); }
+  std::shared_ptr<Book> book() const { return entry().book; }
+};
+
+void runs(const Call& call) {
+  json list = json::array();
+  for (const Library::Entry& entry : call.library.all()) list.push_back(entry.book->summary());
+  call.answered(std::move(list));
+}
+
+void series(const Call& call) { call.answered(call.book()->series()); }
+
+void curve(const Call& call) {
+  constexpr std::size_t kMaxPoints = 8000;
+  CurveRequest request;
+  request.axis = call.arguments.word("x", Axis::kStep);
+  request.from = call.arguments.number("from");
+  request.to = call.arguments.number("to");
+  request.points = call.arguments.limit("points", 1000, kMaxPoints);
+  request.smooth = call.arguments.number("smooth").value_or(0);
+  if (!(request.smooth >= 0 && request.smooth < 1)) {
+    throw Error(Code::kInvalidArgument, "smooth: {} is not allowed; allowed is a number from 0 to below 1",
+                request.smooth);
+  }
+  call.answered(call.book()->curve(call.arguments.text("stage"), call.arguments.text("name"), request));
+}
+
+void log(const Call& call) {
+  LogRequest request;
+  request.before = call.arguments.count("before");
+  request.limit = call.arguments.limit("limit", 200, 1000);
+  request.level = call.arguments.word("level", LogLevel::kTrace);
+  request.component = call.arguments.text("component");
+  request.text = call.arguments.text("text");
+  call.answered(call.book()->log(request));
+}
+
+void samples(const Call& call) {
+  call.answered(call.book()->samples(call.arguments.count("before"), call.arguments.limit("limit", 20, 200)));
+}
+
+void changes(const Call& call) { call.answered(call.book()->changes()); }
+void alerts(const Call& call) { call.answered(call.book()->alerts()); }
+void graph(const Call& call) { call.answered(call.book()->graph()); }
+void hyperparameters(const Call& call) { call.answered(call.book()->hyperparameters()); }
+
+/// Asks the run itself, on the follower's thread for such things.
+void ask_run(const Call& call, std::function<json(visitors::RegistryClient&, Book&)> ask) {
+  const Library::Entry entry = call.entry();
+  if (!entry.follower || entry.follower->over()) {
+    throw Error(Code::kUnsupported, "the run '{}' is not running", call.arguments.text("run"));
+  }
+  const bool queued = entry.follower->post(
+      [book = entry.book, ask = std::move(ask), answered = call.answered, refused = call.refused](auto& registry) {
+        try {
+          answered(ask(registry, *book));
+        } catch (const Error& error) {
+          refused(error);
+        } catch (const std::exception& error) {
+          refused(Error(Code::kInternal, std::string(error.what())));
+        }
+      });
+  if (!queued) throw Error(Code::kUnsupported, std::string("too many requests to this run wait; try again later"));
+}
+
+void parameters(const Call& call) {
+  ask_run(call, [](visitors::RegistryClient& registry, Book&) {
+    json list = json::array();
+    for (const json& node : registry.ask("nodes")) {
+      if (node.value("plugin", "").empty() || node.value("state", "") == "error") continue;
+      const std::string name = node.value("component", "");
+      list.push_back({{"component", name}, {"parameters", registry.call(name, "param.list")}});
+    }
+    return list;
+  });
+}
+
+void require_control(const Call& call) {
+  if (call.asker.role == web::Role::kControl) return;
+  throw Error(Code::kInvalidArgument,
+              std::string("this page may only watch; open the address with the token for control to change the run"));
+}
+
+/// Keeps a change: in the book, and as a line of JSON beside what the run writes.
+void keep(Book& book, Change change) {
+  std::ofstream(book.identity().directory + "/changes.jsonl", std::ios::app)
+      << json_of(change).dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
+  book.add(std::move(change));
+}
+
+void set_parameter(const Call& call) {
+  require_control(call);
+  const std::string component = call.arguments.text("component"), name = call.arguments.text("name");
+  const json value = call.arguments.at("value");
+  ask_run(call, [=, who = call.asker.name](visitors::RegistryClient& registry, Book& book) {
+    const json before = registry.call(component, "param.get", {{"name", name}});
+    json after = registry.call(component, "param.set", {{"name", name}, {"value", value}});
+    keep(book,
+         {now_ns(), book.step(), component, name, before.value("value", json()), after.value("value", json()), who});
+    return after;
+  });
+}
+
+void act(const Call& call) {
+  require_control(call);
+  const std::string action = call.arguments.text("action");
+  const std::vector<std::string> known{"checkpoint", "validate", "pause", "go_on", "stop"};
+  if (std::ranges::find(known, action) == known.end()) {
+    throw Error(Code::kInvalidArgument, "there is no action '{}'{}", action, suggestion(action, known));
+  }
+  ask_run(call, [action, who = call.asker.name](visitors::RegistryClient& registry, Book& book) {
+    json body = json::object();
+    if (action == "stop") body["reason"] = "stopped by " + who;
+    json answer = registry.call("strategy_manager", action, body);
+    if (action == "pause") book.set_phase(RunPhase::kPaused);
+    if (action == "go_on") book.set_phase(RunPhase::kRunning);
+    return answer;
+  });
+}
+
+const std::map<std::string, void (*)(const Call&)>& operations() {
+  static const std::map<std::string, void (*)(const Call&)> all{
+      {"runs", runs},     {"series", series},         {"curve", curve},
+      {"log", log},       {"samples", samples},       {"changes", changes},
+      {"alerts", alerts}, {"graph", graph},           {"hyperparameters", hyperparameters},
+      {"act", act},       {"parameters", parameters}, {"set_parameter", set_parameter}};
+  return all;
+}
+
+}  // namespace
+
+void answer_question(Library& library, const Asker& asker, const json& question, const Answered& answered,
+                     const Refused& refused) {
+  const Call call{library, asker, Arguments(question), answered, refused};
+  const std::string op = call.arguments.text("op");
+  const auto found = operations().find(op);
+  if (found != operations().end()) return found->second(call);
+  std::vector<std::string> known{"hello", "watch"};
+  for (const auto& [name, function] : operations()) known.push_back(name);
+  throw Error(Code::kNotFound, "there is no question '{}'{}", op, suggestion(op, known));
+}
+
+}  // namespace trainyard::viewer

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "messages/error.h"
+#include "viewer/library.h"
+#include "web/role.h"
+
+namespace trainyard::viewer {
+
+/// Who asks: what the asker may do, and what is written down as the author of a change.
+struct Asker {
+  web::Role role = web::Role::kWatch;
+  std::string name;
+};
+
+/// Receives the result of a question, or the reason why there is none. Called once, on any thread.
+using Answered = std::function<void(nlohmann::json result)>;
+using Refused = std::function<void(const Error& error)>;
+
+/// Answers one question about the runs of a library, in the form of docs/viewer_protocol.md, except for `hello` and
+/// `watch`, which concern the connection. What needs the run itself is answered later, on another thread.
+///
+/// Throws kNotFound for an unknown question, run, stage or metric; kInvalidArgument for arguments of the wrong type or
+/// out of range, and for changes that the role does not allow; and kUnsupported for changes of a run that is not live.
+void answer_question(Library& library, const Asker& asker, const nlohmann::json& question, const Answered& answered,
+                     const Refused& refused);
+
+}  // namespace trainyard::viewer

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "viewer/book.h"
+
+namespace trainyard::viewer {
+
+/// Reads the file `metrics.jsonl` that the logger writes into the output directory of a run, and enters its lines into
+/// a book: metrics, log records and predictions. It can be asked again while the run writes, and then reads what is
+/// new. What the book has already, because it came as a message, is not added twice.
+class RunFile {
+ public:
+  /// Lines that are older than `from_ns` (nanoseconds since 1970) are left out: they belong to an earlier launch that
+  /// used the same directory.
+  RunFile(std::string path, std::int64_t from_ns = 0);
+  ~RunFile();
+  RunFile(const RunFile&) = delete;
+  RunFile& operator=(const RunFile&) = delete;
+
+  /// Reads at most about `bytes` and returns whether there is more to read now. A file that does not exist yet is
+  /// empty, and so is anything that is not a regular file. Lines that cannot be understood are left out.
+  bool read(std::size_t bytes, Book& book);
+
+  std::uint64_t damaged_lines() const { return damaged_; }
+
+ private:
+  bool open();
+  void take_lines(Book& book);
+  void take(std::string_view line, Book& book);
+
+  std::string path_;
+  std::int64_t from_ns_;
+  int file_ = -1;
+  std::string unread_;
+  bool skipping_ = false;  ///< In the middle of a line that is too long.
+  std::uint64_t damaged_ = 0;
+};
+
+}  // namespace trainyard::viewer
