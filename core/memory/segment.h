@@ -11,15 +11,21 @@ namespace trainyard::core {
 
 /// The first page of a counted segment (SharedPool). The owner of the segment and every reader map this page. It is in
 /// shared memory, so it consists of lock-free atomics only and never contains a pointer.
+///
+/// Each process of the run has two counters, which only grow and wrap around: the owner counts the references that it
+/// has lent to the process, and the process counts those that it has returned. Only one process writes a counter, so
+/// that a member in a language without atomic additions can take part.
 struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
-  std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< The number of references of each process of the run.
+  std::atomic<std::uint32_t> lent[SharedPool::kMaxProcesses];
+  std::atomic<std::uint32_t> returned[SharedPool::kMaxProcesses];
 
-  /// Returns true if no process holds a reference. The loads have acquire order, so all accesses of the former readers
-  /// happened before.
+  /// Returns true if no process holds a reference. The loads of what was returned have acquire order, so all accesses
+  /// of the former readers happened before.
   bool free() const {
-    for (const auto& count : held) {
-      if (count.load(std::memory_order_acquire) != 0) return false;
+    for (std::uint32_t reader = 0; reader < SharedPool::kMaxProcesses; ++reader) {
+      if (returned[reader].load(std::memory_order_acquire) != lent[reader].load(std::memory_order_relaxed))
+        return false;
     }
     return true;
   }

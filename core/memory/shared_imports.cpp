@@ -76,7 +76,7 @@ Buffer SharedImports::open(const SharedHandle& handle) {
   if (handle.counted == 0) return {mapping, data, handle.bytes, handle};
   // The release makes whatever this process did with the bytes happen before the owner uses them again.
   std::shared_ptr<void> owner(mapping->data(), [mapping, self = impl_->self](void* start) {
-    static_cast<SegmentHeader*>(start)->held[self].fetch_sub(1, std::memory_order_release);
+    static_cast<SegmentHeader*>(start)->returned[self].fetch_add(1, std::memory_order_release);
   });
   return {std::move(owner), data, handle.bytes, handle};
 }

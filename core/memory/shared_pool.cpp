@@ -109,14 +109,17 @@ void SharedPool::lend(const Buffer& buffer, std::uint32_t reader) {
   }
   // Relaxed is enough: the message that carries the handle orders this before anything the reader does.
   auto* header = reinterpret_cast<SegmentHeader*>(buffer.data() - handle.offset);
-  header->held[reader].fetch_add(1, std::memory_order_relaxed);
+  header->lent[reader].fetch_add(1, std::memory_order_relaxed);
 }
 
 void SharedPool::forget(std::uint32_t reader) {
   if (reader >= kMaxProcesses) return;
   const std::lock_guard lock(impl_->mutex);
-  // The count is set to zero, because it does not matter how many references the dead process had.
-  for (auto& segment : impl_->segments) segment->header().held[reader].store(0, std::memory_order_release);
+  // It does not matter how many references the dead process had: it counts as having returned them all.
+  for (auto& segment : impl_->segments) {
+    SegmentHeader& header = segment->header();
+    header.returned[reader].store(header.lent[reader].load(std::memory_order_relaxed), std::memory_order_release);
+  }
 }
 
 void SharedPool::trim() {

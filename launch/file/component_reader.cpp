@@ -2,6 +2,7 @@
 #include "launch/file/component_reader.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "launch/file/condition.h"
 #include "launch/file/table_reader.h"
@@ -10,11 +11,13 @@
 namespace trainyard::launch {
 namespace {
 
-const std::vector<std::string> kComponentKeys{"plugin", "command",     "params",  "when",    "namespace",
-                                              "remap",  "inputs",      "process", "thread",  "host",
-                                              "cpus",   "environment", "respawn", "required"};
+const std::vector<std::string> kComponentKeys{"plugin",    "command", "declaration", "params",  "when",
+                                              "namespace", "remap",   "inputs",      "process", "thread",
+                                              "host",      "cpus",    "environment", "respawn", "required"};
 /// An external program has no ports in the plan and no event loop, so these keys would be silently ignored.
-const std::vector<std::string> kPluginOnlyKeys{"remap", "inputs", "process", "thread", "host", "namespace"};
+const std::vector<std::string> kNotForPrograms{"remap", "inputs", "process", "thread", "host", "namespace"};
+/// A member is a process of its own, with one event loop.
+const std::vector<std::string> kNotForMembers{"process", "thread"};
 const std::vector<std::string> kGroupKeys{"namespace", "when", "environment", "component"};
 
 /// What surrounds a component.
@@ -103,18 +106,35 @@ std::string other_component(const std::string& name, const Surroundings& outer) 
   return meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
 }
 
-/// Throws unless the component is either a plugin or a program.
+/// Returns how a member declares itself. A path is relative to the file in which it is written.
+std::optional<Word> read_declaration(const TableReader& table) {
+  if (!table.has("declaration")) return std::nullopt;
+  Word word{table.text("declaration", ""), table.find("declaration")->origin};
+  if (word.text.empty())
+    throw not_allowed(*table.find("declaration"), table.key("declaration"), "\"describe\" or the path of a JSON file");
+  if (word.text == kDescribe) return word;
+  word.text = (std::filesystem::path(word.origin.file).parent_path() / word.text).string();
+  return word;
+}
+
+/// Throws unless the component is a plugin, an external program or a member.
 void check_kind(const TableReader& table, const ComponentSpec& spec, const std::string& other) {
   if (table.has("plugin") == table.has("command")) {
     throw error_at(spec.origin, spec.key,
                    table.has("plugin") ? "has plugin and command; only one of them can be"
                                        : "needs plugin = \"name\" or command = [\"program\", ...]" + other);
   }
-  if (table.has("plugin")) return;
+  if (table.has("plugin")) {
+    if (!spec.declaration) return;
+    throw error_at(spec.declaration->origin, table.key("declaration"), "is not for a plugin, which declares itself");
+  }
   if (spec.command.empty()) throw not_allowed(*table.find("command"), table.key("command"), "a program and arguments");
-  for (const std::string& name : kPluginOnlyKeys) {
+  for (const std::string& name : spec.is_member() ? kNotForMembers : kNotForPrograms) {
     if (!table.has(name)) continue;
-    throw error_at(table.find(name)->origin, table.key(name), "is not for an external program; only for a plugin");
+    throw error_at(table.find(name)->origin, table.key(name),
+                   spec.is_member() ? "is not for a member, which is a process of its own with one event loop"
+                                    : "is not for an external program; only for a plugin, or for a program with the "
+                                      "key 'declaration'");
   }
 }
 
@@ -130,6 +150,7 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   spec.name = join_names(spec.name_space, name);
   if (table.has("plugin")) spec.plugin = {table.text("plugin", ""), table.find("plugin")->origin};
   spec.command = table.texts("command");
+  spec.declaration = read_declaration(table);
   // This comes as soon as plugin and command are known, because they decide what else is allowed.
   check_kind(table, spec, other_component(name, outer));
   const Value* parameters = table.find("params");

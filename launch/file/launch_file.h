@@ -27,17 +27,22 @@ struct InputSpec {
   std::optional<std::uint64_t> window_bytes;
 };
 
-/// One table `[component.NAME]` of a launch file: a component or an external program. Unknown keys and values of the
-/// wrong type have already been refused. The planner checks later whether the plugin, its ports and its parameters
+/// The value of the key `declaration` for a member that prints its declaration.
+constexpr const char* kDescribe = "describe";
+
+/// One table `[component.NAME]` of a launch file: a plugin, a member or an external program. Unknown keys and values of
+/// the wrong type have already been refused. The planner checks later whether the plugin, its ports and its parameters
 /// exist.
 struct ComponentSpec {
   std::string name;        ///< The name with its namespace, such as "eval/logger".
   std::string name_space;  ///< The namespace alone, such as "eval" or "a/b"; empty if there is none.
   std::string key;         ///< The key of its table, such as "component.logger", for errors.
   Origin origin;           ///< The position of the table in the file.
-  Word plugin;             ///< The name of the plugin; an empty text for an external program.
-  /// The external program and its arguments; empty for a component.
+  Word plugin;             ///< The name of the plugin; an empty text for a program.
+  /// The program and its arguments; empty for a plugin.
   std::vector<std::string> command;
+  /// How a member declares itself: kDescribe, or the path of a JSON file. Empty for a plugin and an external program.
+  std::optional<Word> declaration;
   Value parameters;                         ///< The table `params`.
   std::map<std::string, Word> remap;        ///< The new topics of the remapped ports, by the port's name.
   std::map<std::string, InputSpec> inputs;  ///< By the name of the input.
@@ -48,6 +53,11 @@ struct ComponentSpec {
   std::vector<std::uint32_t> cpus;
   RespawnPolicy respawn;
   bool required = true;
+
+  /// Returns true for a program that is a full component of the run.
+  bool is_member() const { return declaration.has_value(); }
+  /// Returns true for an external program, which is only a visitor of the run.
+  bool is_visitor() const { return !command.empty() && !is_member(); }
 };
 
 /// The table `[run]` of a launch file. The launcher uses the named keys; `manager` holds the keys for the strategy

@@ -41,17 +41,38 @@ struct Pipe {
   }
 };
 
+/// Returns our own environment, in which the variables of `added` replace those of the same name.
+std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!added.contains(text.substr(0, text.find('=')))) merged.push_back(text);
+  }
+  for (const auto& [name, value] : added) merged.push_back(name + "=" + value);
+  return merged;
+}
+
+/// Returns pointers into `texts`, ended by a null, as posix_spawn() requires.
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
 // posix_spawn is used instead of fork, because the caller may have threads and much memory.
-pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe& err) {
+pid_t start(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
+            const Pipe& out, const Pipe& err) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
+  // A program that reads its input must neither wait for a person nor take what is meant for us.
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
-  std::vector<char*> arguments;
-  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<std::string> variables = merged_environment(environment);
   pid_t pid = 0;
-  const int error = ::posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int error = ::posix_spawnp(&pid, command.at(0).c_str(), &actions, nullptr, pointers(command).data(),
+                                   pointers(variables).data());
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw Error(Code::kIo, "cannot run {}: {}", command.at(0), std::strerror(error));
   return pid;
@@ -66,18 +87,20 @@ bool drain(int fd, std::string& text) {
   return count > 0;
 }
 
-/// Reads both pipes to their ends. Returns false if the deadline passes before.
-bool read_all(const Pipe& out, const Pipe& err, Clock::time_point end, ChildOutput& output) {
+/// Reads both pipes to their ends, unless the deadline passes before or the program writes too much.
+void read_all(const Pipe& out, const Pipe& err, Clock::time_point end, std::size_t most_bytes, ChildOutput& output) {
   std::array<pollfd, 2> fds{{{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}}};
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-    if (left <= 0 || ::poll(fds.data(), fds.size(), static_cast<int>(left)) == 0) return false;
+    output.timed_out = left <= 0 || ::poll(fds.data(), fds.size(), static_cast<int>(left)) == 0;
+    if (output.timed_out) return;
     // Both are read as they come, because a child that fills one pipe while we wait for the other would never end.
     // poll() ignores negative descriptors.
     if (fds[0].revents != 0 && !drain(fds[0].fd, output.text)) fds[0].fd = -1;
     if (fds[1].revents != 0 && !drain(fds[1].fd, output.errors)) fds[1].fd = -1;
+    output.too_long = output.text.size() > most_bytes || output.errors.size() > most_bytes;
+    if (output.too_long) return;
   }
-  return true;
 }
 
 }  // namespace
@@ -85,20 +108,22 @@ bool read_all(const Pipe& out, const Pipe& err, Clock::time_point end, ChildOutp
 // The child's own error output is more useful than any code.
 std::string ChildOutput::failure() const {
   if (timed_out) return "it did not end in time";
+  if (too_long) return "it wrote more than is allowed";
   if (WIFSIGNALED(status)) return fmt::format("it crashed ({})", ::strsignal(WTERMSIG(status)));
   if (errors.empty()) return fmt::format("it ended with code {}", WEXITSTATUS(status));
   return errors.substr(0, errors.find_last_not_of('\n') + 1);
 }
 
-ChildOutput run_child(const std::vector<std::string>& command, std::chrono::milliseconds deadline) {
+ChildOutput run_child(const std::vector<std::string>& command, std::chrono::milliseconds deadline,
+                      const std::map<std::string, std::string>& environment, std::size_t most_bytes) {
   Pipe out, err;
-  const pid_t pid = start(command, out, err);
+  const pid_t pid = start(command, environment, out, err);
   out.close_writer();
   err.close_writer();
   ChildOutput output;
-  output.timed_out = !read_all(out, err, Clock::now() + deadline, output);
-  // The child is killed at once: it only described a plugin and has nothing to save.
-  if (output.timed_out) ::kill(pid, SIGKILL);
+  read_all(out, err, Clock::now() + deadline, most_bytes, output);
+  // The child is killed at once: it only described a component and has nothing to save.
+  if (output.timed_out || output.too_long) ::kill(pid, SIGKILL);
   while (::waitpid(pid, &output.status, 0) < 0 && errno == EINTR) {
   }
   return output;

@@ -13,9 +13,11 @@ namespace trainyard::launch {
 
 namespace {
 
-/// Returns the plugin of a component. The catalogue does not know launch files, so the place is added to its error
+/// Returns the declaration of a component. The catalogue does not know launch files, so the place is added to its error
 /// here.
-const core::PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue) {
+const core::PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue,
+                                    const MemberDeclarations& members) {
+  if (spec.is_member()) return members.at(&spec);
   try {
     return catalogue.info("component", spec.plugin.text);
   } catch (const Error& error) {
@@ -28,7 +30,7 @@ Draft make_draft(const ComponentSpec& spec, const core::PluginInfo& info, std::u
   Draft draft{.spec = &spec, .info = &info};
   if (info.component_traits().per_rank && ranks > 1) draft.rank_name = fmt::format("rank{}", rank);
   draft.plan.name = draft.rank_name.empty() ? spec.name : draft.rank_name + "/" + spec.name;
-  draft.plan.plugin = spec.plugin.text;
+  draft.plan.plugin = info.label.name;
   draft.plan.library = info.path;
   draft.plan.rank = rank;
   draft.plan.world_size = ranks;
@@ -49,11 +51,12 @@ void check_cpus(const ComponentSpec& spec) {
 }
 
 // The order is by name, and by rank within a name. It is the order of the components' indices everywhere.
-std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue) {
+std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue,
+                                    const MemberDeclarations& members) {
   std::vector<Draft> drafts;
   for (const ComponentSpec& spec : file.components) {
-    if (spec.plugin.text.empty()) continue;
-    const core::PluginInfo& info = find_plugin(spec, catalogue);
+    if (spec.is_visitor()) continue;
+    const core::PluginInfo& info = find_plugin(spec, catalogue, members);
     for (std::uint32_t rank = 0; rank < (info.component_traits().per_rank ? world_size : 1); ++rank) {
       drafts.push_back(make_draft(spec, info, rank, world_size));
       drafts.back().plan.index = static_cast<std::uint32_t>(drafts.size() - 1);

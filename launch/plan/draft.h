@@ -7,12 +7,13 @@
 #include "core/plugin/plugin_info.h"
 #include "launch/file/launch_file.h"
 #include "launch/plan/given_parameter.h"
+#include "launch/plan/member.h"
 #include "messages/plan.h"
 
 namespace trainyard::launch {
 
-/// A component while it is being planned. The steps of the planner fill in `plan` one after another. The launch file
-/// and the catalogue must outlive the draft.
+/// A component while it is being planned. The steps of the planner fill in `plan` one after another. The launch file,
+/// the catalogue and the declarations of members must outlive the draft.
 struct Draft {
   const ComponentSpec* spec = nullptr;
   const core::PluginInfo* info = nullptr;
@@ -28,7 +29,8 @@ void check_cpus(const ComponentSpec& spec);
 class Catalogue;
 /// Returns a draft for every component of the file, with its name and index; external programs have none. A component
 /// that exists for each rank has `world_size` drafts. Throws, with the position in the file, for plugins that do not
-/// exist.
-std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue);
+/// exist. `members` contains the declarations of all members of the file.
+std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue,
+                                    const MemberDeclarations& members = {});
 
 }  // namespace trainyard::launch

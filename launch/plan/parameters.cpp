@@ -23,7 +23,7 @@ const ParameterInfo* find_declared(const core::PluginInfo& info, const std::stri
   return found == info.parameters.end() ? nullptr : &*found;
 }
 
-bool is_manager(const Draft& draft) { return draft.spec->plugin.text == kManagerPlugin; }
+bool is_manager(const Draft& draft) { return draft.info->label.name == kManagerPlugin; }
 
 /// Converts a value to text if the parameter is text. The accelerator takes a request for devices as text, but it may
 /// be written as a number or a list.

@@ -29,12 +29,17 @@ std::string own_process(const ComponentSpec& spec) {
   return name;
 }
 
-/// Throws for placed components that do not exist. External programs cannot be placed, because each is a process
-/// already.
+/// Throws for placed components that do not exist. Members and external programs cannot be placed, because each is a
+/// process already.
 void check_placed_exist(const LaunchFile& file) {
   std::vector<std::string> known;
   for (const ComponentSpec& spec : file.components) {
-    if (!spec.plugin.text.empty()) known.push_back(spec.name);
+    if (spec.command.empty()) known.push_back(spec.name);
+    const auto placed = file.topology.placed.find(spec.name);
+    if (!spec.is_member() || placed == file.topology.placed.end()) continue;
+    throw error_at(
+        placed->second.origin, "topology.placement." + placed->second.text,
+        fmt::format("'{}' cannot be placed, because it is a member, which is a process of its own", spec.name));
   }
   for (const auto& [component, process] : file.topology.placed) {
     if (std::ranges::find(known, component) != known.end()) continue;
@@ -56,7 +61,7 @@ std::string process_of(const LaunchFile& file, const Draft& draft, Placement pla
   if (spec.process) return with_rank(draft, spec.process->text);
   if (in_table) return with_rank(draft, placed->second.text);
   // An address makes sense only for a process of its own.
-  if (placement == Placement::kProcesses || spec.tcp) return with_rank(draft, own_process(spec));
+  if (placement == Placement::kProcesses || spec.tcp || spec.is_member()) return with_rank(draft, own_process(spec));
   return placement == Placement::kRanks && !draft.rank_name.empty() ? draft.rank_name : kMain;
 }
 
@@ -98,6 +103,15 @@ PlannedProcess start_process(const std::string& name, const ComponentSpec& spec)
   return process;
 }
 
+/// Returns the process of a member, which it does not share, whatever the placement.
+PlannedProcess member_process(const Draft& draft) {
+  PlannedProcess process = start_process(draft.plan.process, *draft.spec);
+  process.command = draft.spec->command;
+  process.member = true;
+  process.cpus = draft.spec->cpus;
+  return process;
+}
+
 /// Returns the process of an external program, which it does not share, whatever the placement.
 PlannedProcess external_process(const ComponentSpec& spec) {
   PlannedProcess process = start_process(own_process(spec), spec);
@@ -115,7 +129,7 @@ void check_respawn(const Draft& draft) {
   throw error_at(spec.origin, spec.key + ".respawn",
                  fmt::format("\"{}\" is not allowed: a run cannot go on with a new {}, because others rely on what the "
                              "old one held; allowed is \"never\"",
-                             name_of(spec.respawn.when), spec.plugin.text),
+                             name_of(spec.respawn.when), draft.plan.plugin),
                  Code::kUnsupported);
 }
 
@@ -156,13 +170,17 @@ std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::ve
   for (const Draft& draft : drafts) {
     const auto process = find(draft.plan.process);
     if (process == processes.end()) {
-      processes.push_back(start_process(draft.plan.process, *draft.spec));
+      processes.push_back(draft.spec->is_member() ? member_process(draft)
+                                                  : start_process(draft.plan.process, *draft.spec));
+    } else if (process->member || draft.spec->is_member()) {
+      throw error_at(draft.spec->origin, draft.spec->key,
+                     fmt::format("the process '{}' is that of a member, which shares it with nobody", process->name));
     } else {
       join(*process, *draft.spec);
     }
   }
   for (const ComponentSpec& spec : file.components) {
-    if (!spec.plugin.text.empty()) continue;
+    if (!spec.is_visitor()) continue;
     if (find(own_process(spec)) != processes.end()) {
       throw error_at(spec.origin, spec.key, fmt::format("a process '{}' exists already", own_process(spec)));
     }

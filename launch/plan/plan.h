@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/plugin/plugin_info.h"
 #include "launch/file/source_file.h"
 #include "messages/plan.h"
 
@@ -41,24 +42,28 @@ struct Choice {
   std::string reason;
 };
 
-/// A process of the run, as planned. It hosts components of the plan, or is an external program.
+/// A process of the run, as planned. It hosts components of the plan, or is a member, or is an external program.
 struct PlannedProcess {
   std::string name;  ///< Unique, with only letters, digits, '_', '-' and '.'.
 
-  /// The external program and its arguments; the program is looked up in PATH. If `command` is empty, the process hosts
-  /// the components of the plan whose `process` is equal to `name`.
+  /// The program of a member or the external program, and its arguments; the program is looked up in PATH. If `command`
+  /// is empty, the process hosts the plugins of the components whose `process` is equal to `name`.
   std::vector<std::string> command;
+  bool member = false;  ///< True if `command` is a component of the plan, whose `process` is equal to `name`.
 
   /// For external programs: the value of the environment variable TRAINYARD_PARAMETERS, a JSON object.
   std::string parameters = "{}";
 
   std::map<std::string, std::string> environment;  ///< Added to the launcher's own environment.
-  std::vector<std::uint32_t> cpus;  ///< The CPUs to which an external program is pinned; empty if it is not pinned.
+  std::vector<std::uint32_t> cpus;  ///< The CPUs to which the program is pinned; empty if it is not pinned.
   RespawnPolicy respawn;
   /// True if the run fails when the process ends and is not restarted. An external program can end with exit code 0
   /// without that consequence.
   bool required = true;
   bool tcp = false;  ///< True if the process binds tcp://127.0.0.1:* instead of ipc://.
+
+  /// Returns true unless the process is an external program.
+  bool has_components() const { return command.empty() || member; }
 };
 
 /// The result of planning: an expanded and checked launch file, with everything that the supervisor needs in order to
@@ -84,8 +89,9 @@ struct Plan {
 
   /// The processes with components, in the order of their ProcessPlan index, followed by the external programs.
   std::vector<PlannedProcess> processes;
-  std::vector<ComponentPlan> components;  ///< Sorted by index.
-  std::vector<EdgePlan> edges;            ///< Sorted by id.
+  std::vector<ComponentPlan> components;              ///< Sorted by index.
+  std::map<std::uint32_t, core::PluginInfo> members;  ///< The declarations of the members, by index of the component.
+  std::vector<EdgePlan> edges;                        ///< Sorted by id.
   /// The indices of the components in the order of activation; see activation_order().
   std::vector<std::uint32_t> activation;
 };

@@ -15,6 +15,7 @@ ordered_json process_json(const PlannedProcess& process) {
   ordered_json out;
   out["name"] = process.name;
   out["command"] = process.command;
+  out["member"] = process.member;
   out["parameters"] = ordered_json::parse(process.parameters);
   out["environment"] = process.environment;
   out["cpus"] = process.cpus;

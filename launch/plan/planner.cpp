@@ -74,7 +74,8 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   Plan plan = copy_run(file);
   plan.arguments = arguments;
   plan.world_size = settle_ranks(file, catalogue, plan.choices);
-  std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue);
+  const MemberDeclarations members = declare_members(file);
+  std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue, members);
   PlannedParameters planned = plan_parameters(file, drafts, catalogue);
   plan.choices.insert(plan.choices.end(), planned.choices.begin(), planned.choices.end());
   plan.warnings = std::move(planned.warnings);
@@ -86,7 +87,10 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   check_data(drafts, plan.edges, catalogue);
   plan.processes = plan_processes(file, drafts);
   check_memory(file, drafts, machine);
-  for (Draft& draft : drafts) plan.components.push_back(std::move(draft.plan));
+  for (Draft& draft : drafts) {
+    if (draft.spec->is_member()) plan.members.emplace(draft.plan.index, *draft.info);
+    plan.components.push_back(std::move(draft.plan));
+  }
   choose_addresses(plan);
   plan.activation = activation_order(plan.components.size(), links_of(plan.edges, drafts));
   return plan;

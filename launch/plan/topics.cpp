@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "launch/plan/schema_difference.h"
 #include "messages/limits.h"
 #include "messages/nearest.h"
 
@@ -111,8 +112,9 @@ Senders find_senders(const std::vector<Draft>& drafts) {
       // Comparing with the first one is enough: types that equal it equal each other.
       if (all.front().port->fingerprint == port.fingerprint) continue;
       throw error_at(ref.origin(), draft.spec->key,
-                     fmt::format("{} sends {} on {}, but {} sends {} there; a topic has one type", ref.text(),
-                                 port.type, ref.topic(), all.front().text(), all.front().port->type),
+                     fmt::format("{} sends {} on {}, but {} sends {} there; a topic has one type{}", ref.text(),
+                                 port.type, ref.topic(), all.front().text(), all.front().port->type,
+                                 schema_difference(port.schema, all.front().port->schema)),
                      Code::kTypeMismatch);
     }
   }

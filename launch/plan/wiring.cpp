@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "launch/plan/schema_difference.h"
 #include "messages/log_record.h"
 #include "messages/message_type.h"
 #include "messages/nearest.h"
@@ -29,11 +30,11 @@ Transport transport_between(const Draft& from, const Draft& to) {
 // Types are compared by fingerprint, and both schemas are shown in full, so that the reader sees which field differs.
 void check_types(const PortRef& from, const PortRef& to) {
   if (from.port->fingerprint == to.port->fingerprint) return;
-  throw error_at(
-      to.origin(), to.draft->spec->key,
-      fmt::format("input {} receives {}, but output {} sends {} on {}\n--- sent:\n{}\n--- received:\n{}", to.text(),
-                  to.port->type, from.text(), from.port->type, to.topic(), from.port->schema, to.port->schema),
-      Code::kTypeMismatch);
+  throw error_at(to.origin(), to.draft->spec->key,
+                 fmt::format("input {} receives {}, but output {} sends {} on {}{}\n--- sent:\n{}\n--- received:\n{}",
+                             to.text(), to.port->type, from.text(), from.port->type, to.topic(),
+                             schema_difference(from.port->schema, to.port->schema), from.port->schema, to.port->schema),
+                 Code::kTypeMismatch);
 }
 
 // The type of the message decides, not the names of components, so a new component that shares the arena is caught as

@@ -32,8 +32,8 @@ class ChildProcess {
   /// that this process holds under its index.
   std::uint32_t index() const { return index_; }
 
-  /// Returns true if the process hosts components, and false if it is an external program.
-  bool has_components() const { return planned_.command.empty(); }
+  /// Returns true if the process hosts components or is a member, and false if it is an external program.
+  bool has_components() const { return planned_.has_components(); }
   /// Returns the pid, or 0 if the process is not running.
   pid_t pid() const { return pid_; }
   bool running() const { return pid_ != 0; }

@@ -51,26 +51,27 @@ SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
   // These are set after the plan's own variables, so that a launch file cannot point a program to another run.
   options.environment["TRAINYARD_RUN"] = options_.run;
   options.environment["TRAINYARD_RUN_DIRECTORY"] = options_.run_directory;
-  if (child.has_components()) {
-    let_waiting_threads_sleep(options.environment);
-    // Through a pipe: others can read command lines, and every child inherits the environment.
-    options.input = options_.keys;
-    options.command = {options_.process_program,
-                       "--control",
-                       options_.control_endpoint,
-                       "--process",
-                       child.name(),
-                       "--denormals",
-                       options_.flush_denormals ? "flush" : "keep"};
-    if (child.name() == options_.wrapped_process) {
-      options.command.insert(options.command.begin(), options_.wrapper.begin(), options_.wrapper.end());
-    }
-    if (console_file_ >= 0) options.environment["TRAINYARD_CONSOLE_FD"] = std::to_string(console_file_);
-  } else {
-    options.command = child.planned().command;
-    options.cpus = child.planned().cpus;
+  options.command = child.planned().command;
+  options.cpus = child.planned().cpus;
+  if (!child.has_components()) {
     // A program has no plan to read its parameters from.
     options.environment["TRAINYARD_PARAMETERS"] = child.planned().parameters;
+    return options;
+  }
+  let_waiting_threads_sleep(options.environment);
+  // Through a pipe: others can read command lines, and every child inherits the environment.
+  options.input = options_.keys;
+  if (console_file_ >= 0) options.environment["TRAINYARD_CONSOLE_FD"] = std::to_string(console_file_);
+  const auto add = [&options](std::initializer_list<std::string> words) {
+    options.command.insert(options.command.end(), words);
+  };
+  const bool hosts_plugins = options.command.empty();
+  if (hosts_plugins) add({options_.process_program});
+  // These are the same for every process with components, in whatever language it is written.
+  add({"--control", options_.control_endpoint, "--process", child.name()});
+  if (hosts_plugins) add({"--denormals", options_.flush_denormals ? "flush" : "keep"});
+  if (child.name() == options_.wrapped_process) {
+    options.command.insert(options.command.begin(), options_.wrapper.begin(), options_.wrapper.end());
   }
   return options;
 }

@@ -19,12 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the plugin of a component, or null if the launcher has no description of it.
-const core::PluginInfo* plugin_of(const RunContext& run, const ComponentPlan& component) {
-  const auto plugin = run.options.plugins.find(component.plugin);
-  return plugin == run.options.plugins.end() ? nullptr : &plugin->second;
-}
-
 std::string topic_of(const ComponentPlan& component, const std::string& port) {
   const auto topic = component.topics.find(port);
   return topic == component.topics.end() ? std::string() : topic->second;
@@ -63,7 +57,7 @@ using Topics = std::map<std::string, json>;
 /// Adds the publishers of the plan, so a topic exists before its process does.
 void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
   for (const ComponentPlan& component : run.plan.components) {
-    const core::PluginInfo* plugin = plugin_of(run, component);
+    const core::PluginInfo* plugin = run.declaration_of(component);
     if (plugin == nullptr) continue;
     for (const core::PortInfo& port : plugin->outputs) {
       const std::string name = topic_of(component, port.name);
@@ -110,7 +104,7 @@ bool reads_log(const core::PortInfo& input, const std::string& topic) {
 /// Adds the components that listen to the log. They are connected to every process, without an edge in the plan.
 void add_log_readers(const RunContext& run, Topics& topics) {
   for (const ComponentPlan& component : run.plan.components) {
-    const core::PluginInfo* plugin = plugin_of(run, component);
+    const core::PluginInfo* plugin = run.declaration_of(component);
     if (plugin == nullptr) continue;
     for (const core::PortInfo& port : plugin->inputs) {
       if (!reads_log(port, topic_of(component, port.name))) continue;
@@ -136,7 +130,8 @@ json describe_component_node(const RunContext& run, const ComponentPlan& compone
                {"inputs", json::array()},
                {"outputs", json::array()},
                {"services", json::array()}};
-  const core::PluginInfo* plugin = plugin_of(run, component);
+  if (child != nullptr && child->planned().member) node["command"] = child->planned().command;
+  const core::PluginInfo* plugin = run.declaration_of(component);
   if (plugin == nullptr) return node;
   node["inputs"] = ports_of(component, plugin->inputs);
   node["outputs"] = ports_of(component, plugin->outputs);

@@ -18,7 +18,7 @@ namespace {
 std::vector<std::string> processes_with_components(const Plan& plan) {
   std::vector<std::string> names;
   for (const PlannedProcess& process : plan.processes) {
-    if (process.command.empty()) names.push_back(process.name);
+    if (process.has_components()) names.push_back(process.name);
   }
   return names;
 }
@@ -72,6 +72,13 @@ std::vector<std::uint32_t> RunContext::components_of(const std::string& process)
     if (plan.components[component].process == process) found.push_back(component);
   }
   return found;
+}
+
+const core::PluginInfo* RunContext::declaration_of(const ComponentPlan& component) const {
+  const auto member = plan.members.find(component.index);
+  if (member != plan.members.end()) return &member->second;
+  const auto plugin = options.plugins.find(component.plugin);
+  return plugin == options.plugins.end() ? nullptr : &plugin->second;
 }
 
 void RunContext::ask(std::uint32_t component, State state) {

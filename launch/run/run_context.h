@@ -32,7 +32,7 @@ struct LaunchOptions {
   std::string base = visitors::runs_directory();    ///< The directory that contains the run directories.
   std::string process_program;                      ///< The path of `trainyard-process`.
   std::vector<std::string> plugin_path;             ///< The directories that processes load plugins from.
-  std::map<std::string, core::PluginInfo> plugins;  ///< The plugins of the components, by name.
+  std::map<std::string, core::PluginInfo> plugins;  ///< The plugins of the components, by name, without members.
   archive::Versions versions;                       ///< What this installation consists of, for the run's record.
   std::chrono::milliseconds rung{2'000};            ///< The time between SIGINT, SIGTERM and SIGKILL.
   std::chrono::milliseconds silence{30'000};        ///< A process that sends nothing for this long is reported.
@@ -85,6 +85,9 @@ struct RunContext {
       if (child->has_components() && child->running() && child->name() != except) control.send(child->name(), message);
     }
   }
+
+  /// Returns what a component declares, or null if the launcher does not know it.
+  const core::PluginInfo* declaration_of(const ComponentPlan& component) const;
 
   /// Asks a component to change its state.
   void ask(std::uint32_t component, State state);

@@ -51,9 +51,9 @@ std::vector<const ComponentPlan*> RunWideParameters::named(const std::string& ta
 }
 
 bool RunWideParameters::is_run_wide(const ComponentPlan& component) const {
-  const auto plugin = run_.options.plugins.find(component.plugin);
+  const core::PluginInfo* declared = run_.declaration_of(component);
   return without_rank(component.name, component.rank) != component.name ||
-         (plugin != run_.options.plugins.end() && plugin->second.component_traits().per_rank);
+         (declared != nullptr && declared->component_traits().per_rank);
 }
 
 void RunWideParameters::check_all_ranks(const std::string& target, const ComponentPlan& component) const {
@@ -69,9 +69,9 @@ void RunWideParameters::check_all_ranks(const std::string& target, const Compone
 /// By the names of the services, not of the component: whatever directs the run can be asked.
 const ComponentPlan* RunWideParameters::director() const {
   for (const ComponentPlan& component : run_.plan.components) {
-    const auto plugin = run_.options.plugins.find(component.plugin);
-    if (plugin == run_.options.plugins.end() || run_.states[component.index] != State::kActive) continue;
-    if (has_service(plugin->second, "pause") && has_service(plugin->second, "go_on")) return &component;
+    const core::PluginInfo* declared = run_.declaration_of(component);
+    if (declared == nullptr || run_.states[component.index] != State::kActive) continue;
+    if (has_service(*declared, "pause") && has_service(*declared, "go_on")) return &component;
   }
   return nullptr;
 }

@@ -7,10 +7,31 @@
 
 #include "core/plugin/abi.h"
 #include "messages/error.h"
+#include "messages/header.h"
+#include "messages/printable.h"
 
 namespace trainyard::launch {
 
 using Stage = StartBarrier::Stage;
+
+namespace {
+
+/// What a member must send as the `abi_tag` of its Hello: the version of the wire format that it implements.
+const std::string kMemberTag = fmt::format("wire {}", Header::kVersion);
+
+/// Returns why the process cannot be part of this run; empty if it can.
+std::string object_to(const ChildProcess& child, const Hello& hello) {
+  if (child.planned().member) {
+    if (hello.abi_tag == kMemberTag) return "";
+    return fmt::format("the member '{}' implements '{}', and this launcher '{}' (docs/wire_format.md)", child.name(),
+                       printable(hello.abi_tag), kMemberTag);
+  }
+  if (abi_matches(hello.abi_tag, host_abi_tag())) return "";
+  return fmt::format("process '{}' is of another build: its ABI tag is '{}', the launcher's is '{}'", child.name(),
+                     hello.abi_tag, host_abi_tag());
+}
+
+}  // namespace
 
 StartSequence::StartSequence(RunContext& run, std::function<void(const std::string&)> failed)
     : run_(run), failed_(std::move(failed)) {}
@@ -36,11 +57,7 @@ void StartSequence::on_hello(const std::string& process, const Hello& hello) {
   const ChildProcess* child = run_.crew.find(process);
   // A run that is ending starts no process any more; the stop ends this one.
   if (run_.progress.stopping() || run_.barrier.stage(process) != Stage::kStarting) return;
-  if (!abi_matches(hello.abi_tag, host_abi_tag())) {
-    failed_(fmt::format("process '{}' is of another build: its ABI tag is '{}', the launcher's is '{}'", process,
-                        hello.abi_tag, host_abi_tag()));
-    return;
-  }
+  if (const std::string objection = object_to(*child, hello); !objection.empty()) return failed_(objection);
   run_.barrier.set_stage(process, Stage::kConfiguring);
   run_.control.send(process,
                     process_plan(run_.plan, child->index(), {run_.directory.path(), run_.options.plugin_path}));

@@ -36,10 +36,10 @@ void StopSequence::set_deadline(milliseconds deadline, std::function<void()> lat
 
 /// Returns true if the component has a service "stop". Any component that has one can be asked, whatever its name.
 bool StopSequence::has_stop(const ComponentPlan& component) const {
-  const auto plugin = run_.options.plugins.find(component.plugin);
-  return plugin != run_.options.plugins.end() &&
-         std::ranges::any_of(plugin->second.services,
-                             [](const core::ServiceInfo& service) { return service.name == "stop"; });
+  const core::PluginInfo* declared = run_.declaration_of(component);
+  return declared != nullptr && std::ranges::any_of(declared->services, [](const core::ServiceInfo& service) {
+           return service.name == "stop";
+         });
 }
 
 bool StopSequence::ask_to_stop(const std::string& body) {

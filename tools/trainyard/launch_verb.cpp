@@ -59,7 +59,7 @@ int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, c
   }
   // The registry answers with ports and schemas from here, without asking the processes.
   for (const ComponentPlan& component : plan.components) {
-    if (!options.plugins.contains(component.plugin)) {
+    if (!plan.members.contains(component.index) && !options.plugins.contains(component.plugin)) {
       options.plugins[component.plugin] = catalogue->info("component", component.plugin);
     }
   }

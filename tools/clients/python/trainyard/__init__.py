@@ -28,10 +28,16 @@ __all__ = ["BadMessage", "DTYPES", "Header", "Node", "Publisher", "Record", "Ref
            "Schema", "Subscriber", "Subscription", "Tensor", "Timeout", "Topic", "TrainyardError",
            "__version__", "aio", "find_run", "read_header", "runs", "runs_directory"]
 
+# What a component of a run needs (docs/write_a_member_in_python.md); a visitor does without it.
+_MEMBER = ("Component", "Input", "Output", "Parameter", "REQUIRED", "run_member", "schema_of", "service")
+__all__ += _MEMBER
+
 
 def __getattr__(name: str) -> Any:
-    """Imports trainyard.aio when it is first used, because asyncio takes longer to import than all the rest."""
-    if name == "aio":
-        import importlib
-        return importlib.import_module(".aio", __name__)
+    """Imports trainyard.aio and trainyard.member when they are first used, because that takes longer than all the rest."""
+    import importlib
+    if name in ("aio", "member"):
+        return importlib.import_module(f".{name}", __name__)
+    if name in _MEMBER:
+        return getattr(importlib.import_module(".member", __name__), name)
     raise AttributeError(f"module 'trainyard' has no attribute {name!r}")

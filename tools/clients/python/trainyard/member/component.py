@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base class of components in Python."""
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, Dict, List
+
+from .parameters import Parameter
+from .ports import Input, Output, Service
+
+
+class Component:
+    """The base class of components. A derived class declares inputs, outputs, parameters and services as attributes, and
+    overrides the hooks that it needs. Its name in the declaration is `component_name`, by default the name of the class
+    in lower case; its description is the first paragraph of the docstring.
+
+    All methods run on one thread, one at a time. An exception puts the component into the error state, is reported with
+    the component's name, and ends the run."""
+
+    #: The name of the kind of component, as a plugin has one. By default, made from the name of the class.
+    component_name = ""
+    #: True if a run has one such component for every rank.
+    per_rank = False
+    #: False if a run cannot continue with a new instance of this component.
+    restartable = True
+    #: The least memory that the process needs, apart from the model and the data.
+    memory_bytes = 0
+
+    # These are set before on_configure() is called.
+    name: str  #: The full name in the run, such as "rank0/smoother".
+    rank: int
+    world_size: int
+    seed: int
+    run: str  #: The full name of the run.
+    run_directory: str
+    output_directory: str
+    log: Any  #: Has the functions debug, info, warning and error, each with one text.
+    trace: int  #: The number of the batch that caused the message that is being handled; what is sent gets it, too.
+
+    def on_configure(self) -> None:
+        """Checks parameters, opens files and allocates memory. Nothing can be sent yet."""
+
+    def on_activate(self) -> None:
+        """Called when every edge is connected, before any message is handled."""
+
+    def on_deactivate(self) -> None:
+        """Finishes the work that has begun, and stops sending. Messages that arrive later are still handled."""
+
+    def on_finalize(self) -> None:
+        """Closes files. Not called if the component has failed."""
+
+    def finish_run(self, reason: str, success: bool = True) -> None:
+        """Ends the run. `reason` is shown to the user."""
+        self._host.finish_run(reason, success)
+
+    def post(self, action: Callable[[], None]) -> None:
+        """Runs `action` on the thread of the component. Any thread may call this."""
+        self._host.post(lambda: self._host.guarded(action))
+
+    def after(self, seconds: float, action: Callable[[], None]) -> None:
+        """Runs `action` on the thread of the component after so many seconds."""
+        self._host.after(seconds, action)
+
+    def allocate(self, shape: Any, dtype: Any) -> Any:
+        """Returns a numpy array in shared memory, which is not initialized. It is sent without a copy. Do not change it
+        after it has been sent."""
+        return self._host.allocate(shape, dtype, permanent=False)
+
+    def allocate_permanent(self, shape: Any, dtype: Any) -> Any:
+        """Returns a numpy array of zeros in shared memory that is never used for anything else. It may be changed after
+        it has been sent, for instance as the state of an optimizer."""
+        return self._host.allocate(shape, dtype, permanent=True)
+
+    def take_settings(self, settings: List[Dict[str, str]]) -> None:
+        """Applies the parameters that were changed before the checkpoint from which the run resumes. `settings` is the
+        field of the same name of the message RunState."""
+        self._host.take_settings(settings)
+
+    @classmethod
+    def _declared(cls, kind: type) -> Dict[str, Any]:
+        """Returns the declared attributes of one kind, those of base classes first, in the order of declaration."""
+        found: Dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            found.update({name: one for name, one in vars(base).items() if isinstance(one, kind)})
+        return {name: one for name, one in found.items() if getattr(cls, name, None) is one}
+
+    @classmethod
+    def declaration(cls) -> Dict[str, Any]:
+        """Returns what the planner must know of the class (docs/wire_format.md, section 9)."""
+        paragraph = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
+        return {"kind": "component", "name": cls.component_name or _snake_case(cls.__name__), "description": paragraph,
+                "traits": {"per_rank": cls.per_rank, "restartable": cls.restartable, "memory_bytes": cls.memory_bytes},
+                "parameters": [one.declaration() for one in cls._declared(Parameter).values()],
+                "inputs": [one.declaration() for one in cls._declared(Input).values()],
+                "outputs": [one.declaration() for one in cls._declared(Output).values()],
+                "services": [one.declaration() for one in cls._declared(Service).values()]}
+
+    _host: Any
+    _ports: Dict[str, Any]
+    _values: Dict[str, Any]
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

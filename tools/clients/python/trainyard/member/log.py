@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The log of a member: lines on standard error, in the form that all processes of a run have, and records on /log."""
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Callable, Dict
+
+from ..errors import printable
+
+_LEVELS = ("trace", "debug", "info", "warning", "error", "critical", "off")
+
+
+class Log:
+    """Any thread may write to it."""
+
+    def __init__(self, component: str, level: str, publish: Callable[[Dict[str, Any]], None]) -> None:
+        self._component, self._publish = component, publish
+        self._level = _LEVELS.index(level) if level in _LEVELS else 2
+
+    def debug(self, text: str) -> None:
+        self._tell("debug", text)
+
+    def info(self, text: str) -> None:
+        self._tell("info", text)
+
+    def warning(self, text: str) -> None:
+        self._tell("warning", text)
+
+    def error(self, text: str) -> None:
+        self._tell("error", text)
+
+    def _tell(self, level: str, text: str) -> None:
+        now = time.time_ns()
+        if _LEVELS.index(level) >= self._level:
+            clock = time.strftime("%H:%M:%S", time.localtime(now // 10**9))
+            line = f"{clock}.{now // 10**6 % 1000:03d} {level} [{self._component}] {printable(str(text))}\n"
+            sys.stderr.write(line)
+            sys.stderr.flush()
+        self._publish({"time_ns": now, "level": level, "component": self._component, "text": str(text)})

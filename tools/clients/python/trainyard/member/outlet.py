@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sending end of a component: its outputs, and the socket at which other members subscribe."""
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Dict, List, Optional
+
+import zmq
+
+from ..errors import BadMessage
+from .edge import Edge
+from .memory import Pool
+from .outgoing import Outgoing
+from .ports import Output
+from .protocol import EDGES, edge_frames
+from .sockets import Sockets
+
+
+class OutputPort:
+    """One output of a component in a run."""
+
+    def __init__(self, declared: Output, source: int, pool: Pool, trace: Callable[[], int],
+                 room_again: Callable[[], None]) -> None:
+        self.declared, self.name, self.topic = declared, declared.name, ""
+        self.edges: List[Edge] = []
+        self.last: Optional[Outgoing] = None
+        #: Set while visitors listen: passes messages on to the gateway.
+        self.tap: Optional[Callable[[Outgoing], None]] = None
+        self._source, self._pool, self._trace, self._room_again = source, pool, trace, room_again
+        self._sequence = 0
+        self._on_ready: Optional[Callable[[], None]] = None
+
+    @property
+    def connections(self) -> int:
+        """The number of edges that begin here."""
+        return len(self.edges)
+
+    def ready(self) -> bool:
+        """Returns True if the next message would not have to wait. A component that sends by itself sends only then."""
+        return all(edge.ready() for edge in self.edges if edge.policy == "block")
+
+    def on_ready(self, callback: Callable[[], None]) -> None:
+        """Sets what is called whenever the output is ready again."""
+        self._on_ready = callback
+
+    def send(self, message: Any) -> None:
+        """Sends a message: a dictionary, or an object, with the fields of the type."""
+        if not self.edges and not self.declared.latched and self.tap is None:
+            self._sequence += 1  # A visitor that comes later learns how many messages there were.
+            return
+        share = any(edge.payloads == "handle" for edge in self.edges)
+        outgoing = Outgoing(self.declared.schema, message, self._pool, share)
+        outgoing.sequence, outgoing.source, outgoing.trace = self._sequence, self._source, self._trace()
+        outgoing.time = time.time_ns()
+        self._sequence += 1
+        if self.declared.latched:
+            self.last = outgoing
+        outgoing.lend_ahead([edge.reader for edge in self.edges
+                             if edge.payloads == "handle" and not edge.waiting and edge.has_room()])
+        for edge in self.edges:
+            edge.send(outgoing)
+        if self.tap is not None:
+            self.tap(outgoing)
+
+    def is_blocked(self) -> bool:
+        return any(edge.is_blocked() for edge in self.edges)
+
+    def changed(self) -> None:
+        """Called when an edge has room again."""
+        if not self.is_blocked():
+            self._room_again()
+            if self._on_ready is not None and self.ready():
+                self._on_ready()
+
+
+class Outlet:
+    """The ROUTER at which the receivers of planned edges subscribe."""
+
+    def __init__(self, sockets: Sockets, address: str) -> None:
+        self.socket = sockets.router(address, for_members=True)
+        self.endpoint = self.socket.last_endpoint.decode().rstrip("\0")
+        self.edges: List[Edge] = []
+        self._outputs: Dict[int, OutputPort] = {}
+
+    def add(self, output: OutputPort, plan: Dict[str, Any]) -> None:
+        edge = Edge(plan, self._transmit, output.changed)
+        self.edges.append(edge)
+        output.edges.append(edge)
+        self._outputs[edge.id] = output
+
+    def request_flush(self) -> None:
+        """Asks the receivers of all edges to return their credit without delay."""
+        for edge in self.edges:
+            if edge.peer is not None and not edge.drained():
+                self._send([edge.peer, *edge_frames("Flush", subscription=edge.subscription)])
+
+    def poll(self) -> None:
+        for _ in range(16):
+            try:
+                frames = self.socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            try:
+                self._handle(frames)
+            except BadMessage:
+                pass  # Whoever sends nonsense gets no answer and cannot stop the others.
+
+    def _send(self, frames: List[Any]) -> bool:
+        try:
+            self.socket.send_multipart(frames, zmq.NOBLOCK)
+            return True
+        except zmq.ZMQError as error:
+            if error.errno in (zmq.EHOSTUNREACH, zmq.EAGAIN):
+                return False
+            raise
+
+    def _transmit(self, edge: Edge, message: Outgoing) -> int:
+        assert edge.peer is not None
+        frames, size = message.frames(edge.plan["topic"].encode(), edge.subscription, edge.payloads, edge.reader)
+        if not self._send([edge.peer, *frames]):
+            edge.peer = None  # It is gone. If it comes back, it subscribes again.
+        return size
+
+    def _handle(self, frames: List[bytes]) -> None:
+        # The offer of a ring, a fifth frame, is ignored: the receiver then takes its messages from this socket.
+        if len(frames) not in (4, 5) or frames[1]:
+            return
+        peer, kind = frames[0], frames[2].decode("utf-8", "replace")
+        if kind not in ("Subscribe", "Credit", "Unsubscribe"):
+            return
+        message = EDGES[kind].decode(frames[3])
+        if kind == "Subscribe":
+            return self._subscribe(peer, message)
+        edge = next((edge for edge in self.edges
+                     if (edge.peer, edge.subscription) == (peer, message["subscription"])), None)
+        if edge is None:
+            return
+        if kind == "Credit":
+            edge.credit(message["messages"], message["bytes"])
+        else:
+            edge.detach()
+
+    def _subscribe(self, peer: bytes, request: Dict[str, Any]) -> None:
+        edge = next((edge for edge in self.edges if edge.id == request["edge"]), None)
+        answer = {"subscription": request["subscription"], "topic": request["topic"], "type": "", "fingerprint": 0,
+                  "schema": "", "error": f"no topic '{request['topic']}' here"}
+        if edge is not None:
+            declared = self._outputs[edge.id].declared
+            same = request["fingerprint"] in (0, declared.schema.fingerprint)
+            answer.update(type=declared.schema.name, fingerprint=declared.schema.fingerprint,
+                          schema=declared.schema_text, error="" if same else "the message types differ")
+        if edge is not None and not answer["error"]:
+            edge.attach(peer, request)
+        self._send([peer, *edge_frames("Subscribed", **answer)])
+        if edge is not None and not answer["error"]:
+            # What waited for a subscriber must not overtake the answer.
+            edge.on_room()

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The message types of the standard components, by their names. tools/clients/python/member_types.py writes their
+schemas into the file schemas.txt, and a test compares them with what the components declare."""
+from __future__ import annotations
+
+import difflib
+import functools
+import pathlib
+from typing import Dict
+
+from ..errors import TrainyardError
+from ..messages import Schema
+from ..schema import parse_schema
+
+
+@functools.lru_cache(maxsize=None)
+def _standard() -> Dict[str, str]:
+    text = pathlib.Path(__file__).with_name("schemas.txt").read_text(encoding="utf-8")
+    schemas = [part.strip("\n") + "\n" for part in text.split("\n\n")]
+    return {schema.split(" ", 1)[0]: schema for schema in schemas}
+
+
+def schema_of(type_or_text: str) -> str:
+    """Returns the schema text of a standard message type, such as "Metrics". A schema text is returned as it is. Raises
+    TrainyardError for anything else."""
+    if "{" in type_or_text:
+        parse_schema(type_or_text)
+        return type_or_text
+    known = _standard()
+    if type_or_text in known:
+        return known[type_or_text]
+    near = difflib.get_close_matches(type_or_text, known, 1)
+    hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(sorted(known))}"
+    raise TrainyardError(f"no message type '{type_or_text}'; {hint} A type of your own is given by its schema text")
+
+
+def schema(type_or_text: str) -> Schema:
+    """Returns the schema for a name or a text; see schema_of()."""
+    return Schema(schema_of(type_or_text))
