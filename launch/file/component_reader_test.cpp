@@ -120,7 +120,8 @@ TEST(ComponentReaderTest, NeedsExactlyOneOfPluginAndCommand) {
 
 TEST(ComponentReaderTest, ExternalProgramsHaveNoPorts) {
   EXPECT_EQ(error("[component.c]\ncommand = ['a']\nremap = { x = 'y' }"),
-            "a.toml:3: component.c.remap: is not for an external program; only for a plugin");
+            "a.toml:3: component.c.remap: is not for an external program; only for a plugin, or for a program with the "
+            "key 'declaration'");
 }
 
 TEST(ComponentReaderTest, OtherHostsAreRefused) {
@@ -150,6 +151,28 @@ TEST(ComponentReaderTest, ChecksEveryKind) {
   EXPECT_EQ(error_one("environment = { 'A=B' = 'x' }"),
             "a.toml:3: component.c.environment.A=B: cannot be a variable; names without '=', values without zero "
             "bytes");
+}
+
+TEST(ComponentReaderTest, AProgramWithADeclarationIsAMember) {
+  const std::string program = "[component.c]\ncommand = ['p']\n";
+  const auto spec = read(program + "declaration = 'describe'\nremap = { a = 'b' }\nhost = 'localhost'").at(0);
+  EXPECT_TRUE(spec.is_member());
+  EXPECT_FALSE(spec.is_visitor());
+  EXPECT_EQ(spec.declaration->text, kDescribe);
+  EXPECT_TRUE(read(program).at(0).is_visitor());
+  EXPECT_FALSE(read_one("").is_member() || read_one("").is_visitor());
+  EXPECT_EQ(error(program + "declaration = ''"),
+            "a.toml:3: component.c.declaration: \"\" is not allowed; \"describe\" or the path of a JSON file");
+  EXPECT_EQ(error(program + "declaration = 'describe'\nthread = 't'"),
+            "a.toml:4: component.c.thread: is not for a member, which is a process of its own with one event loop");
+  EXPECT_EQ(error_one("declaration = 'describe'"),
+            "a.toml:3: component.c.declaration: is not for a plugin, which declares itself");
+}
+
+TEST(ComponentReaderTest, TheFileOfADeclarationIsBesideTheLaunchFile) {
+  const auto specs =
+      read_components(read_toml("[component.c]\ncommand = ['p']\ndeclaration = 'c.json'", "runs/a.toml"));
+  EXPECT_EQ(specs.at(0).declaration->text, "runs/c.json");
 }
 
 }  // namespace

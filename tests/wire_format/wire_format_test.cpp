@@ -10,9 +10,12 @@
 #include <map>
 #include <sstream>
 
+#include "messages/control.h"
 #include "messages/header.h"
 #include "messages/limits.h"
+#include "messages/log_record.h"
 #include "messages/message_type.h"
+#include "messages/plan.h"
 #include "messages/prediction.h"
 #include "messages/subscription.h"
 
@@ -125,6 +128,29 @@ TEST(WireFormatPageTest, ItsDtypesAreThoseInForce) {
   std::string list;
   for (int i = 0; i < 10; ++i) list += fmt::format("{}{} {}", i == 0 ? "" : ", ", i, name_of(static_cast<DType>(i)));
   EXPECT_THAT(page(), HasSubstr(list));
+}
+
+/// Returns the structs of a schema as the page shows them: indented, and without the structs that it shows elsewhere.
+template <class T>
+std::vector<std::string> shown() {
+  std::vector<std::string> structs;
+  std::istringstream lines(message_type<T>().schema_text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with(" {")) structs.emplace_back();
+    structs.back() += "    " + line + "\n";
+  }
+  return structs;
+}
+
+TEST(WireFormatPageTest, ShowsEveryMessageThatMembersAndTheLauncherExchange) {
+  const std::string text = page();
+  for (const auto& structs :
+       {shown<Hello>(), shown<ProcessPlan>(), shown<StateChanged>(), shown<Configured>(), shown<Connect>(),
+        shown<Connected>(), shown<Transition>(), shown<Heartbeat>(), shown<Request>(), shown<Reply>(),
+        shown<PeerGone>(), shown<RunFinished>(), shown<LogRecord>()}) {
+    for (const std::string& type : structs) EXPECT_THAT(text, HasSubstr(type));
+  }
+  EXPECT_THAT(text, HasSubstr(fmt::format("`wire {}`", Header::kVersion)));
 }
 
 }  // namespace

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches runs with members, for tests."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCES / "tools" / "clients" / "python"))
+import trainyard
+
+PROGRAMS = SOURCES / "tests" / "members" / "programs"
+TRAINYARD = os.environ.get("TRAINYARD_PROGRAM", "trainyard")
+PYTHON = "/usr/bin/python3"
+DEADLINE_S = 60
+
+
+class MembersTest(unittest.TestCase):
+    """Has a folder, in which all runs of the test happen, and ends what still runs after it."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ty"))
+        self.environment = {**os.environ, "XDG_RUNTIME_DIR": str(self.folder),
+                            "PYTHONPATH": str(SOURCES / "tools" / "clients" / "python"),
+                            "PYTHONDONTWRITEBYTECODE": "1"}
+        os.environ["XDG_RUNTIME_DIR"] = str(self.folder)
+        self.launches, self._run = [], None
+
+    def tearDown(self):
+        for launch in self.launches:
+            if launch.poll() is None:
+                launch.terminate()
+                try:
+                    launch.wait(20)
+                except subprocess.TimeoutExpired:
+                    launch.kill()
+            launch.communicate()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def file(self, text, name="test.toml"):
+        """Writes a launch file and returns its path. PROGRAMS stands for the folder with the members for tests."""
+        path = self.folder / name
+        path.write_text(text.replace("PYTHON", PYTHON).replace("PROGRAMS", str(PROGRAMS)))
+        return str(path)
+
+    def launch(self, path, *words):
+        """Starts a launch and returns its process."""
+        launch = subprocess.Popen([TRAINYARD, "launch", path, *words], cwd=self.folder, env=self.environment, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        self.launches.append(launch)
+        return launch
+
+    def finish(self, path, *words, code=0):
+        """Launches, waits for the end, and returns what was printed."""
+        launch = self.launch(path, *words)
+        try:
+            text, _ = launch.communicate(timeout=DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            self.fail(f"the run did not end within {DEADLINE_S} s")
+        self.assertEqual(launch.returncode, code, text)
+        return text
+
+    def trainyard(self, *words, code=0):
+        """Runs another verb and returns what it printed."""
+        done = subprocess.run([TRAINYARD, *words], cwd=self.folder, env=self.environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=DEADLINE_S, check=False)
+        self.assertEqual(done.returncode, code, done.stdout)
+        return done.stdout
+
+    def run_now(self):
+        """Returns the running launch. Raises TrainyardError while there is none."""
+        if self._run is None or not self._run.alive():
+            self._run = trainyard.find_run()
+        return self._run
+
+    def nodes(self):
+        """Returns the components of the running launch, by name; none while it cannot be asked."""
+        try:
+            return {node["component"]: node for node in self.run_now().request("nodes")}
+        except trainyard.TrainyardError:
+            return {}
+
+    def wait_for(self, condition, what):
+        deadline = time.monotonic() + DEADLINE_S
+        while not (found := condition()):
+            if time.monotonic() > deadline:
+                for launch in self.launches:
+                    launch.kill()
+                    what += "\n" + (launch.communicate()[0] or "")
+                self.fail(f"in vain: {what}")
+            time.sleep(0.02)
+        return found
+
+    def wait_active(self, component):
+        return self.wait_for(lambda: self.nodes().get(component, {}).get("state") == "active" and self.nodes()[component],
+                             f"{component} is active")

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A source for tests, like the plugin `ticker`: it sends the numbers 0, 1, 2, ... and, if asked, a tensor with each."""
+import numpy as np
+
+import trainyard
+
+
+class Ticker(trainyard.Component):
+    """Sends numbers; for tests."""
+
+    ticks = trainyard.Output("ticks", "ArenaBlock {\n  string name\n  Tensor data\n}\n", "numbers as text")
+    last = trainyard.Output("last", "Last {\n  u64 number\n}\n", "the newest number", latched=True)
+
+    count = trainyard.Parameter(1000, "how many; 0 = until it is stopped", at_least=0)
+    tensor_bytes = trainyard.Parameter(0, "size of the tensor sent along", at_least=0)
+    shared = trainyard.Parameter(True, "whether the tensor is made in shared memory")
+
+    def on_activate(self):
+        self.sent, self.stopped = 0, False
+        self.ticks.on_ready(self.send_while_ready)
+        self.post(self.send_while_ready)
+
+    def on_deactivate(self):
+        self.stopped = True
+
+    def send_while_ready(self):
+        # A few at once, so that calls have their turn.
+        for _ in range(64):
+            if self.stopped or not self.ticks.ready() or (self.count and self.sent >= self.count):
+                return
+            self.send_one()
+        self.post(self.send_while_ready)
+
+    def send_one(self):
+        data = trainyard.Tensor("uint8", [])
+        if self.tensor_bytes:
+            data = self.allocate(self.tensor_bytes, np.uint8) if self.shared else np.empty(self.tensor_bytes, np.uint8)
+            data[:] = self.sent % 251
+        self.trace = self.sent + 1
+        self.ticks.send({"name": str(self.sent), "data": data})
+        self.last.send({"number": self.sent})
+        self.trace = 0
+        self.sent += 1
+
+
+trainyard.run_member(Ticker)
