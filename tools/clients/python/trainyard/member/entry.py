@@ -56,6 +56,8 @@ def run_member(kind: Type[Component]) -> None:
         _check(kind)
         if arguments.describe:
             return _print_declaration(kind)
+        # What the program prints goes through a pipe, and shall be seen at once.
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
         keys = Keys.read(sys.stdin.buffer.read(4096))
         code = Host(kind, arguments.process, arguments.control, keys).run()
     except TrainyardError as error:

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of members that work without a run: policies of edges, shared memory, parameters, declarations."""
+import collections
+import gc
+import json
+import os
+import random
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+try:
+    import numpy
+    import zmq
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+import trainyard
+from trainyard.member.edge import Edge
+from trainyard.member.host import describe
+from trainyard.member.memory import HANDLE, Imports, Pool, Segment
+from trainyard.member.outgoing import Outgoing
+from trainyard.member.sockets import Keys
+
+SCHEMA = trainyard.Schema("A {\n  u64 number\n  list<Tensor> tensors\n}\n")
+
+
+class Message:
+    """Stands for an encoded message."""
+
+    def __init__(self, number, size):
+        self.number, self.payload_bytes = number, size
+
+
+class Model:
+    """What an edge must do, written down as simply as possible: a list of what is under way and of what waits."""
+
+    def __init__(self, policy, messages, size):
+        self.policy, self.messages, self.size = policy, messages, size
+        self.under_way, self.waiting, self.sent, self.dropped = [], [], [], []
+
+    def room(self):
+        return not self.under_way or (len(self.under_way) < self.messages and
+                                      sum(one.payload_bytes for one in self.under_way) < self.size)
+
+    def settle(self):
+        while self.waiting and self.room():
+            message = self.waiting.pop(0)
+            self.under_way.append(message)
+            self.sent.append(message.number)
+
+    def send(self, message):
+        if self.policy != "block" and (self.waiting or not self.room()):
+            keep = 1 if self.policy == "latest" else self.messages
+            while self.waiting and (len(self.waiting) + 1 > keep or sum(
+                    one.payload_bytes for one in self.waiting) + message.payload_bytes > self.size):
+                self.dropped.append(self.waiting.pop(0).number)
+        self.waiting.append(message)
+        self.settle()
+
+    def credit(self, count):
+        del self.under_way[:count]
+        self.settle()
+
+
+class EdgeTest(unittest.TestCase):
+    def edge(self, policy, messages=4, size=100):
+        self.sent, self.rooms = [], 0
+
+        def transmit(_, message):
+            self.sent.append(message.number)
+            return message.payload_bytes
+
+        def changed():
+            self.rooms += 1
+
+        edge = Edge({"id": 3, "policy": policy, "window_messages": messages, "window_bytes": size}, transmit, changed)
+        return edge
+
+    def attach(self, edge, messages=4, size=100):
+        edge.attach(b"peer", {"subscription": 0, "process_index": 1, "payloads": "inline", "window_messages": messages,
+                              "window_bytes": size})
+        edge.on_room()
+
+    def test_it_does_what_the_model_does(self):
+        for seed in range(300):
+            draw = random.Random(seed)
+            policy, messages, size = draw.choice(["block", "latest", "drop_oldest"]), draw.randint(1, 5), draw.randint(1, 50)
+            edge, model = self.edge(policy, messages, size), Model(policy, messages, size)
+            self.attach(edge, messages, size)
+            for number in range(60):
+                if draw.random() < 0.6:
+                    message = Message(number, draw.randint(0, 20))
+                    edge.send(message)
+                    model.send(message)
+                elif model.under_way:
+                    count = draw.randint(1, len(model.under_way))
+                    edge.credit(count, sum(one.payload_bytes for one in model.under_way[:count]))
+                    model.credit(count)
+                self.assertEqual(self.sent, model.sent, (seed, policy))
+                self.assertEqual(edge.dropped, len(model.dropped))
+                self.assertEqual(edge.is_blocked(), policy == "block" and bool(model.waiting))
+            self.assertEqual(edge.sent, len(model.sent))
+
+    def test_without_a_receiver_messages_wait(self):
+        edge = self.edge("block")
+        edge.send(Message(0, 1))
+        self.assertTrue(edge.is_blocked())
+        self.assertTrue(edge.drained(), "nobody is there who could handle it")
+        self.attach(edge)
+        self.assertEqual(self.sent, [0])
+        self.assertFalse(edge.drained())
+        edge.credit(1, 1)
+        self.assertTrue(edge.drained())
+
+    def test_a_dead_receiver_holds_nobody_up(self):
+        edge = self.edge("block", messages=1)
+        self.attach(edge, messages=1)
+        for number in range(3):
+            edge.send(Message(number, 1))
+        edge.lose()
+        self.assertFalse(edge.is_blocked())
+        self.assertTrue(edge.ready())
+        edge.send(Message(3, 1))
+        self.assertEqual((self.sent, edge.dropped), ([0], 3))
+        self.attach(edge, messages=1)
+        edge.send(Message(4, 1))
+        self.assertEqual(self.sent, [0, 4])
+
+    def test_a_receiver_cannot_return_more_than_was_sent(self):
+        edge = self.edge("block", messages=2)
+        self.attach(edge, messages=2)
+        edge.send(Message(0, 1))
+        edge.credit(1 << 60, 1 << 60)
+        for number in (1, 2, 3):
+            edge.send(Message(number, 1))
+        self.assertEqual(self.sent, [0, 1, 2])
+
+
+class MemoryTest(unittest.TestCase):
+    def setUp(self):
+        self.pool, self.imports = Pool(), Imports(7, lambda: None)
+
+    def test_a_segment_is_used_again_when_it_was_returned(self):
+        array = self.pool.allocate(10_000)
+        array[:] = 5
+        segment, count, offset = self.pool.find(array)[1:]
+        self.assertEqual((count, offset), (10_000, 0))
+        segment.lend(7)
+        view = numpy.frombuffer(self.imports.open(segment.handle(count)), numpy.uint8)
+        self.assertTrue((view == 5).all())
+        self.assertFalse(view.flags.writeable)
+        del array
+        gc.collect()
+        self.assertIsNot(self.pool.find(other := self.pool.allocate(10_000))[1], segment, "it is still read")
+        part = view[100:200].reshape(10, 10)
+        del view
+        gc.collect()
+        self.imports.release()
+        self.assertFalse(segment.free(), "a part of it is still used")
+        del part
+        gc.collect()
+        self.assertFalse(segment.free(), "it is returned on the thread of the component")
+        self.imports.release()
+        self.assertTrue(segment.free())
+        self.assertIs(self.pool.find(again := self.pool.allocate(9_000))[1], segment)
+        del other, again
+
+    def test_what_a_dead_process_held_is_free(self):
+        array = self.pool.allocate(100)
+        segment = self.pool.find(array)[1]
+        for _ in range(3):
+            segment.lend(9)
+        del array
+        gc.collect()
+        self.assertFalse(segment.free())
+        self.pool.forget(8)
+        self.assertFalse(segment.free())
+        self.pool.forget(9)
+        self.assertTrue(segment.free())
+
+    def test_permanent_memory_is_shared_and_writable(self):
+        array = self.pool.allocate(64, permanent=True)
+        segment, count = self.pool.find(array)[1:3]
+        view = numpy.frombuffer(self.imports.open(segment.handle(count)), numpy.uint8)
+        view[3] = 9
+        self.assertEqual(array[3], 9)
+
+    def test_handles_that_do_not_fit_are_refused(self):
+        segment = Segment(8192, counted=True)
+        good = [os.getpid(), segment.fd, segment.inode, segment.size, 4096, 8192, 1]
+        self.assertEqual(len(self.imports.open(HANDLE.pack(*good))), 8192)
+        for place, value in ((1, 9999), (2, segment.inode + 1), (3, segment.size + 1), (4, 100), (4, segment.size + 1),
+                             (5, 8193), (5, (1 << 64) - 1), (4, (1 << 64) - 4096)):
+            bad = list(good)
+            bad[place] = value
+            with self.subTest(bad=bad), self.assertRaises(trainyard.BadMessage):
+                Imports(7, lambda: None).open(HANDLE.pack(*bad))
+        with self.assertRaises(trainyard.BadMessage):
+            self.imports.open(b"short")
+
+
+class OutgoingTest(unittest.TestCase):
+    def setUp(self):
+        self.pool, self.imports = Pool(), Imports(0, lambda: None)
+
+    def decoded(self, outgoing, mode="inline", reader=0):
+        frames, size = outgoing.frames(b"/t", 5, mode, reader)
+        handles = int.from_bytes(frames[1][48:56], "little")
+        payloads = [self.imports.open(bytes(frame)) if handles >> index & 1 else bytes(frame)
+                    for index, frame in enumerate(frames[3:])]
+        self.assertEqual(size, len(frames[2]) + sum(map(len, payloads)))
+        return SCHEMA.decode(frames[2], payloads), handles
+
+    def test_arrays_arrive_in_every_way(self):
+        shared = self.pool.allocate(4 * 30_000).view(numpy.float32)
+        shared[:] = numpy.arange(30_000)
+        arrays = [numpy.arange(6, dtype=numpy.int64).reshape(2, 3)[:, ::2], numpy.ones((100, 200), numpy.float64),
+                  shared[:10_000].reshape(100, 100), shared[10_000:], numpy.float32(3), numpy.zeros((0, 4), numpy.uint8)]
+        for share in (False, True):
+            outgoing = Outgoing(SCHEMA, {"number": 1, "tensors": arrays}, self.pool, share)
+            for mode in ("inline", "handle"):
+                message, handles = self.decoded(outgoing, mode)
+                self.assertEqual(handles != 0, mode == "handle")
+                for tensor, array in zip(message["tensors"], arrays):
+                    if tensor.data is None:
+                        self.assertEqual(numpy.size(array), 0)
+                        continue
+                    numpy.testing.assert_array_equal(tensor.numpy(), array)
+                    self.assertEqual(tensor.numpy().dtype, array.dtype)
+                del message, tensor
+                gc.collect()
+                self.imports.release()
+
+    def test_tensors_of_one_piece_of_memory_share_a_payload(self):
+        piece = self.pool.allocate(100)
+        outgoing = Outgoing(SCHEMA, {"number": 1, "tensors": [piece[:40], piece[60:]]}, self.pool, True)
+        self.assertEqual([payload.size for payload in outgoing.payloads], [100])
+
+    def test_what_others_hold_is_not_lent_once_more(self):
+        array = numpy.ones(100_000, numpy.uint8)
+        outgoing = Outgoing(SCHEMA, {"number": 1, "tensors": [array]}, self.pool, True)
+        outgoing.lend_ahead([3, 4])
+        handles = [int.from_bytes(outgoing.frames(b"/t", 0, "handle", reader)[0][1][48:56], "little")
+                   for reader in (3, 4, 5)]
+        self.assertEqual(handles, [1, 1, 0], "another process may lend it at the same time")
+
+    def test_what_cannot_be_sent_is_named(self):
+        for message, words in (({"number": -1, "tensors": []}, ".number: -1 does not fit u64"),
+                               ({"tensors": []}, "does not fit"),
+                               ({"number": 1, "tensors": [numpy.zeros(2, complex)]}, "complex128 cannot be sent"),
+                               ({"number": 1, "tensors": [5]}, "5")):
+            with self.subTest(message=message), self.assertRaisesRegex(trainyard.TrainyardError, words):
+                Outgoing(SCHEMA, message, self.pool, True)
+
+
+class DeclarationTest(unittest.TestCase):
+    def test_a_class_declares_what_it_has(self):
+        class HTTPLogger2(trainyard.Component):
+            """Writes
+            to a server.
+
+            Nothing else."""
+            metrics = trainyard.Input("", "Metrics", policy="latest", window_messages=3)
+            records = trainyard.Input("/log", "LogRecord", name="log", optional=True)
+            out = trainyard.Output("/x", "Out {\n  bool b\n}\n")
+            port = trainyard.Parameter(80, "where", between=(1, 65535), unit="port")
+            names = trainyard.Parameter(["a"])
+            must = trainyard.Parameter(kind=float)
+            mode = trainyard.Parameter("fast", one_of=["fast", "slow"])
+
+            @trainyard.service
+            def go_on(self, request):
+                """Goes on."""
+
+        found = HTTPLogger2.declaration()
+        self.assertEqual(found["name"], "http_logger2")
+        self.assertEqual(found["description"], "Writes to a server.")
+        self.assertEqual([one["name"] for one in found["inputs"]], ["metrics", "log"])
+        self.assertTrue(found["inputs"][0]["schema"].startswith("Metrics {\n  u64 step\n"))
+        self.assertEqual([one["kind"] for one in found["parameters"]],
+                         ["integer", "list of strings", "number", "string"])
+        self.assertNotIn("default", found["parameters"][2])
+        self.assertEqual(found["services"], [{"name": "go_on", "request": "GoOnRequest {\n}\n",
+                                              "reply": "GoOnReply {\n}\n", "help": "Goes on."}])
+        json.dumps(found)
+
+    def test_derived_classes_add_to_what_their_bases_declare(self):
+        class Base(trainyard.Component):
+            a = trainyard.Parameter(1)
+            b = trainyard.Parameter(2)
+
+        class Derived(Base):
+            b = trainyard.Parameter(3)
+            c = trainyard.Parameter(4)
+
+        self.assertEqual([(one["name"], one["default"]) for one in Derived.declaration()["parameters"]],
+                         [("a", "1"), ("b", "3"), ("c", "4")])
+
+    def test_parameters_are_checked(self):
+        number = trainyard.Parameter(0.5, between=(0, 1), name="x")
+        self.assertEqual(number.check(1), 1.0)
+        for bad in (2, -0.1, "1", True, None, [0.5], float("nan"), float("inf")):
+            with self.subTest(bad=bad), self.assertRaisesRegex(trainyard.TrainyardError, "x: .* is not allowed; a number"):
+                number.check(bad)
+        self.assertRaises(trainyard.TrainyardError, trainyard.Parameter(1, positive=True).check, 0)
+        self.assertRaises(trainyard.TrainyardError, trainyard.Parameter(1).check, 1.5)
+        self.assertEqual(trainyard.Parameter([0.5], at_least=0).check([1, 2]), [1.0, 2.0])
+
+    def test_an_unknown_type_is_named_with_the_nearest(self):
+        with self.assertRaisesRegex(trainyard.TrainyardError, "no message type 'Metric'; did you mean 'Metrics'"):
+            trainyard.schema_of("Metric")
+
+    def test_an_error_names_the_place_in_the_program(self):
+        try:
+            {}["x"]
+        except KeyError as error:
+            self.assertRegex(describe(error), r"^KeyError: 'x' \(member_test\.py:\d+\)$")
+        self.assertEqual(describe(trainyard.TrainyardError("so")), "so")
+
+    def test_keys_are_in_no_error(self):
+        with self.assertRaises(trainyard.TrainyardError) as caught:
+            Keys.read(b"secret" * 10)
+        self.assertNotIn("secret", str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
