@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/testing/error_of.h"
+#include "launch/testing/expect_error.h"
 #include "messages/message_type.h"
 #include "messages/metrics.h"
 
