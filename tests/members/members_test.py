@@ -197,7 +197,9 @@ class FailuresTest(EdgesTest):
 
     def test_a_respawned_member_goes_on(self):
         text = self.finish(self.file(SOURCE + PY_SINK + 'respawn = { policy = "always", delay_ms = 10 }\n'),
-                           "component.tally.params.die_at=5", "component.tally.params.strict=false")
+                           "component.tally.params.die_at=5", "component.tally.params.strict=false",
+                           # Without a receiver, a source that does not pause drops messages as fast as it can.
+                           "component.ticker.params.interval_ms=1")
         self.assertIn("run finished: counted 300", text)
 
     def test_a_respawned_source_goes_on(self):
@@ -218,6 +220,11 @@ class FailuresTest(EdgesTest):
                            "component.tally.params.hang_at=5", code=1)
         self.assertIn("the run has made no progress", text)
         self.assertIn("tally", text)
+
+    def test_a_member_of_another_version_is_refused(self):
+        text = self.finish(self.file('[component.new]\ncommand = ["PYTHON", "PROGRAMS/newer.py"]\ndeclaration = "describe"\n'),
+                           code=1)
+        self.assertIn("the member 'new' implements 'wire 9', and this launcher 'wire 1' (docs/wire_format.md)", text)
 
     def test_a_program_that_does_not_exist_or_ends_at_once_is_named(self):
         declaration = self.folder / "tally.json"

@@ -65,6 +65,22 @@ class ExamplesTest(MembersTest):
         # The log of every process is read, from its beginning.
         self.assertIn("optimizer", {line["component"] for line in lines if line["kind"] == "log"})
 
+    def test_the_how_to_works_as_it_is_printed(self):
+        page = (SOURCES / "docs" / "write_a_member_in_python.md").read_text(encoding="utf-8")
+        for name in ("smoother.py", "smoother.toml"):
+            code = page.split(f"`{name}`:\n```")[1].split("\n", 1)[1].split("```")[0]
+            (self.folder / name).write_text(code, encoding="utf-8")
+        self.trainyard("check", "smoother.toml")
+        launch = self.launch("smoother.toml", "max_steps=1000000")
+        self.wait_active("smoother")
+        echoed = self.trainyard("topic", "echo", "/smooth", "--count", "3")
+        self.assertEqual(echoed.count('"loss"'), 3, echoed)
+        self.trainyard("param", "set", "smoother", "alpha", "0.5")
+        self.assertEqual(json.loads(self.trainyard("service", "call", "smoother", "reset")), {})
+        launch.terminate()
+        text, _ = launch.communicate(timeout=60)
+        self.assertNotIn("Traceback", text)
+
     def test_the_types_of_the_standard_components_are_up_to_date(self):
         script = SOURCES / "tools" / "clients" / "python" / "member_types.py"
         done = subprocess.run([sys.executable, script, TRAINYARD, "--check"], env=self.environment, check=False,

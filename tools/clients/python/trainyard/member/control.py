@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import json
+import math
 import os
 import threading
 import time
@@ -59,7 +60,7 @@ class Control:
     def send(self, name: str, **fields: Any) -> None:
         """Sends a message to the launcher. Any thread may call this."""
         frames = control_frames(name, **fields)
-        self.post(lambda: self._link.send_multipart(frames))
+        self.post(lambda: self._send(frames))
 
     def open_gateway(self, address: str, outputs: Dict[str, Output], wanted: Callable[[str, bool], None]) -> str:
         """Binds the socket for visitors; called on the control thread. Returns its address."""
@@ -77,6 +78,10 @@ class Control:
                 self._tapped_bytes -= self._tapped.popleft()[1].payload_bytes
         self._wake.notify()
 
+    def tell(self, record: Dict[str, Any]) -> None:
+        """Publishes a log record. Any thread may call this."""
+        self.post(lambda: self.gateway.tell(record) if self.gateway is not None else None)
+
     def end(self) -> None:
         """Sends what is left, and ends the thread."""
         def last() -> None:
@@ -89,6 +94,9 @@ class Control:
         # The sockets may still send for half a second.
         self.sockets.context.destroy(500)
 
+    def _send(self, frames: List[bytes]) -> None:
+        self._link.send_multipart(frames)
+
     def _run(self) -> None:
         self._poller = zmq.Poller()
         for one in (self._link, self._admission.socket, self._wake.reader):
@@ -96,7 +104,7 @@ class Control:
         self._link.send_multipart(control_frames("Hello", process=self.process, pid=os.getpid(), abi_tag=WIRE))
         beats, next_beat = 0, time.monotonic() + _BEAT_S
         while not self._ended:
-            self._poller.poll(max(0.0, next_beat - time.monotonic()) * 1000)
+            self._poller.poll(max(0, math.ceil((next_beat - time.monotonic()) * 1000)))
             self._wake.clear()
             while self._tasks:
                 self._tasks.popleft()()

@@ -51,7 +51,7 @@ class Gateway:
                  wanted: Callable[[str, bool], None]) -> None:
         self.socket = sockets.router(address, for_members=False)
         self.socket.sndhwm = _MOST_QUEUED
-        self.endpoint = self.socket.last_endpoint.decode().rstrip("\0")
+        self.endpoint = sockets.address(self.socket)
         log = Output(LOG_TOPIC, LOG_RECORD_TEXT)
         self._topics = {topic: _Topic(output) for topic, output in outputs.items()}
         self._topics[LOG_TOPIC] = _Topic(log)
@@ -108,6 +108,7 @@ class Gateway:
                 pass  # A stranger who sends nonsense gets no answer.
 
     def transmit(self, edge: Edge, message: Outgoing) -> Optional[int]:
+        assert edge.peer is not None
         frames, size = message.frames(edge.plan["topic"].encode(), edge.subscription, edge.payloads, 0)
         try:
             self.socket.send_multipart([edge.peer, *frames], zmq.NOBLOCK)

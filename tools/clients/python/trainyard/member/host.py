@@ -78,7 +78,7 @@ class Host:
         self._control.start()
         while not self._ended:
             due = self._timers[0][0] - time.monotonic() if self._timers else 1.0
-            self._poller.poll(min(max(due, 0.0), 1.0) * 1000 if not self._tasks else 0)
+            self._poller.poll(0 if self._tasks else math.ceil(min(max(due, 0.0), 1.0) * 1000))
             self._wake.clear()
             for _ in range(len(self._tasks)):
                 self._tasks.popleft()()
@@ -187,22 +187,19 @@ class Host:
         component.run_directory = self._plan["run_directory"]
         component.output_directory, component.trace = self._plan["output_directory"], 0
         component._host = self
-        component.log = Log(me["name"], self._plan["log_level"], self._publish)
+        component.log = Log(me["name"], self._plan["log_level"], self._control.tell)
         component._values = read_values(list(kind._declared(Parameter).values()), json.loads(me["parameters"]),
                                         me["places"])
         for input in kind._declared(Input).values():
             port = self._inputs[input.name] = InputPort(input)
             port.topic, port._resume = me["topics"].get(input.name, ""), self._resume
         for output in kind._declared(Output).values():
-            port = self._outputs[output.name] = OutputPort(output, me["index"], self._pool, lambda: component.trace,
-                                                           self._release_held)
-            port.topic = me["topics"].get(output.name, "")
+            sender = self._outputs[output.name] = OutputPort(output, me["index"], self._pool, lambda: component.trace,
+                                                             self._release_held)
+            sender.topic = me["topics"].get(output.name, "")
         component._ports = {**self._inputs, **self._outputs}
         component.__init__()  # type: ignore[misc]
         self._control.component = me["name"]
-
-    def _publish(self, record: Dict[str, Any]) -> None:
-        self._control.post(lambda: self._control.gateway and self._control.gateway.tell(record))
 
     def _make_edges(self) -> None:
         outgoing = [edge for edge in self._plan["edges"] if edge["from"] == self._me["index"]]

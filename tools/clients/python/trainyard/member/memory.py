@@ -10,12 +10,15 @@ import struct
 import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
+numpy: Any
 try:
     import numpy
 except ImportError:  # Without it, tensors travel as bytes.
-    numpy = None  # type: ignore[assignment]
+    numpy = None
 
 from ..errors import BadMessage, TrainyardError
+
+__all__ = ["HANDLE", "Imports", "PAGE", "PROCESSES", "Pool", "Segment", "numpy"]
 
 HANDLE = struct.Struct("<iiQQQQQ")  # pid, fd, inode, segment_bytes, offset, bytes, counted
 PAGE = 4096
@@ -31,7 +34,8 @@ class _Mapped:
     def __init__(self, fd: int, size: int) -> None:
         self.bytes = numpy.frombuffer(mmap.mmap(fd, size), numpy.uint8)
         counters = self.bytes[:2 * PROCESSES * 4].view("<u4") if size >= PAGE else None
-        self.lent, self.returned = (counters[:PROCESSES], counters[PROCESSES:]) if counters is not None else (None, None)
+        self.lent: Any = None if counters is None else counters[:PROCESSES]
+        self.returned: Any = None if counters is None else counters[PROCESSES:]
 
 
 class Imports:

@@ -33,9 +33,9 @@ class _Encoder(_Writer):
 
     def __init__(self, schema: Schema, pool: Pool, share: bool) -> None:
         super().__init__(schema.structs)
-        self.pool, self.share, self.parts, self._known = pool, share, [], {}  # type: ignore[assignment]
-        self.parts: List[Payload]
-        self._known: Dict[int, int]
+        self.pool, self.share = pool, share
+        self.parts: List[Payload] = []
+        self._known: Dict[int, int] = {}  # The numbers of payloads by the arrays that they are.
 
     def simple(self, kind: str, value: Any) -> None:
         if kind != "Tensor":

@@ -78,7 +78,7 @@ class Outlet:
 
     def __init__(self, sockets: Sockets, address: str) -> None:
         self.socket = sockets.router(address, for_members=True)
-        self.endpoint = self.socket.last_endpoint.decode().rstrip("\0")
+        self.endpoint = sockets.address(self.socket)
         self.edges: List[Edge] = []
         self._outputs: Dict[int, OutputPort] = {}
 

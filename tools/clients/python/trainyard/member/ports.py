@@ -7,7 +7,8 @@ import functools
 from typing import Any, Callable, Dict, Optional
 
 from ..errors import TrainyardError
-from .types import Schema, schema_of
+from ..messages import Schema
+from .types import schema_of
 
 _POLICIES = ("block", "latest", "drop_oldest")
 

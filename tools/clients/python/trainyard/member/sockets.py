@@ -46,6 +46,13 @@ class Sockets:
         socket.curve_publickey, socket.curve_secretkey = keys.public, keys.secret
         socket.setsockopt(zmq.HANDSHAKE_IVL, _HANDSHAKE_MS)
 
+    @staticmethod
+    def address(socket: zmq.Socket[bytes]) -> str:
+        """Returns the address to connect to."""
+        address = socket.getsockopt(zmq.LAST_ENDPOINT)
+        assert isinstance(address, bytes)
+        return address.decode().rstrip("\0")
+
     def dealer(self, keys: Optional[Keys], identity: bytes = b"") -> zmq.Socket[bytes]:
         """Returns a socket that connects to a member, or without keys to a gateway."""
         socket = self._make(zmq.DEALER)

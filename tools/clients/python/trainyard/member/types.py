@@ -9,7 +9,6 @@ import pathlib
 from typing import Dict
 
 from ..errors import TrainyardError
-from ..messages import Schema
 from ..schema import parse_schema
 
 
@@ -32,8 +31,3 @@ def schema_of(type_or_text: str) -> str:
     near = difflib.get_close_matches(type_or_text, known, 1)
     hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(sorted(known))}"
     raise TrainyardError(f"no message type '{type_or_text}'; {hint} A type of your own is given by its schema text")
-
-
-def schema(type_or_text: str) -> Schema:
-    """Returns the schema for a name or a text; see schema_of()."""
-    return Schema(schema_of(type_or_text))
