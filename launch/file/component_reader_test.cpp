@@ -97,8 +97,8 @@ TEST(ComponentReaderTest, NamesAreUniqueOverAllGroups) {
 
 TEST(ComponentReaderTest, UnknownKeysAreErrorsWithTheNearestOne) {
   EXPECT_EQ(error_one("parms = {}"),
-            "a.toml:3: component.c.parms: unknown key; did you mean 'params'? known: command, cpus, environment, host, "
-            "inputs, namespace, params, plugin, process, remap, required, respawn, thread, when");
+            "a.toml:3: component.c.parms: unknown key; did you mean 'params'? known: command, cpus, declaration, "
+            "environment, host, inputs, namespace, params, plugin, process, remap, required, respawn, thread, when");
   EXPECT_EQ(error("[group.g]\ncomponents = {}"),
             "a.toml:2: group.g.components: unknown key; did you mean 'component'? known: component, environment, "
             "namespace, when");

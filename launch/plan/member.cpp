@@ -18,6 +18,13 @@ namespace {
 /// The start of an interpreter and of large libraries from a cold disk takes some seconds.
 constexpr std::chrono::seconds kDescribeDeadline{30};
 
+/// The end of what a failed program has printed is shown, at most so much.
+constexpr std::size_t kMostShownBytes = 2000;
+
+std::string end_of(const std::string& text) {
+  return text.size() <= kMostShownBytes ? text : "..." + text.substr(text.size() - kMostShownBytes);
+}
+
 Error refusal(const ComponentSpec& spec, const std::string& text, Code code = Code::kInvalidArgument) {
   return error_at(spec.declaration->origin, spec.key + ".declaration", text, code);
 }
@@ -29,7 +36,7 @@ std::string printed_declaration(const ComponentSpec& spec) {
   try {
     ChildOutput output = run_child(command, kDescribeDeadline, spec.environment, kMostDeclarationBytes);
     if (output.succeeded()) return std::move(output.text);
-    throw refusal(spec, fmt::format("{} failed: {}", shown, printable(output.failure())), Code::kPluginLoad);
+    throw refusal(spec, fmt::format("{} failed: {}", shown, printable(end_of(output.failure()))), Code::kPluginLoad);
   } catch (const Error& error) {
     if (error.code() != Code::kIo) throw;
     throw refusal(spec, error.what(), Code::kNotFound);  // The program does not exist.

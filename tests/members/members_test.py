@@ -186,6 +186,12 @@ class FailuresTest(EdgesTest):
                                r"KeyError: 'no such key' \(tally\.py:\d+\)\n")
         self.assertNotIn("Traceback", text)
 
+    def test_an_exception_in_what_is_called_when_there_is_room_ends_the_run(self):
+        text = self.finish(self.file(PY_SOURCE + PY_SINK), "component.ticker.params.fail_at=50",
+                           "component.tally.inputs.ticks.window_messages=4", code=1)
+        self.assertRegex(text, r"component 'ticker' .* failed: ValueError: enough \(ticker\.py:\d+\)\n")
+        self.assertNotIn("Traceback", text)
+
     def test_the_traceback_is_shown_if_asked_for(self):
         text = self.finish(self.file(SOURCE + PY_SINK + 'environment = { TRAINYARD_TRACEBACK = "1" }\n'),
                            "component.tally.params.fail_at=5", code=1)

@@ -15,6 +15,8 @@ class Ticker(trainyard.Component):
     tensor_bytes = trainyard.Parameter(0, "size of the tensor sent along", at_least=0)
     shared = trainyard.Parameter(True, "whether the tensor is made in shared memory")
 
+    fail_at = trainyard.Parameter(-1, "raise an exception at this number")
+
     def on_activate(self):
         self.sent, self.stopped = 0, False
         self.ticks.on_ready(self.send_while_ready)
@@ -32,6 +34,8 @@ class Ticker(trainyard.Component):
         self.post(self.send_while_ready)
 
     def send_one(self):
+        if self.sent == self.fail_at:
+            raise ValueError("enough")
         data = trainyard.Tensor("uint8", [])
         if self.tensor_bytes:
             data = self.allocate(self.tensor_bytes, np.uint8) if self.shared else np.empty(self.tensor_bytes, np.uint8)

@@ -6,8 +6,10 @@ import collections
 import json
 import math
 import os
+import sys
 import threading
 import time
+import traceback
 from typing import Any, Callable, Deque, Dict, List, Optional
 
 import zmq
@@ -98,6 +100,14 @@ class Control:
         self._link.send_multipart(frames)
 
     def _run(self) -> None:
+        try:
+            self._serve()
+        except Exception:  # Without this thread, the process would only seem to be alive.
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(1)
+
+    def _serve(self) -> None:
         self._poller = zmq.Poller()
         for one in (self._link, self._admission.socket, self._wake.reader):
             self._poller.register(one, zmq.POLLIN)

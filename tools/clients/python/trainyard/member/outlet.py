@@ -20,13 +20,14 @@ class OutputPort:
     """One output of a component in a run."""
 
     def __init__(self, declared: Output, source: int, pool: Pool, trace: Callable[[], int],
-                 room_again: Callable[[], None]) -> None:
+                 room_again: Callable[[], None], guarded: Callable[[Callable[[], None]], None]) -> None:
         self.declared, self.name, self.topic = declared, declared.name, ""
         self.edges: List[Edge] = []
         self.last: Optional[Outgoing] = None
         #: Set while visitors listen: passes messages on to the gateway.
         self.tap: Optional[Callable[[Outgoing], None]] = None
-        self._source, self._pool, self._trace, self._room_again = source, pool, trace, room_again
+        self._source, self._pool, self._trace = source, pool, trace
+        self._room_again, self._guarded = room_again, guarded
         self._sequence = 0
         self._on_ready: Optional[Callable[[], None]] = None
 
@@ -70,7 +71,7 @@ class OutputPort:
         if not self.is_blocked():
             self._room_again()
             if self._on_ready is not None and self.ready():
-                self._on_ready()
+                self._guarded(self._on_ready)
 
 
 class Outlet:

@@ -29,5 +29,6 @@ def schema_of(type_or_text: str) -> str:
     if type_or_text in known:
         return known[type_or_text]
     near = difflib.get_close_matches(type_or_text, known, 1)
-    hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(sorted(known))}"
-    raise TrainyardError(f"no message type '{type_or_text}'; {hint} A type of your own is given by its schema text")
+    meant = f"did you mean '{near[0]}'? " if near else ""
+    raise TrainyardError(f"no message type '{type_or_text:.80}'; {meant}known: {', '.join(sorted(known))}. A type of your "
+                         "own is given by its schema text")
