@@ -62,9 +62,7 @@ core::PluginInfo declare_member(const ComponentSpec& spec) {
   const bool printed = spec.declaration->text == kDescribe;
   const std::string text = printed ? printed_declaration(spec) : declaration_in_file(spec);
   try {
-    core::PluginInfo info = read_declaration(text);
-    info.path = printed ? spec.command.front() : spec.declaration->text;
-    return info;
+    return read_declaration(text);
   } catch (const Error& error) {
     const std::string from =
         printed ? fmt::format("what `{}` printed", fmt::join(spec.command, " ")) : spec.declaration->text;
