@@ -355,6 +355,43 @@ class KeysTest(EdgesTest):
         self.assertEqual(self.nodes()["ticker"]["pid"], node["pid"])
         self.interrupt(launch)
 
+    def test_the_gateway_of_a_member_refuses_what_only_members_may(self):
+        from trainyard.member.protocol import EDGES, edge_frames
+        launch = self.launch(self.file(PY_SOURCE + SINK), ENDLESS)
+        self.wait_active("ticker")
+        gateway = next(pathlib.Path(self.environment["XDG_RUNTIME_DIR"]).glob("trainyard-*/*-*/ticker.gateway"))
+        context = zmq.Context()
+        socket = context.socket(zmq.DEALER)
+        socket.linger = 0
+        socket.connect(f"ipc://{gateway}")
+        good = {"subscription": 0, "topic": "/ticks", "edge": 0xFFFFFFFF, "fingerprint": 0, "policy": "latest",
+                "window_messages": 4, "window_bytes": 4096, "payloads": "none", "process_index": 0}
+        for nonsense in ([b""], [b"", b"Subscribe"], [b"", b"Subscribe", b"short"], [b"x", b"y", b"z"], [b"", b"Credit", b""]):
+            socket.send_multipart(nonsense)
+        for wrong, words in (({"policy": "block"}, "may not ask for the policy 'block'"),
+                             ({"payloads": "handle"}, "may not ask for payloads 'handle'"),
+                             ({"window_messages": 1025}, "the window is too large"),
+                             ({"window_bytes": 1 << 40}, "the window is too large"),
+                             ({"fingerprint": 5}, "the message types differ"),
+                             ({"topic": "/tick"}, "no topic '/tick' here"), ({}, "")):
+            with self.subTest(wrong=wrong):
+                socket.send_multipart(edge_frames("Subscribe", **{**good, **wrong}))
+                frames = socket.recv_multipart() if socket.poll(20_000) else []
+                while frames == [b""]:  # This is the question whether somebody is still there.
+                    frames = socket.recv_multipart() if socket.poll(20_000) else []
+                self.assertEqual(frames[1], b"Subscribed")
+                error = EDGES["Subscribed"].decode(frames[2])["error"]
+                self.assertIn(words, error)
+                self.assertEqual(bool(words), bool(error), error)
+        # A message without the bytes of its tensors follows, and no more than the window allows.
+        arrived = 0
+        while socket.poll(500):
+            arrived += bool(socket.recv_multipart()[0])
+        self.assertEqual(arrived, 4)
+        socket.close()
+        context.term()
+        self.interrupt(launch)
+
     def test_a_program_without_keys_or_arguments_says_what_it_is(self):
         program = str(SOURCES / "tests/members/programs/tally.py")
         alone = subprocess.run([PYTHON, program], env=self.environment, capture_output=True, text=True, check=False)
