@@ -9,8 +9,7 @@
 #
 # Stages of every commit:  format spelling layers build libraries tests
 # Heavier ones:            tidy asan tsan fuzz debian12 debian13 package
-# From PyPI and npm:       clients readers
-# From PyPI and npm:       clients page
+# From PyPI and npm:       clients page readers
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

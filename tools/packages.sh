@@ -7,7 +7,6 @@ trainyard_build_packages=(
   libtorch-dev libopenblas0-pthread
   libgloo-dev libzmq3-dev cppzmq-dev libcereal-dev libtomlplusplus-dev libspdlog-dev libfmt-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libssl-dev libpng-dev libjpeg62-turbo-dev
-  libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev libpng-dev libjpeg62-turbo-dev
   libboost-dev
 )
 # Needed for the tests as well: GoogleTest, what the Python tests and the checks use, and the shells and the reader of

@@ -29,7 +29,7 @@ function make(run, more, age, series, rest = {}) {
   /** @type {RunInfo} */
   const info = {
     run, name, file: `${name}.toml`, state: 'ended', live: false, source: 'past', started_ns: now - age * hour, step: 0, total_steps: 20000,
-    directory: `/home/ada/experiments/runs/${run}`, message: '', ...more,
+    directory: `/home/user/experiments/runs/${run}`, message: '', ...more,
   };
   const result = {
     info,
@@ -104,7 +104,7 @@ export function mockRuns() {
   const long = make('shakespeare-k2p', { state: 'running', live: true, source: 'live', step: 1_000_000, total_steps: 1_250_000 }, 1.6, language(1_250_000), {
     perSecond: 170, logTotal: 60_000, sampleCount: 140,
     changes: [
-      { time_ns: now - 1.2 * hour, step: 241_000, component: 'optimizer', name: 'lr', from: 0.0006, to: 0.001, who: 'ada (page)' },
+      { time_ns: now - 1.2 * hour, step: 241_000, component: 'optimizer', name: 'lr', from: 0.0006, to: 0.001, who: 'page' },
       { time_ns: now - 0.4 * hour, step: 733_120, component: 'accelerator_host', name: 'clip_norm', from: 0, to: 1, who: 'trainyard param set' },
     ],
     alerts: [
@@ -122,7 +122,7 @@ export function mockRuns() {
     make('mnist-2ab', { step: 1120, total_steps: 1120 }, 27, images(1120, 0.97), { sampleCount: 24, sample: digits, hyperparameters: hyperparametersOf('mnist', 0.01, 128, 2) }),
     make('mnist-7qq', { step: 640, total_steps: 1120, state: 'failed', message: 'component \'data_loader\': sample 57: train-images-idx3-ubyte.gz ends in the middle of an image' }, 30, images(1120, 0.95), { hyperparameters: hyperparametersOf('mnist', 0.002) }),
     make('cifar10-b0t', { step: 9_300, total_steps: 39_000, state: 'killed', message: 'process \'main\' was ended by signal 9 (out of memory?)' }, 52, images(39_000, 0.92)),
-    make('cifar10-a41', { step: 39_000, total_steps: 39_000, source: 'recording', directory: '/home/ada/recordings/cifar10-a41.mcap' }, 75, images(39_000, 0.93), { graph: { ranks: 1, stepsPerSecond: 60, timed: false } }),
+    make('cifar10-a41', { step: 39_000, total_steps: 39_000, source: 'recording', directory: '/home/user/recordings/cifar10-a41.mcap' }, 75, images(39_000, 0.93), { graph: { ranks: 1, stepsPerSecond: 60, timed: false } }),
     ...Array.from({ length: 14 }, (_, index) => make(`sweep-lr-${String(index).padStart(2, '0')}`, { step: 5000, total_steps: 5000, name: 'sweep' }, 100 + index, images(5000, 0.9 + index * 0.005), { hyperparameters: hyperparametersOf('mnist', 0.0005 * 1.5 ** index, 64, index) })),
   ];
   const bad = make(hostile, { state: 'running', live: true, source: 'live', step: 5_000, total_steps: null, name: hostile, file: 'a-very-long-name-of-a-launch-file-that-nobody-should-ever-choose-but-somebody-will.toml', message: '' }, 6, [
