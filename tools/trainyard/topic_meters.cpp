@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
-using Cells = std::vector<std::string>;
+using CellTexts = std::vector<std::string>;
 
 std::int64_t now_ns() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
@@ -31,13 +31,13 @@ std::int64_t now_ns() { return std::chrono::nanoseconds(std::chrono::system_cloc
 struct Meter {
   const char* verb;
   const char* help;
-  Cells heading;
-  Cells (*cells)(const TopicWindow& window, std::int64_t since_ns);
+  CellTexts heading;
+  CellTexts (*cells)(const TopicWindow& window, std::int64_t since_ns);
   json (*values)(const TopicWindow& window, std::int64_t since_ns);
   const char* needs;  ///< How many messages are enough.
 };
 
-Cells rate_cells(const TopicWindow& window, std::int64_t) {
+CellTexts rate_cells(const TopicWindow& window, std::int64_t) {
   const std::optional<Rate> rate = rate_of(window.records());
   if (!rate) return {};
   const Spread& interval = rate->interval_s;
@@ -56,7 +56,7 @@ json rate_values(const TopicWindow& window, std::int64_t) {
           {"interval_std_s", interval.deviation}};
 }
 
-Cells bandwidth_cells(const TopicWindow& window, std::int64_t) {
+CellTexts bandwidth_cells(const TopicWindow& window, std::int64_t) {
   const std::optional<Bandwidth> bandwidth = bandwidth_of(window.records());
   if (!bandwidth) return {};
   const Spread& size = bandwidth->message_bytes;
@@ -76,7 +76,7 @@ json bandwidth_values(const TopicWindow& window, std::int64_t) {
           {"message_max_bytes", size.max}};
 }
 
-Cells delay_cells(const TopicWindow& window, std::int64_t since_ns) {
+CellTexts delay_cells(const TopicWindow& window, std::int64_t since_ns) {
   const std::optional<Delay> delay = delay_of(window.records(), since_ns);
   if (!delay) return {};
   return {seconds_text(delay->mean), seconds_text(delay->min), seconds_text(delay->p50), seconds_text(delay->p99),
@@ -133,7 +133,7 @@ class Report {
   void show(const TopicWindow& window) {
     if (arguments_.as_json) return print(values(window).dump());
     if (!std::exchange(has_heading_, true)) show_heading();
-    const Cells cells = meter_.cells(window, since_ns_);
+    const CellTexts cells = meter_.cells(window, since_ns_);
     if (window.messages() == shown_ || cells.empty()) {
       print(window.messages() == shown_ ? "no new messages" : "not enough messages yet");
     } else {
@@ -148,7 +148,7 @@ class Report {
       all["summary"] = true;
       return print(all.dump());
     }
-    const Cells cells = meter_.cells(window, since_ns_);
+    const CellTexts cells = meter_.cells(window, since_ns_);
     if (!cells.empty()) {
       if (!std::exchange(has_heading_, true)) show_heading();
       print(row(cells, std::to_string(window.records().size()), std::to_string(window.missed())));
@@ -178,7 +178,7 @@ class Report {
   }
 
   /// The columns have room for every number, so that rows stay aligned from second to second, within 80 columns.
-  static std::string row(const Cells& cells, const std::string& window, const std::string& missed) {
+  static std::string row(const CellTexts& cells, const std::string& window, const std::string& missed) {
     std::string line;
     for (const std::string& cell : cells) line += fmt::format("{:>12}", cell);
     return line + fmt::format("{:>8}{:>9}", window, missed);
