@@ -59,10 +59,10 @@ def run_member(kind: Type[Component]) -> None:
         # What the program prints goes through a pipe, and shall be seen at once.
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
         keys = Keys.read(sys.stdin.buffer.read(4096))
-        code = Host(kind, arguments.process, arguments.control, keys).run()
+        Host(kind, arguments.process, arguments.control, keys).run()
     except TrainyardError as error:
         sys.exit(f"{os.path.basename(sys.argv[0])}: {error}")
     sys.stdout.flush()
     sys.stderr.flush()
     # Threads of the user's program must not keep a process whose component is finalized.
-    os._exit(code)
+    os._exit(0)

@@ -68,8 +68,8 @@ class Host:
         self._wiring: Optional[Wiring] = None
         self._pool, self._imports = Pool(), Imports(0, self._wake_from_elsewhere)
 
-    def run(self) -> int:
-        """Returns the exit code."""
+    def run(self) -> None:
+        """Returns when the component is finalized. Whether it has failed, it has told the launcher."""
         self._control.start()
         while not self._ended:
             due = self._timers[0][0] - time.monotonic() if self._timers else 1.0
@@ -84,7 +84,6 @@ class Host:
                 self._announce_connected(self._wiring)
             self._imports.release()
         self._control.end()
-        return 1 if self._state == "error" else 0
 
     # What components use.
 
