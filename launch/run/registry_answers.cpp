@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -166,7 +167,7 @@ json describe_run(const RunContext& run) {
           {"file", run.plan.file},
           {"pid", ::getpid()},
           {"directory", run.directory.path()},
-          {"output_directory", run.plan.output_directory},
+          {"output_directory", (std::filesystem::current_path() / run.plan.output_directory).string()},
           {"seed", run.plan.seed},
           {"world_size", run.plan.world_size},
           {"version", TRAINYARD_VERSION},

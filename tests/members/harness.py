@@ -26,7 +26,9 @@ class MembersTest(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ty"))
         self.environment = {**os.environ, "XDG_RUNTIME_DIR": str(self.folder),
                             "PYTHONPATH": str(SOURCES / "tools" / "clients" / "python"),
-                            "PYTHONDONTWRITEBYTECODE": "1"}
+                            "PYTHONDONTWRITEBYTECODE": "1",
+                            # Launch files say "python3"; another one in the path may lack pyzmq and numpy.
+                            "PATH": "/usr/bin:" + os.environ.get("PATH", "")}
         os.environ["XDG_RUNTIME_DIR"] = str(self.folder)
         self.launches, self._run = [], None
 

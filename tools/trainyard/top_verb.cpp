@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "archive/run_record.h"
 #include "messages/error.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/run_finder.h"
@@ -76,6 +77,7 @@ class Top {
         run_(find_run(arguments.run)),
         registry_(context_, run_.registry),
         observer_(registry_),
+        output_directory_(registry_.ask("run").value("output_directory", "")),
         progress_(context_, run_) {
     choice_.processes = arguments.processes;
   }
@@ -199,12 +201,24 @@ class Top {
     return std::max(TopScreen::size().rows, kOtherLines + 1) - kOtherLines;
   }
 
+  /// Returns true if the run has ended without recording its end. What processes say on the way out is no proof: they
+  /// end in order even if their launcher was killed.
+  bool was_killed() const {
+    try {
+      for (const archive::LaunchRecord& launch : archive::read_run(output_directory_).launches) {
+        if (launch.run == run_.run) return archive::state_now(launch) == archive::LaunchState::kKilled;
+      }
+    } catch (const Error&) {
+      // The run keeps no records, for instance because its disk is full.
+    }
+    return progress_.killed() || visitors::read_run(run_.directory).has_value();
+  }
+
   std::optional<int> check_run() {
     progress_.listen(std::chrono::milliseconds(0));
     if (visitors::is_alive(run_)) return {};
     screen_.reset();
-    const bool killed = progress_.killed() || visitors::read_run(run_.directory).has_value();
-    if (killed) throw Error(Code::kPeerLost, "the run {} was killed", run_.run);
+    if (was_killed()) throw Error(Code::kPeerLost, "the run {} was killed", run_.run);
     if (!arguments_.as_json) std::printf("the run %s has ended\n", run_.run.c_str());
     return kExitOk;
   }
@@ -252,6 +266,7 @@ class Top {
   visitors::RunInfo run_;
   visitors::RegistryClient registry_;
   visitors::RunObserver observer_;
+  std::string output_directory_;
   TopProgress progress_;
   TopChoice choice_;
   std::optional<TopScreen> screen_;
