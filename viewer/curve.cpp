@@ -40,7 +40,8 @@ class Bucket {
     curve.x.push_back(x);
     curve.low.push_back(count_ > 0 ? low_ : kNone);
     curve.high.push_back(count_ > 0 ? high_ : kNone);
-    curve.mean.push_back(count_ > 0 ? sum_ / static_cast<double>(count_) : kNone);
+    // Rounding can put the mean of equal values beside them.
+    curve.mean.push_back(count_ > 0 ? std::clamp(sum_ / static_cast<double>(count_), low_, high_) : kNone);
     curve.smooth.push_back(smooth);
     *this = {};
   }

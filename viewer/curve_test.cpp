@@ -10,6 +10,7 @@
 namespace trainyard::viewer {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -120,6 +121,15 @@ TEST(CurveTest, HasTheMinimumMaximumAndMeanOfEachBucket) {
     rows += count;
   }
   EXPECT_EQ(rows, 3000u) << "no row is left out or counted twice";
+}
+
+TEST(CurveTest, TheMeanOfEqualValuesIsThatValue) {
+  Columns columns;
+  for (std::uint64_t step = 1; step <= 100; ++step) columns.add(row(step, 0.001));
+  for (std::size_t points = 1; points <= 10; ++points) {
+    const Curve curve = curve_of(columns, loss(columns), {.points = points});
+    EXPECT_THAT(curve.mean, Each(0.001)) << points;
+  }
 }
 
 TEST(CurveTest, SmoothsFromTheFirstRowWhateverTheWindow) {
