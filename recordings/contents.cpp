@@ -38,8 +38,8 @@ std::string read_content(const InputFile& file, std::uint64_t offset, std::uint6
 
 std::string open_chunk(const ChunkRecord& record) {
   std::string records = decompress(record.compression, record.records, record.size);
-  if (record.crc != 0 && crc32_of(records) != record.crc) {
-    throw Error(Code::kCorrupt, "the checksum of a chunk is wrong");
+  if (const std::uint32_t crc = crc32_of(records); record.crc != 0 && crc != record.crc) {
+    throw Error(Code::kCorrupt, "the checksum of a chunk is {:08x}, but it should be {:08x}", crc, record.crc);
   }
   return records;
 }

@@ -27,36 +27,24 @@ bool McapReader::read_summary() {
   const std::uint64_t end = file_.size() - tail;
   const auto [opcode, length] = read_head(file_, end);
   if (opcode != Opcode::kFooter || length != kFooterBytes - kRecordHead)
-    throw Error(Code::kCorrupt, "it has no footer");
+    throw Error(Code::kCorrupt, "it has no footer at byte {}", end);
   const Footer footer = parse_footer(read_content(file_, end, length, kMostMetadataBytes));
   if (footer.summary_start == 0) return false;
   if (footer.summary_start > end || end - footer.summary_start > kMostDescriptionBytes) {
-    throw Error(Code::kCorrupt, "its footer is wrong");
+    throw Error(Code::kCorrupt, "its footer says that the summary begins at byte {} of {}", footer.summary_start,
+                file_.size());
   }
   // The checksum covers the footer, too, up to the checksum.
   const std::string summary = file_.read(footer.summary_start, end - footer.summary_start + kFooterBytes);
   std::string_view rest = std::string_view(summary).substr(0, summary.size() - sizeof footer.summary_crc);
-  if (footer.summary_crc != 0 && crc32_of(rest) != footer.summary_crc) {
-    throw Error(Code::kCorrupt, "the checksum of its summary is wrong");
+  if (const std::uint32_t crc = crc32_of(rest); footer.summary_crc != 0 && crc != footer.summary_crc) {
+    throw Error(Code::kCorrupt, "the checksum of its summary is {:08x}, but it should be {:08x}", crc,
+                footer.summary_crc);
   }
   rest = std::string_view(summary).substr(0, end - footer.summary_start);
   while (!rest.empty()) {
     const auto [kind, content] = take_record(rest);
-    if (kind == Opcode::kSchema) {
-      SchemaRecord schema = parse_schema_record(content);
-      contents_.schemas.emplace(schema.id, std::move(schema));
-    } else if (kind == Opcode::kChannel) {
-      ChannelRecord channel = parse_channel(content);
-      contents_.channels.emplace(channel.id, std::move(channel));
-    } else if (kind == Opcode::kChunkIndex) {
-      contents_.chunks.push_back({.index = parse_chunk_index(content)});
-    } else if (kind == Opcode::kStatistics) {
-      contents_.statistics = parse_statistics(content);
-    } else if (kind == Opcode::kMetadataIndex) {
-      ByteReader reader(content, "metadata index record");
-      const auto offset = reader.number<std::uint64_t>();
-      read_metadata({offset, reader.number<std::uint64_t>(), std::string(reader.text())});
-    }
+    keep(kind, content);
   }
   const std::string head =
       read_content(file_, kMagic.size(), read_head(file_, kMagic.size()).second, kMostMetadataBytes);
@@ -64,11 +52,29 @@ bool McapReader::read_summary() {
   return !contents_.chunks.empty() || contents_.statistics.messages == 0;
 }
 
+void McapReader::keep(Opcode kind, std::string_view content) {
+  if (kind == Opcode::kSchema) {
+    SchemaRecord schema = parse_schema_record(content);
+    contents_.schemas.emplace(schema.id, std::move(schema));
+  } else if (kind == Opcode::kChannel) {
+    ChannelRecord channel = parse_channel(content);
+    contents_.channels.emplace(channel.id, std::move(channel));
+  } else if (kind == Opcode::kChunkIndex) {
+    contents_.chunks.push_back({.index = parse_chunk_index(content)});
+  } else if (kind == Opcode::kStatistics) {
+    contents_.statistics = parse_statistics(content);
+  } else if (kind == Opcode::kMetadataIndex) {
+    ByteReader reader(content, "metadata index record");
+    const auto offset = reader.number<std::uint64_t>();
+    read_metadata({offset, reader.number<std::uint64_t>(), std::string(reader.text())});
+  }
+}
+
 void McapReader::read_metadata(const MetadataIndex& index) {
   const auto [opcode, length] = read_head(file_, index.offset);
   // A hostile summary could name one large record many times.
   if (opcode != Opcode::kMetadata || contents_.metadata.size() >= 1000) {
-    throw Error(Code::kCorrupt, "its index of metadata is wrong");
+    throw Error(Code::kCorrupt, "its index of metadata names byte {}, where none is", index.offset);
   }
   contents_.metadata.push_back(parse_metadata(read_content(file_, index.offset, length, kMostMetadataBytes / 64)));
 }

@@ -30,6 +30,7 @@ class McapReader {
  private:
   // Reads the summary. Returns false if there is none.
   bool read_summary();
+  void keep(Opcode kind, std::string_view content);  // One record of the summary.
   void read_metadata(const MetadataIndex& index);
   void read_all(const std::string& why);
 

@@ -7,6 +7,7 @@
 
 #include "messages/error.h"
 #include "messages/limits.h"
+#include "messages/printable.h"
 #include "messages/recorded_json.h"
 #include "recordings/base64.h"
 
@@ -48,7 +49,8 @@ std::uint64_t trace_of(const json& value) {
   const std::string& text = value.get_ref<const std::string&>();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), trace, 16);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw Error(Code::kCorrupt, "a recorded message has a trace that is no hexadecimal number");
+    throw Error(Code::kCorrupt, "a recorded message has the trace '{}', which is no hexadecimal number",
+                printable(text.substr(0, 40)));
   }
   return trace;
 }
@@ -58,7 +60,7 @@ std::vector<std::string> payloads_of(const json& value) {
   if (!value.is_array() || value.size() > kMaxPayloads) return payloads;
   for (const json& one : value) {
     auto bytes = one.is_string() ? bytes_of_base64(one.get_ref<const std::string&>()) : std::nullopt;
-    if (!bytes) throw Error(Code::kCorrupt, "a recorded message has a payload that is no base64");
+    if (!bytes) throw Error(Code::kCorrupt, "payload {} of a recorded message is not base64", payloads.size());
     payloads.push_back(std::move(*bytes));
   }
   return payloads;

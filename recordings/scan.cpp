@@ -41,7 +41,9 @@ class Scanner {
     std::uint64_t length = 0;
     try {
       std::tie(opcode, length) = read_head(file_, begin);
-      if (opcode == Opcode{} || opcode > Opcode::kDataEnd) throw Error(Code::kCorrupt, "no record begins here");
+      if (opcode == Opcode{} || opcode > Opcode::kDataEnd) {
+        throw Error(Code::kCorrupt, "no record begins here: {} is no kind of record", static_cast<int>(opcode));
+      }
     } catch (const Error& error) {
       return skip_to_chunk(error);
     }

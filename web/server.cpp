@@ -38,7 +38,8 @@ asio::ip::address parse_address(const std::string& text) {
 void check(const Settings& settings, const asio::ip::address& address) {
   const bool tls = !settings.certificate.empty() && !settings.key.empty();
   if (!tls && (!settings.certificate.empty() || !settings.key.empty())) {
-    throw Error(Code::kInvalidArgument, "a certificate and its key are needed together; only one of them was given");
+    throw Error(Code::kInvalidArgument, "a certificate and its key are needed together; only the {} was given",
+                settings.key.empty() ? "certificate" : "key");
   }
   if (!address.is_loopback() && !tls) {
     throw Error(Code::kInvalidArgument,

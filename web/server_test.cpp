@@ -363,7 +363,7 @@ TEST_F(ServerTest, DoesNotStartOutsideOfLoopbackWithoutTls) {
   settings = {.address = "example.org"};
   EXPECT_EQ(error(), "the address 'example.org' is not an IP address, such as 127.0.0.1 or ::1");
   settings = {.certificate = "/nowhere/cert.pem"};
-  EXPECT_EQ(error(), "a certificate and its key are needed together; only one of them was given");
+  EXPECT_EQ(error(), "a certificate and its key are needed together; only the certificate was given");
   settings.key = "/nowhere/key.pem";
   EXPECT_EQ(error(), "there is no file /nowhere/cert.pem");
   start();

@@ -23,8 +23,9 @@ constexpr std::chrono::seconds kLongestEnd{3};
 
 visitors::RunInfo own_run() {
   const char* directory = std::getenv("TRAINYARD_RUN_DIRECTORY");
-  const auto run = visitors::read_run(directory == nullptr ? "" : directory);
-  if (!run) throw Error(Code::kNotFound, std::string("TRAINYARD_RUN_DIRECTORY does not name the directory of a run"));
+  const std::string given = directory == nullptr ? "" : directory;
+  const auto run = visitors::read_run(given);
+  if (!run) throw Error(Code::kNotFound, "TRAINYARD_RUN_DIRECTORY = '{}' does not name the directory of a run", given);
   return *run;
 }
 
