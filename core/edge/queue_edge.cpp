@@ -17,6 +17,11 @@ QueueEdge::QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, Ev
       credits_(*this),
       incoming_(*this) {}
 
+void QueueEdge::collect_with(Collector& collector) {
+  collector_ = &collector;
+  collector.add(incoming_);
+}
+
 bool QueueEdge::has_room() const {
   const auto room = [this] {
     return within_window(sent_messages_ - consumed_messages_.load(std::memory_order_acquire),
@@ -34,7 +39,13 @@ void QueueEdge::transmit(const Envelope& envelope) {
   ++sent_messages_;
   sent_bytes_ += envelope.bytes;
   ring_.push(Envelope(envelope));  // The ring cannot be full, because the window is its capacity.
-  receiver_.wake();
+  if (collector_ == nullptr) return receiver_.wake();
+  collector_->announce(half_full());
+}
+
+bool QueueEdge::half_full() const {
+  return 2 * (sent_messages_ - consumed_messages_.load(std::memory_order_relaxed)) >= window_messages_ ||
+         2 * (sent_bytes_ - consumed_bytes_.load(std::memory_order_relaxed)) >= window_bytes_;
 }
 
 void QueueEdge::consumed(const Envelope& envelope) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "core/edge/collector.h"
 #include "core/edge/delivery.h"
 #include "core/edge/edge.h"
 #include "core/loop/event_loop.h"
@@ -14,8 +15,8 @@ namespace trainyard::core {
 /// counters.
 ///
 /// `transmit` and the functions of Edge run on the sender's loop; `consumed` and Incoming::poll run on the receiver's.
-/// Each counter has one writer. Every message wakes the receiver, which costs one load if the receiver is awake.
-/// Returned credit wakes the sender only if the sender has requested this.
+/// Each counter has one writer. Every message wakes the receiver, which costs one load if the receiver is awake, unless
+/// a Collector lets the receiver rest. Returned credit wakes the sender only if the sender has requested this.
 class QueueEdge final : public Edge, public Receiver {
  public:
   QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
@@ -27,8 +28,11 @@ class QueueEdge final : public Edge, public Receiver {
 
   /// Returns the source that detects returned credit. It is added to the sender's loop.
   Source& credit_source() { return credits_; }
-  /// Returns the source that removes messages from the ring. It is added to the receiver's loop.
+  /// Returns the source that removes messages from the ring. It is added to the receiver's loop, unless a collector has
+  /// it.
   Source& message_source() { return incoming_; }
+  /// Gives the source of messages to a collector of the receiver's loop. Call this before the first message is sent.
+  void collect_with(Collector& collector);
 
  private:
   // There are two sources because an edge has work for two loops.
@@ -53,6 +57,8 @@ class QueueEdge final : public Edge, public Receiver {
 
   bool has_room() const override;
   void transmit(const Envelope& envelope) override;
+  // Returns true if at least half of the window is used.
+  bool half_full() const;
 
   InputBase& input_;
   EventLoop& sender_;
@@ -60,6 +66,7 @@ class QueueEdge final : public Edge, public Receiver {
   SpscRing<Envelope> ring_;
   Credits credits_;
   Incoming incoming_;
+  Collector* collector_ = nullptr;
   std::uint64_t sent_messages_ = 0;  ///< The number of messages sent, used by the sender.
   std::uint64_t sent_bytes_ = 0;     ///< The number of bytes sent, used by the sender.
   mutable bool starved_ = false;     ///< Used by the sender: true if it waits for credit.

@@ -10,6 +10,9 @@ namespace {
 /// The most messages, and bytes of tensors, that wait between a component's loop and the gateway's.
 constexpr std::uint64_t kTapMessages = 64;
 constexpr std::uint64_t kTapBytes = 32u << 20;
+/// How long messages may wait there for one another. A visitor does not notice this time, in which a fast run makes
+/// several steps.
+constexpr auto kRest = std::chrono::milliseconds(2);
 constexpr std::size_t kEarlyRecords = 256;
 /// How long a visitor that disconnected silently may still be counted.
 constexpr auto kSweepInterval = std::chrono::milliseconds(1000);
@@ -29,7 +32,7 @@ class Gateway::Tap {
         input_(gateway, output, *this),
         edge_(output, input_, sender_, home_, kVisitorEdge, Policy::kDropOldest, kTapMessages, kTapBytes),
         door_(gateway.door_) {
-    home_.add(edge_.message_source());
+    edge_.collect_with(gateway.collector_);
   }
 
   /// Sends every further message to the edge, and before them the last one, if the output is latched.
@@ -118,10 +121,11 @@ class Gateway::Tap {
 };
 
 Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find)
-    : Component(context), find_(std::move(find)), door_(zmq, address, door_owner()) {
+    : Component(context), find_(std::move(find)), door_(zmq, address, door_owner()), collector_(loop(), kRest) {
   // Everything from here on runs on the gateway's own loop, on the control thread.
   loop().add(door_);
   loop().add(door_.connections());
+  loop().add(collector_);
   loop().after(kSweepInterval, [this] { sweep(); });
   // The gateway is a component only in so far as it has ports and a loop: it is in no plan, and nobody else will
   // activate it.

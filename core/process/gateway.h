@@ -10,6 +10,7 @@
 #include <zmq.hpp>
 
 #include "core/component/component.h"
+#include "core/edge/collector.h"
 #include "core/edge/queue_edge.h"
 #include "core/logging/logging.h"
 #include "core/transport/visitor_door.h"
@@ -22,7 +23,8 @@ namespace trainyard::core {
 /// An output that visitors listen to has one tap, however many visitors there are. A tap is an additional bounded ring
 /// from the component's loop to the gateway's loop. The gateway encodes each message once and sends it to the visitors
 /// as their credits allow. A full ring drops its oldest entries and counts them. The component only pushes messages
-/// into the ring, so visitors that are slow, stopped, many or gone do not delay it.
+/// into the ring, so visitors that are slow, stopped, many or gone do not delay it. A collector empties the rings a few
+/// hundred times a second, so that a component that sends often need not wake the gateway for every message.
 class Gateway final : public Component {
  public:
   /// A function that returns the outputs of this process that publish a topic. The list may be empty.
@@ -70,6 +72,7 @@ class Gateway final : public Component {
   Output<LogRecord> log_{*this, "log", "log records of this process", {.topic = "/log"}};
   FindOutputs find_;
   VisitorDoor door_;
+  Collector collector_;
   std::map<OutputBase*, std::unique_ptr<Tap>> taps_;  ///< One for each output that a visitor has ever listened to.
   /// The records from before the first subscriber of the log; the oldest are dropped first.
   std::deque<LogRecord> early_;
