@@ -24,6 +24,8 @@ constexpr std::size_t kMaxChanges = 10'000;
 constexpr std::size_t kMaxText = 64u << 10;
 /// At most so many elements of a list are pushed at a time.
 constexpr std::uint64_t kMaxNews = 200;
+/// Pages that watch the graph get news several times a second.
+constexpr std::chrono::seconds kGraphInterest{2};
 
 std::string bounded(std::string text) {
   if (text.size() > kMaxText) text = text.substr(0, kMaxText) + " ...";
@@ -248,6 +250,7 @@ json Book::alerts() const {
 
 json Book::graph() const {
   const std::lock_guard lock(mutex_);
+  graph_read_ = std::chrono::steady_clock::now();
   if (graph_.is_null()) throw Error(Code::kNotFound, "nothing is known of the components of '{}'", identity_.run);
   return graph_;
 }
@@ -255,6 +258,11 @@ json Book::graph() const {
 json Book::hyperparameters() const {
   const std::lock_guard lock(mutex_);
   return hyperparameters_;
+}
+
+bool Book::graph_is_watched() const {
+  const std::lock_guard lock(mutex_);
+  return std::chrono::steady_clock::now() < graph_read_ + kGraphInterest;
 }
 
 Identity Book::identity() const {
@@ -311,7 +319,9 @@ void Book::append_news(const std::string& what, Positions& positions, std::vecto
       if (known != columns.rows()) changed[stage] = known = columns.rows();
     }
     if (!changed.empty()) news.push_back({{"push", "curves"}, {"stages", std::move(changed)}});
-  } else if (what == "graph" && positions.graph != graph_number_) {
+  } else if (what == "graph") {
+    graph_read_ = std::chrono::steady_clock::now();
+    if (positions.graph == graph_number_) return;
     positions.graph = graph_number_;
     news.push_back({{"push", "graph"}, {"graph", graph_}});
   } else if (what == "log") {

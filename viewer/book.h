@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -81,6 +82,9 @@ class Book {
   /// Returns the positions of a page that knows everything up to now.
   Positions positions() const;
 
+  /// Returns whether somebody looks at the graph now: has asked for it, or got news of it, within the last seconds.
+  bool graph_is_watched() const;
+
   Identity identity() const;
   RunPhase phase() const;
   std::uint64_t step() const;
@@ -104,6 +108,7 @@ class Book {
   Newest<Alert> alerts_;
   nlohmann::json graph_;
   std::uint64_t graph_number_ = 0;
+  mutable std::chrono::steady_clock::time_point graph_read_;  ///< When somebody looked at the graph.
   nlohmann::json hyperparameters_ = nlohmann::json::object();
 };
 

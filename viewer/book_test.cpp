@@ -163,5 +163,14 @@ TEST_F(QuestionsTest, EachMistakeIsNamed) {
   EXPECT_THAT(ask({{"op", 7}}).get<std::string>(), HasSubstr("op: 7 is not allowed"));
 }
 
+TEST(BookTest, KnowsWhetherSomebodyLooksAtTheGraph) {
+  Book book({.run = "mnist-1"});
+  Positions positions = book.positions();
+  book.news({"curves", "log"}, positions);
+  EXPECT_FALSE(book.graph_is_watched());
+  book.news({"curves", "graph"}, positions);
+  EXPECT_TRUE(book.graph_is_watched());
+}
+
 }  // namespace
 }  // namespace trainyard::viewer

@@ -24,6 +24,7 @@
 #include "viewer/graph.h"
 #include "viewer/rules.h"
 #include "viewer/run_file.h"
+#include "visitors/run_observer.h"
 #include "visitors/watch.h"
 
 namespace trainyard::viewer {
@@ -33,6 +34,8 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
+constexpr auto kPollInterval = 1s;
+constexpr auto kShortLook = 300ms;
 constexpr std::size_t kMaxErrands = 32;
 constexpr std::size_t kSliceBytes = 1u << 20;
 /// What arrives while the file is being read for the first time waits in a list of at most so many messages. More of
@@ -88,6 +91,7 @@ class Follower::Work {
       : follower_(follower),
         book_(*follower.book_),
         registry_(context, follower.run_.registry),
+        observer_(registry_),
         rules_(all_rules([this](Alert alert) { raise(std::move(alert)); })) {
     identify();
     file_.emplace(identity_.directory + "/metrics.jsonl", identity_.started_ns);
@@ -130,9 +134,8 @@ class Follower::Work {
   }
 
   std::vector<std::string> existing_topics() {
-    topics_ = ask("topics");
     std::vector<std::string> wanted;
-    for (const json& topic : topics_) {
+    for (const json& topic : ask("topics")) {
       const std::string name = topic.value("topic", "");
       for (const char* each : {"/metrics", "/log", "/predictions", "/checkpoints", "/orders", "/rank_metrics"}) {
         if (name == each) wanted.push_back(name);
@@ -201,62 +204,46 @@ class Follower::Work {
     waiting_.clear();
   }
 
+  // A launcher that is slow to answer delays nothing else.
   void poll() {
     try {
-      take_answers();
+      if (const auto observation = observer_.answer(0ms)) on_observation(*observation);
     } catch (const Error&) {
       // The launcher is busy with too many calls. It is asked again soon.
-      nodes_question_.reset();
-      counters_question_.reset();
     }
-    if (Clock::now() < next_poll_) return;
-    next_poll_ = Clock::now() + 1s;
-    // An answer that has not come for ten seconds will not come.
-    if ((nodes_question_ || counters_question_) && Clock::now() < give_up_) return;
-    give_up_ = Clock::now() + 10s;
-    counters_question_.reset();
-    nodes_question_ = registry_.post({{"op", "nodes"}});
+    // The first look of a page only begins the accounting; a short one follows, so that there is something to see soon.
+    const bool begins = book_.graph_is_watched() && !watched_;
+    watched_ = book_.graph_is_watched();
+    if (!begins && Clock::now() < next_poll_) return;
+    next_poll_ = Clock::now() + (begins ? kShortLook : kPollInterval);
+    observer_.ask(watched_ ? visitors::Accounting::kOn : visitors::Accounting::kOff);
     // The file has what was missed as a message.
     if (caught_up_) file_->read(kSliceBytes, book_);
   }
 
-  // Questions are sent, and their answers are taken when they are there: a launcher that is slow delays nothing else.
-  void take_answers() {
-    if (nodes_question_) {
-      auto nodes = registry_.answer(*nodes_question_, 0ms);
-      if (!nodes) return;
-      nodes_question_.reset();
-      nodes_ = *std::move(nodes);
-      counters_question_ = registry_.post({{"op", "call"}, {"method", "counters"}});
-    } else if (counters_question_) {
-      const auto counters = registry_.answer(*counters_question_, 0ms);
-      if (!counters) return;
-      counters_question_.reset();
-      on_picture(graph_.make(nodes_, *counters, topics_, now_ns()));
-    }
+  void on_observation(const visitors::Observation& observation) {
+    apply_rules(observation);
+    const bool active = std::ranges::all_of(
+        observation.nodes, [](const auto& each) { return each.state == "active" || each.plugin.empty(); });
+    if (active && book_.phase() == RunPhase::kStarting) book_.set_phase(RunPhase::kRunning);
+    if (active && !std::exchange(asked_parameters_, true)) ask_parameters(observation);
+    book_.set_graph(graph_of(observation, now_ns()));
   }
 
-  void on_picture(json graph) {
+  void apply_rules(const visitors::Observation& observation) {
     Poll poll{.time_ns = now_ns(), .step = book_.step()};
     struct statvfs disk {};
     if (::statvfs(identity_.directory.c_str(), &disk) == 0) poll.free_bytes = disk.f_bavail * disk.f_frsize;
-    for (const json& edge : graph["edges"]) {
-      poll.dropped[fmt::format("{} -> {} ({})", edge["from"].get<std::string>(), edge["to"].get<std::string>(),
-                               edge["topic"].get<std::string>())] = edge["dropped"];
+    for (const auto& edge : observation.edges) {
+      poll.dropped[fmt::format("{} -> {} ({})", edge.from, edge.to, edge.topic)] = edge.dropped;
     }
     for (const auto& rule : rules_) rule->on_poll(poll);
-    const auto& components = graph["components"];
-    const bool active = std::ranges::all_of(
-        components, [](const json& each) { return each["state"] == "active" || each["plugin"] == ""; });
-    if (active && book_.phase() == RunPhase::kStarting) book_.set_phase(RunPhase::kRunning);
-    if (active && !std::exchange(asked_parameters_, true)) ask_parameters(components);
-    book_.set_graph(std::move(graph));
   }
 
-  void ask_parameters(const json& components) {
+  void ask_parameters(const visitors::Observation& observation) {
     std::vector<std::string> names;
-    for (const json& each : components) {
-      if (each["plugin"] != "" && (each["rank"].is_null() || each["rank"] == 0)) names.push_back(each["name"]);
+    for (const auto& each : observation.nodes) {
+      if (!each.plugin.empty() && each.rank.value_or(0) == 0) names.push_back(each.name);
     }
     follower_.post([book = follower_.book_, names](visitors::RegistryClient& registry) {
       json map = json::object();
@@ -306,10 +293,9 @@ class Follower::Work {
   Follower& follower_;
   Book& book_;
   visitors::RegistryClient registry_;
+  visitors::RunObserver observer_;
   std::vector<std::unique_ptr<Rule>> rules_;
   Identity identity_;
-  json topics_, nodes_;
-  GraphMaker graph_;
   std::optional<RunFile> file_;
   std::optional<visitors::Watch> watch_;
   std::vector<std::function<void()>> waiting_;
@@ -317,8 +303,8 @@ class Follower::Work {
   bool asked_parameters_ = false;
   bool stopping_ = false;  ///< The run has been told to stop.
   std::string error_;      ///< The first error that the run has logged.
-  std::optional<std::uint64_t> nodes_question_, counters_question_;
-  Clock::time_point next_poll_{}, give_up_{};
+  bool watched_ = false;   ///< Somebody looks at the graph.
+  Clock::time_point next_poll_{};
 };
 
 Follower::Follower(visitors::RunInfo run, std::shared_ptr<Book> book, OnAlert on_alert)

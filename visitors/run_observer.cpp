@@ -36,14 +36,32 @@ Observation RunObserver::observe() {
 }
 
 // The registry answers the first question at once, and the second one when every process has answered.
-void RunObserver::ask() {
-  if (counters_question_) return;
+void RunObserver::ask(Accounting accounting) {
+  const auto now = std::chrono::steady_clock::now();
+  if (counters_question_ && now < asked_ + kAnswerDeadline) return;
+  forget_questions();
+  asked_ = now;
+  json body = json::object();
+  if (accounting == Accounting::kOn) body["activity_s"] = kLease.count();
   nodes_question_ = registry_.post({{"op", "nodes"}});
-  counters_question_ =
-      registry_.post({{"op", "call"}, {"method", "counters"}, {"body", {{"activity_s", kLease.count()}}}});
+  counters_question_ = registry_.post({{"op", "call"}, {"method", "counters"}, {"body", std::move(body)}});
+}
+
+void RunObserver::forget_questions() {
+  nodes_question_.reset();
+  counters_question_.reset();
 }
 
 std::optional<Observation> RunObserver::answer(std::chrono::milliseconds deadline) {
+  try {
+    return read_answers(deadline);
+  } catch (...) {
+    forget_questions();
+    throw;
+  }
+}
+
+std::optional<Observation> RunObserver::read_answers(std::chrono::milliseconds deadline) {
   if (nodes_question_) {
     auto nodes = registry_.answer(*nodes_question_, deadline);
     if (!nodes) return {};
@@ -72,6 +90,7 @@ void RunObserver::read_nodes(const json& nodes, Observation& observation) {
                       .process = text_in(node, "process"),
                       .state = text_in(node, "state"),
                       .pid = static_cast<int>(count_in(node, "pid").value_or(0)),
+                      .rank = count_in(node, "rank"),
                       .restarts = count_in(node, "restarts").value_or(0),
                       .shares = {}};
     threads_[read.name] = read.process + "/" + text_in(node, "thread");

@@ -21,6 +21,7 @@ struct ObservedNode {
   std::string process;
   std::string state;
   int pid = 0;
+  std::optional<std::uint64_t> rank;  ///< Empty for an external program.
   std::uint64_t restarts = 0;
   std::optional<ComponentShares> shares;
 };
@@ -52,6 +53,10 @@ struct Observation {
   std::vector<Bottleneck> bottlenecks;
 };
 
+/// Whether an observation makes the components account for their time, which slows the run down slightly. Without it,
+/// an observation has shares only while somebody else makes the components account.
+enum class Accounting : std::uint8_t { kOff, kOn };
+
 /// Observes a run through its registry: how its components spend their time, and how much its processes and edges do.
 /// Each observation covers the time since the previous one. While somebody observes, the components account for their
 /// time; kLease after the last observation they stop.
@@ -73,9 +78,10 @@ class RunObserver {
   Observation observe();
 
   /// Asks the run without waiting, for a program that does something else meanwhile. Does nothing while an answer is
-  /// missing.
-  void ask();
-  /// Returns what observe() returns if the answer to ask() arrives within `deadline`.
+  /// missing, unless it has been missing for so long that it will not come.
+  void ask(Accounting accounting = Accounting::kOn);
+  /// Returns what observe() returns if the answer to ask() arrives within `deadline`. Throws kInvalidArgument or
+  /// kNotFound if the launcher refuses to answer, for instance because it is busy with too many calls; ask() asks anew.
   std::optional<Observation> answer(std::chrono::milliseconds deadline);
 
  private:
@@ -84,6 +90,8 @@ class RunObserver {
     std::int64_t time_ns = 0;
   };
 
+  void forget_questions();
+  std::optional<Observation> read_answers(std::chrono::milliseconds deadline);
   void read_nodes(const nlohmann::json& nodes, Observation& observation);
   void read_shares(const nlohmann::json& answers, Observation& observation);
   void read_processes(const nlohmann::json& answers, Observation& observation);
@@ -95,6 +103,7 @@ class RunObserver {
   RegistryClient& registry_;
   std::optional<std::uint64_t> nodes_question_;
   std::optional<std::uint64_t> counters_question_;
+  std::chrono::steady_clock::time_point asked_;
   nlohmann::json nodes_;
   std::map<std::string, ComponentTotals> totals_;
   std::map<std::string, Sample> samples_;

@@ -147,6 +147,14 @@ class LiveRunTest(unittest.TestCase):
                              {each["name"] for each in graph["components"]})
         self.assertTrue(all(each["state"] == "active" for each in graph["components"]))
         self.assertGreater(graph["processes"][0]["memory_bytes"], 1 << 20)
+        # Who waits for whom: while somebody looks, every component accounts for its time.
+        graph = eventually(lambda: (now := page.ask("graph", run=run))["bottlenecks"] and now)
+        for each in graph["components"]:
+            self.assertLessEqual(each["busy"] + sum(wait["share"] for wait in each["waiting"]), 1.0001, each)
+        host = next(each for each in graph["components"] if each["name"] == "accelerator_host")
+        self.assertIn("optimizer", [wait["for"] for wait in host["waiting"]])
+        self.assertLessEqual({each["component"] for each in graph["bottlenecks"]},
+                             {each["name"] for each in graph["components"]})
         self.assertGreater(page.push("curves")["stages"]["train"], 0)
 
         # A parameter that the page sets changes the run: its own reports say so.

@@ -74,7 +74,7 @@ export function graphOf(info, moving, tick) {
       cpu_percent: moving ? share * 110 + 2 : 0.3,
       memory_bytes: (part === 'accelerator_host' ? 2.1e9 : 9e7) * (1 + 0.02 * random.next()),
       busy: info.timed && moving ? share : info.timed ? 0 : null,
-      waiting: info.timed && moving ? [...(slow ? [{ for: `rank${info.slowRank}/accelerator_host`, share: 0.31 }] : []), ...waits.map(([whom, part]) => ({ for: rename(whom), share: slow ? part * 0.8 : part }))] : null,
+      waiting: info.timed && moving ? [...(slow ? [{ for: `rank${info.slowRank}/accelerator_host`, kind: 'rank', share: 0.31 }] : []), ...waits.map(([whom, waited]) => ({ for: full(whom, rank ?? 0), kind: part === 'data_loader' ? 'room' : 'message', share: slow ? waited * 0.8 : waited }))] : null,
     };
   });
   let number = 0;
@@ -101,6 +101,7 @@ export function graphOf(info, moving, tick) {
   });
   const groups = new Map(components.map((one) => [one.process, one.pid]));
   const processes = [...groups].map(([name, pid]) => ({ name, pid, cpu_percent: moving ? 90 + 15 * random.next() : 0.5, memory_bytes: 2.4e9 + 1e8 * random.next() }));
-  const bottleneck = !info.timed || !moving ? null : info.slowRank !== undefined ? `rank${info.slowRank}/accelerator_host` : full('accelerator_host', 0);
-  return { time_ns: Date.now() * 1e6, components, processes, edges: list, bottleneck };
+  const slowest = info.slowRank !== undefined ? `rank${info.slowRank}/accelerator_host` : full('accelerator_host', 0);
+  const bottlenecks = !info.timed ? null : moving ? [{ component: slowest, share: 0.93 }] : [];
+  return { time_ns: Date.now() * 1e6, components, processes, edges: list, bottlenecks };
 }

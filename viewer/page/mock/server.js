@@ -140,7 +140,7 @@ export class MockServer {
 
   /** @param {MockRun} run */
   graph(run) {
-    const none = { time_ns: Date.now() * 1e6, components: [], processes: [], edges: [], bottleneck: null };
+    const none = { time_ns: Date.now() * 1e6, components: [], processes: [], edges: [], bottlenecks: null };
     return run.info.live || run.info.source === 'recording' ? graphOf(run.graph, run.info.state === 'running', this.tick) : none;
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { bytesPerSecond, count, hertz } from '../lib/format';
+import { bytesPerSecond, count, hertz, percent } from '../lib/format';
 import type { Selection } from './details';
 import { labelWidth, scaleOf, type Layout } from './layout';
 import { topicsOf, type Link, type Model } from './model';
@@ -70,7 +70,7 @@ export function Canvas(props: Props) {
           {model.links.map((link) => {
             const route = layout.routes.get(link.id);
             if (!route) return null;
-            const kind = near(link) ? 'near' : isFull(link) ? 'full' : flowing.has(link.id) ? 'plain' : 'quiet';
+            const kind = near(link) ? 'near' : isFull(link) || holdsUp(link) ? 'full' : flowing.has(link.id) ? 'plain' : 'quiet';
             return (
               <g key={link.id} class={`link ${kind}${chosenNode && !near(link) ? ' far' : ''}`}>
                 <path class="hit" d={route.path} onClick={() => onSelect({ kind: 'link', id: link.id })} />
@@ -86,12 +86,12 @@ export function Canvas(props: Props) {
             <button
               key={link.id}
               type="button"
-              class={`link-label${isFull(link) ? ' full' : ''}${chosenNode && !near(link) ? ' far' : ''}`}
+              class={`link-label${isFull(link) || holdsUp(link) ? ' full' : ''}${chosenNode && !near(link) ? ' far' : ''}`}
               aria-pressed={isChosen(selection, link)}
               style={{ left: `${route.label.x}px`, top: `${route.label.y}px`, maxWidth: `${labelWidth}px` }}
               onClick={() => onSelect({ kind: 'link', id: link.id })}
             >
-              <LinkLabel link={link} />
+              <LinkLabel link={link} model={model} detailed={near(link)} />
             </button>
           );
         })}
@@ -102,7 +102,7 @@ export function Canvas(props: Props) {
             <button
               key={node.id}
               type="button"
-              class={`tile kind-${node.kind}${node.bottleneck ? ' is-bottleneck' : ''}`}
+              class={`tile kind-${node.kind}${node.bottlenecks.length > 0 ? ' is-bottleneck' : ''}`}
               aria-pressed={chosenNode === node.id}
               style={place(box)}
               title={node.kind === 'rank' ? 'Double-click unfolds this rank' : undefined}
@@ -118,7 +118,7 @@ export function Canvas(props: Props) {
   );
 }
 
-function LinkLabel({ link }: { link: Link }) {
+function LinkLabel({ link, model, detailed }: { link: Link; model: Model; detailed: boolean }) {
   const all = topicsOf(link);
   const topics = all.filter((topic) => (topic.rate ?? 0) > 0);
   // While nothing moves, the topic that moved last stays.
@@ -135,6 +135,11 @@ function LinkLabel({ link }: { link: Link }) {
         {hertz(shown.rate)}
         {(shown.bytes ?? 0) >= 1 && <i>{bytesPerSecond(shown.bytes)}</i>}
       </span>
+      {link.wait !== null && (holdsUp(link) || (detailed && link.wait.share >= worthShowing)) && (
+        <span class="label-wait" title={`${titleOf(model, link.wait.waits)} spends ${percent(link.wait.share)} of its time with waiting here`}>
+          {link.wait.waits === link.to ? 'waited for' : 'no room'} {percent(link.wait.share)}
+        </span>
+      )}
       {link.fill !== null && link.fill > 0 && (
         <span class="fill" title={`the fullest window is ${Math.round(link.fill * 100)} % used`}>
           <i style={{ width: `${link.fill * 100}%` }} />
@@ -148,6 +153,13 @@ function LinkLabel({ link }: { link: Link }) {
 const isChosen = (selection: Selection | null, link: Link): boolean => selection?.kind === 'link' && selection.id === link.id;
 
 const isFull = (link: Link): boolean => (link.fill ?? 0) >= 1 || link.dropped > 0;
+
+const titleOf = (model: Model, id: string): string => model.nodes.find((node) => node.id === id)?.title ?? id;
+
+const worthShowing = 0.05;
+
+/** Whether somebody waits on this link for a component that holds up the run. */
+const holdsUp = (link: Link): boolean => link.wait !== null && link.wait.holdsUp && link.wait.share >= worthShowing;
 
 const thickness = (link: Link): string => `${Math.min(4.5, 1.25 + 0.42 * Math.max(0, Math.log10((link.bytes ?? 0) / 1e4)))}px`;
 

@@ -5,7 +5,8 @@ import { run, view } from '../state/place';
 import { logFilter } from '../log/filter';
 import { Button, Foreign, StatePill } from '../ui/parts';
 import { LoadBar } from './tile';
-import { loadOf, topicsOf, type Link, type Model, type Node } from './model';
+import { topicsOf, worstOf, type Link, type Model, type Node } from './model';
+import { causeOf, loadOf } from './waits';
 
 export type Selection = { kind: 'node' | 'link'; id: string };
 
@@ -49,17 +50,16 @@ function Heading({ kind, text, onClose }: { kind: string; text: string; onClose?
 
 function RunDetails({ graph, model, onSelect }: Omit<Props, 'selection'>) {
   const shown = run.value;
-  const slow = model.nodes.find((one) => one.bottleneck);
-  const member = slow?.members.find((one) => one.name === slow.bottleneck);
+  const slow = worstOf(model);
   return (
     <>
       <Heading kind="Run" text={shown?.run ?? ''} />
       {slow && (
         <button type="button" class="callout" onClick={() => onSelect({ kind: 'node', id: slow.id })}>
           <strong>
-            Bottleneck: <bdi>{slow.bottleneck}</bdi>
+            Bottleneck: <bdi>{slow.title}</bdi>
           </strong>
-          {member?.busy != null && <span>{percent(member.busy)} busy; the others wait for it</span>}
+          <HoldsUp node={slow} />
         </button>
       )}
       {shown && (
@@ -122,12 +122,10 @@ function NodeDetails({ node, model, onSelect }: { node: Node; model: Model; onSe
   return (
     <>
       <Heading kind={node.kind === 'rank' ? 'Rank' : node.kind === 'stack' ? `Component of ${node.members.length} ranks` : 'Component'} text={one ? one.name : node.title} onClose={() => onSelect(null)} />
-      {node.bottleneck !== null && (
+      {node.bottlenecks.length > 0 && (
         <p class="callout">
           <strong>Bottleneck</strong>
-          <span>
-            The others wait for {one ? 'this component' : <bdi>{node.bottleneck}</bdi>}.
-          </span>
+          <HoldsUp node={node} />
         </p>
       )}
       {one && <Facts component={one} />}
@@ -142,9 +140,9 @@ function NodeDetails({ node, model, onSelect }: { node: Node; model: Model; onSe
                 <td class="right">{percent(load.busy)}</td>
               </tr>
               {load.waiting.map((wait) => (
-                <tr key={wait.for}>
+                <tr key={wait.kind + wait.for}>
                   <td>
-                    waiting for <bdi>{wait.for}</bdi>
+                    waiting for <bdi>{causeOf(wait)}</bdi>
                   </td>
                   <td class="right">{percent(wait.share)}</td>
                 </tr>
@@ -160,6 +158,24 @@ function NodeDetails({ node, model, onSelect }: { node: Node; model: Model; onSe
         <Button label="Show its log" icon="log" onPress={showLog} />
       </footer>
     </>
+  );
+}
+
+/** How much of the time the run waits for a box, and for which of its ranks. */
+function HoldsUp({ node }: { node: Node }) {
+  const [worst, ...more] = node.bottlenecks;
+  if (!worst) return null;
+  return (
+    <span>
+      It holds up the run {percent(worst.share)} of the time
+      {node.members.length > 1 && (
+        <>
+          : <bdi>{worst.component}</bdi>
+          {more.length > 0 && ` and ${more.length} more`}
+        </>
+      )}
+      .
+    </span>
   );
 }
 

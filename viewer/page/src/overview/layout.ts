@@ -24,7 +24,7 @@ export interface Layout {
   routes: Map<string, Route>;
 }
 
-export const nodeWidth = 214;
+export const nodeWidth = 226;
 export const labelWidth = 128;
 const labelHeight = 36;
 const margin = 24;

@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import type { Component, Edge, Graph } from '../protocol/types';
 import { layoutOf } from './layout';
-import { loadOf, modelOf, topicsOf } from './model';
+import { modelOf, topicsOf, worstOf } from './model';
 import { backward } from './order';
+import { loadOf } from './waits';
 
 const component = (name: string, rank: number | null, more: Partial<Component> = {}): Component => ({
   name, plugin: name.split('/').at(-1)!, process: 'main', pid: 1, host: '', rank, state: 'active', restarts: 0, cpu_percent: 1, memory_bytes: 1, busy: null, waiting: null, ...more,
@@ -14,7 +15,7 @@ function graph(ranks: number): Graph {
   const names = [...Array(ranks).keys()].map((rank) => (part: string) => (ranks > 1 ? `rank${rank}/${part}` : part));
   return {
     time_ns: 0,
-    bottleneck: ranks > 1 ? 'rank1/host' : 'host',
+    bottlenecks: [{ component: ranks > 1 ? 'rank1/host' : 'host', share: 0.9 }],
     processes: [],
     components: [component('manager', ranks > 1 ? 0 : null), ...names.flatMap((of, rank) => ['loader', 'host', 'optimizer'].map((part) => component(of(part), ranks > 1 ? rank : 0)))],
     edges: names.flatMap((of, rank) => [
@@ -34,14 +35,14 @@ const apart = (...open: number[]) => ({ ranks: 'apart' as const, open: new Set(o
 test('A run with one rank shows each component once.', () => {
   const model = modelOf(graph(1), stacked);
   expect(model.nodes.map((node) => node.id)).toEqual(['manager', 'loader', 'host', 'optimizer']);
-  expect(model.nodes.find((node) => node.bottleneck)?.id).toBe('host');
+  expect(worstOf(model)?.id).toBe('host');
   expect(model.links).toHaveLength(6);
 });
 
 test('Stacked ranks show each kind of component once, with all its members and the sums of its edges.', () => {
   const model = modelOf(graph(8), stacked);
   expect(model.nodes.map((node) => [node.title, node.members.length])).toEqual([['manager', 1], ['loader', 8], ['host', 8], ['optimizer', 8]]);
-  expect(model.nodes.find((node) => node.bottleneck)?.bottleneck).toBe('rank1/host');
+  expect(worstOf(model)?.bottlenecks[0]?.component).toBe('rank1/host');
   const batches = model.links.find((link) => link.from === '*/loader')!;
   expect(batches.rate).toBe(8);
   expect(topicsOf(batches).map((topic) => topic.topic)).toEqual(['/batches']);
@@ -61,11 +62,32 @@ test('An edge that names no component is left out.', () => {
 });
 
 test('Shares are means over the members, and waiting for any rank counts as one.', () => {
-  const members = [component('rank0/host', 0, { busy: 0.2, waiting: [{ for: 'rank0/loader', share: 0.8 }] }), component('rank1/host', 1, { busy: 0.4, waiting: [{ for: 'rank1/loader', share: 0.4 }] })];
+  const members = [component('rank0/host', 0, { busy: 0.2, waiting: [{ for: 'rank0/loader', kind: 'message', share: 0.8 }] }), component('rank1/host', 1, { busy: 0.4, waiting: [{ for: 'rank1/loader', kind: 'message', share: 0.4 }] })];
   const load = loadOf(members);
   expect(load.busy).toBeCloseTo(0.3);
-  expect(load.waiting).toEqual([{ for: 'loader', share: expect.closeTo(0.6) as number }]);
+  expect(load.waiting).toEqual([{ for: 'loader', kind: 'message', share: expect.closeTo(0.6) as number }]);
   expect(loadOf([component('a', null)])).toEqual({ busy: null, waiting: [] });
+});
+
+test('A link says who waits on it: the receiver for messages, or the sender for room.', () => {
+  const waiting = graph(1);
+  const set = (name: string, of: Component['waiting']) => (waiting.components.find((one) => one.name === name)!.waiting = of);
+  set('optimizer', [{ for: 'host', kind: 'message', share: 0.7 }]);
+  set('loader', [{ for: 'host', kind: 'room', share: 0.6 }]);
+  set('manager', [{ for: 'thread', kind: 'thread', share: 0.5 }]);
+  const { links } = modelOf(waiting, stacked);
+  const wait = (from: string, to: string) => links.find((link) => link.from === from && link.to === to)!.wait;
+  expect(wait('host', 'optimizer')).toEqual({ waits: 'optimizer', share: 0.7, holdsUp: true });
+  expect(wait('loader', 'host')).toEqual({ waits: 'loader', share: 0.6, holdsUp: true });
+  expect(wait('optimizer', 'host')).toBeNull();
+});
+
+test('Waiting of stacked ranks is their mean.', () => {
+  const waiting = graph(2);
+  waiting.components.find((one) => one.name === 'rank0/host')!.waiting = [{ for: 'rank0/loader', kind: 'message', share: 0.8 }];
+  waiting.components.find((one) => one.name === 'rank1/host')!.waiting = [{ for: 'rank1/loader', kind: 'message', share: 0.4 }];
+  const link = modelOf(waiting, stacked).links.find((one) => one.from === '*/loader')!;
+  expect(link.wait).toEqual({ waits: '*/host', share: expect.closeTo(0.6) as number, holdsUp: false });
 });
 
 test('Circles are broken at the same place in every rank.', () => {

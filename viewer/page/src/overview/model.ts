@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Component, Edge, Graph } from '../protocol/types';
+import type { Bottleneck, Component, Edge, Graph } from '../protocol/types';
+import { edgeOf } from './waits';
 
 /** How ranks are drawn: each component once for all ranks, or each rank by itself. */
 export type Ranks = 'stacked' | 'apart';
@@ -12,8 +13,8 @@ export interface Node {
   kind: 'component' | 'stack' | 'rank';
   /** The rank in whose frame the box is, or null. */
   frame: number | null;
-  /** The name of the member for which the others wait, or null. */
-  bottleneck: string | null;
+  /** The members that hold up the run, the most important first. */
+  bottlenecks: Bottleneck[];
 }
 
 /** All edges from one box to another, which are drawn as one line. */
@@ -27,6 +28,16 @@ export interface Link {
   /** The fullest window of the edges, from 0 to 1. */
   fill: number | null;
   dropped: number;
+  /** Who waits most for messages of this link, or for room on it; null if nobody does. */
+  wait: LinkWait | null;
+}
+
+export interface LinkWait {
+  /** The box that waits. */
+  waits: string;
+  share: number;
+  /** Whether it waits for a component that holds up the run. */
+  holdsUp: boolean;
 }
 
 export interface Model {
@@ -58,19 +69,18 @@ export function modelOf(graph: Graph, fold: Fold): Model {
     const node = nodeFor(component, ranks.length, fold);
     const known = nodes.get(node.id) ?? node;
     known.members.push(component);
-    if (isBottleneck(graph, component)) known.bottleneck ??= component.name;
+    known.bottlenecks.push(...(graph.bottlenecks?.filter((one) => one.component === component.name) ?? []));
     nodes.set(node.id, known);
     boxOf.set(component.name, node.id);
   }
-  return { nodes: [...nodes.values()], links: linksOf(graph, boxOf), ranks };
+  for (const node of nodes.values()) node.bottlenecks.sort((a, b) => b.share - a.share);
+  const links = linksOf(graph, boxOf);
+  addWaits(links, nodes, boxOf);
+  return { nodes: [...nodes.values()], links: [...links.values()], ranks };
 }
 
-/** A server that looks at ranks together names the component without its rank. */
-const isBottleneck = (graph: Graph, component: Component): boolean =>
-  graph.bottleneck !== null && (graph.bottleneck === component.name || graph.bottleneck === shortName(component));
-
 function nodeFor(component: Component, ranks: number, fold: Fold): Node {
-  const node = { members: [], bottleneck: null };
+  const node = { members: [], bottlenecks: [] };
   const { name } = component;
   const rank = rankOf(component);
   if (rank === null || ranks < 2) return { ...node, id: name, title: shortName(component), kind: 'component', frame: null };
@@ -81,14 +91,14 @@ function nodeFor(component: Component, ranks: number, fold: Fold): Node {
   return { ...node, id: `rank:${rank}`, title: `rank ${rank}`, kind: 'rank', frame: null };
 }
 
-function linksOf(graph: Graph, boxOf: Map<string, string>): Link[] {
+function linksOf(graph: Graph, boxOf: Map<string, string>): Map<string, Link> {
   const links = new Map<string, Link>();
   for (const edge of graph.edges) {
     const from = boxOf.get(edge.from);
     const to = boxOf.get(edge.to);
     if (from === undefined || to === undefined || from === to) continue;
-    const id = JSON.stringify([from, to]);
-    const link = links.get(id) ?? { id, from, to, edges: [], rate: null, bytes: null, fill: null, dropped: 0 };
+    const id = linkId(from, to);
+    const link = links.get(id) ?? { id, from, to, edges: [], rate: null, bytes: null, fill: null, dropped: 0, wait: null };
     link.edges.push(edge);
     link.rate = sum(link.rate, edge.rate_hz);
     link.bytes = sum(link.bytes, edge.bytes_per_s);
@@ -96,7 +106,34 @@ function linksOf(graph: Graph, boxOf: Map<string, string>): Link[] {
     link.dropped += edge.dropped ?? 0;
     links.set(id, link);
   }
-  return [...links.values()];
+  return links;
+}
+
+/** The box that holds up the run most, if any does. */
+export function worstOf(model: Model): Node | null {
+  const slow = model.nodes.filter((one) => one.bottlenecks.length > 0);
+  return slow.sort((a, b) => b.bottlenecks[0]!.share - a.bottlenecks[0]!.share)[0] ?? null;
+}
+
+const linkId = (from: string, to: string): string => JSON.stringify([from, to]);
+
+/** The waiting of components that are in one box is shown as its mean. */
+function addWaits(links: Map<string, Link>, nodes: Map<string, Node>, boxOf: Map<string, string>): void {
+  for (const [waits, { members }] of nodes) {
+    const known = members.filter((one) => one.waiting !== null);
+    const shares = new Map<Link, LinkWait>();
+    for (const one of known) {
+      for (const wait of one.waiting!) {
+        const edge = edgeOf(one.name, wait);
+        const link = edge && links.get(linkId(boxOf.get(edge.from) ?? '', boxOf.get(edge.to) ?? ''));
+        if (!link) continue;
+        const holdsUp = nodes.get(boxOf.get(wait.for)!)!.bottlenecks.some((each) => each.component === wait.for);
+        const before = shares.get(link) ?? { waits, share: 0, holdsUp: false };
+        shares.set(link, { waits, share: before.share + wait.share / known.length, holdsUp: before.holdsUp || holdsUp });
+      }
+    }
+    for (const [link, wait] of shares) if (wait.share > (link.wait?.share ?? 0)) link.wait = wait;
+  }
 }
 
 /** How full the window of an edge is, from 0 to 1. */
@@ -116,28 +153,6 @@ export function topicsOf(link: Link): { topic: string; edges: Edge[]; rate: numb
     topics.set(name, topic);
   }
   return [...topics.values()].sort((a, b) => (b.rate ?? -1) - (a.rate ?? -1));
-}
-
-export interface Load {
-  busy: number | null;
-  waiting: { for: string; share: number }[];
-}
-
-/** The mean of what components spend their time with, or null for what none of them knows. */
-export function loadOf(members: Component[]): Load {
-  const known = members.filter((one) => one.busy !== null);
-  if (known.length === 0) return { busy: null, waiting: [] };
-  const waiting = new Map<string, number>();
-  for (const { waiting: list } of known) {
-    for (const { for: whom, share } of list ?? []) {
-      const name = members.length > 1 ? whom.replace(/^rank\d+\//, '') : whom;
-      waiting.set(name, (waiting.get(name) ?? 0) + share / known.length);
-    }
-  }
-  return {
-    busy: known.reduce((total, one) => total + one.busy!, 0) / known.length,
-    waiting: [...waiting].map(([whom, share]) => ({ for: whom, share })).sort((a, b) => b.share - a.share),
-  };
 }
 
 /** Adds numbers of which any may be unknown. */

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { bytes, cpu, percent } from '../lib/format';
 import { Foreign } from '../ui/parts';
-import { loadOf, stateOf, sum, type Load, type Model, type Node } from './model';
+import { stateOf, sum, type Model, type Node } from './model';
+import { causeOf, loadOf, type Load } from './waits';
 
 /** How tall boxes are: taller if somebody accounts for their time, and taller still if one shows several ranks. */
 export function tileHeight(model: Model | null): number {
   const measured = model?.nodes.some(isMeasured);
   const timed = model?.nodes.some((node) => node.members.some((one) => one.busy !== null));
   const several = model?.nodes.some((node) => node.kind !== 'component');
-  return 48 + (measured ? 18 : 0) + (timed ? 22 : 0) + (timed && several ? 22 : 0);
+  return 48 + (measured ? 18 : 0) + (timed ? 30 : 0) + (timed && several ? 22 : 0);
 }
 
 /** One box of the graph. */
@@ -24,7 +25,7 @@ export function Tile({ node }: { node: Node }) {
         <Foreign>{node.title}</Foreign>
         {several && <span class="times">×{node.kind === 'rank' ? new Set(node.members.map((one) => one.name)).size : node.members.length}</span>}
       </span>
-      {node.bottleneck && <span class="tag bottleneck">bottleneck</span>}
+      {node.bottlenecks.length > 0 && <span class="tag bottleneck">bottleneck</span>}
       <span class="tile-sub">
         <Foreign>{node.kind === 'rank' ? 'one rank' : first.plugin === node.title ? placeOf(node) : `${first.plugin} · ${placeOf(node)}`}</Foreign>
         {restarts > 0 && <span class="warn">{restarts === 1 ? '1 restart' : `${restarts} restarts`}</span>}
@@ -66,7 +67,7 @@ function RankStrip({ node }: { node: Node }) {
   return (
     <span class="rank-strip" role="img" aria-label={node.members.map((one) => `${one.name} busy ${percent(one.busy)}`).join(', ')}>
       {node.members.map((one) => (
-        <span key={one.name} class={one.name === node.bottleneck ? 'slow' : ''} title={`${one.name}: busy ${percent(one.busy)}`}>
+        <span key={one.name} class={node.bottlenecks.some((each) => each.component === one.name) ? 'slow' : ''} title={`${one.name}: busy ${percent(one.busy)}`}>
           <i style={{ height: `${Math.max(4, (one.busy ?? 0) * 100)}%` }} />
         </span>
       ))}
@@ -76,7 +77,7 @@ function RankStrip({ node }: { node: Node }) {
 
 /** Busy, and waiting for whom, as shares of one bar. */
 export function LoadBar({ load }: { load: Load }) {
-  const parts = [{ name: 'busy', share: load.busy ?? 0 }, ...load.waiting.map((one) => ({ name: `waiting for ${one.for}`, share: one.share }))];
+  const parts = [{ name: 'busy', share: load.busy ?? 0 }, ...load.waiting.map((one) => ({ name: `waiting for ${causeOf(one)}`, share: one.share }))];
   const text = parts.map((part) => `${part.name} ${percent(part.share)}`).join(', ');
   const most = load.waiting[0];
   return (
@@ -86,13 +87,12 @@ export function LoadBar({ load }: { load: Load }) {
           <i key={part.name} class={index === 0 ? 'busy' : `waiting waiting-${Math.min(index, 3)}`} style={{ width: `${part.share * 100}%` }} />
         ))}
       </span>
-      <span class="load-text">
-        {most && most.share > (load.busy ?? 0) ? (
-          <>
-            waits for <bdi>{most.for}</bdi>
-          </>
-        ) : (
-          `busy ${percent(load.busy)}`
+      <span class="load-text" aria-hidden="true">
+        <span>busy {percent(load.busy)}</span>
+        {most && (
+          <span class="load-wait">
+            <i /> {percent(most.share)} <bdi>{causeOf(most)}</bdi>
+          </span>
         )}
       </span>
     </span>

@@ -9,7 +9,7 @@ import { Canvas } from './canvas';
 import { Details, type Selection } from './details';
 import { useFlowing } from './flow';
 import { layoutOf } from './layout';
-import { modelOf, type Model, type Ranks } from './model';
+import { modelOf, worstOf, type Model, type Ranks } from './model';
 import { tileHeight } from './tile';
 
 const ranksWish = stored<Ranks>('ranks', 'stacked', oneOf('stacked', 'apart'));
@@ -118,6 +118,6 @@ function visible(model: Model, flowing: ReadonlySet<string>, quiet: boolean): Mo
 }
 
 function bottleneckOf(model: Model | null): Selection | null {
-  const node = model?.nodes.find((one) => one.bottleneck);
+  const node = model && worstOf(model);
   return node ? { kind: 'node', id: node.id } : null;
 }

@@ -62,7 +62,10 @@ export interface Curve {
 }
 
 export interface Waiting {
+  /** A component, or the word of `kind` if it is no component. */
   for: string;
+  /** "message", "room", "rank", "ranks", "thread", "device" or "others". */
+  kind: string;
   share: number;
 }
 
@@ -102,12 +105,18 @@ export interface Edge {
   blocked: number | null;
 }
 
+export interface Bottleneck {
+  component: string;
+  share: number;
+}
+
 export interface Graph {
   time_ns: number;
   components: Component[];
   processes: Process[];
   edges: Edge[];
-  bottleneck: string | null;
+  /** Who holds up the run, the most important first; null if nobody accounts for the time of the components. */
+  bottlenecks: Bottleneck[] | null;
 }
 
 export type Level = 'trace' | 'debug' | 'info' | 'warning' | 'error' | 'critical';
