@@ -139,7 +139,7 @@ stage_clients() {
 # Node.js 20 itself is not among them: Debian 12 has version 18.
 stage_page() {
   need chromium
-  viewer/page/check.sh
+  viewer/page/check.sh "$build"
 }
 
 for stage in "${stages[@]}"; do
