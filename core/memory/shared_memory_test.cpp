@@ -102,6 +102,25 @@ TEST(SharedPoolTest, ForgettingADeadReaderGivesItsBuffersBack) {
   EXPECT_EQ(pool.allocate(4096).data(), address);
 }
 
+TEST(SharedPoolTest, AProcessThatWasStartedAgainKeepsWhatItReadsWhenTheDeathIsReportedLate) {
+  SharedPool pool;
+  const pid_t dead = ::fork();
+  if (dead == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
+  const auto lend = [&] {
+    const Buffer buffer = pool.allocate(4096);
+    SharedPool::lend(buffer, kReader);
+    return buffer.data();
+  };
+  pool.admit(kReader, dead);
+  const std::byte* first = lend();
+  pool.admit(kReader, ::getpid());
+  EXPECT_EQ(lend(), first) << "the dead process holds nothing any longer";
+  pool.admit(kReader, ::getpid());
+  pool.forget(kReader);
+  EXPECT_NE(pool.allocate(4096).data(), first) << "the new one reads it";
+}
+
 TEST(SharedPoolTest, AnotherProcessWritesToAnArenaThatThisOneSees) {
   SharedPool pool;
   const Buffer arena = pool.allocate_permanent(1 << 20);

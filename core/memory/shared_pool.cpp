@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory/shared_pool.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/memory/memory_file.h"
@@ -37,6 +41,7 @@ struct SharedPool::Impl {
   std::vector<std::unique_ptr<Segment>> segments;   ///< Counted segments, which are used again.
   std::vector<std::unique_ptr<Segment>> permanent;  ///< Segments of arenas.
   std::uint64_t allocations = 0;
+  std::map<std::uint32_t, pid_t> readers;  ///< The processes that were admitted, by index.
 
   // Finds the first free segment of exactly this size in a list of a few dozen. Whether readers elsewhere are done is
   // checked here, when memory is wanted, so nobody has to tell the pool.
@@ -52,6 +57,14 @@ struct SharedPool::Impl {
     segment.in_use = true;
     segment.taken = ++allocations;
     return segment;
+  }
+
+  // It does not matter how many references the dead process had: it counts as having returned them all.
+  void forget(std::uint32_t reader) {
+    for (auto& segment : segments) {
+      SegmentHeader& header = segment->header();
+      header.returned[reader].store(header.lent[reader].load(std::memory_order_relaxed), std::memory_order_release);
+    }
   }
 
   // A slow stream must keep its segments, so time alone says little.
@@ -112,14 +125,19 @@ void SharedPool::lend(const Buffer& buffer, std::uint32_t reader) {
   header->lent[reader].fetch_add(1, std::memory_order_relaxed);
 }
 
+void SharedPool::admit(std::uint32_t reader, pid_t pid) {
+  if (reader >= kMaxProcesses || pid <= 0) return;
+  const std::lock_guard lock(impl_->mutex);
+  pid_t& known = impl_->readers[reader];
+  if (std::exchange(known, pid) != pid) impl_->forget(reader);
+}
+
+// The launcher's message about a death can arrive after the successor's subscription, which has admitted the successor.
 void SharedPool::forget(std::uint32_t reader) {
   if (reader >= kMaxProcesses) return;
   const std::lock_guard lock(impl_->mutex);
-  // It does not matter how many references the dead process had: it counts as having returned them all.
-  for (auto& segment : impl_->segments) {
-    SegmentHeader& header = segment->header();
-    header.returned[reader].store(header.lent[reader].load(std::memory_order_relaxed), std::memory_order_release);
-  }
+  const auto known = impl_->readers.find(reader);
+  if (known == impl_->readers.end() || ::kill(known->second, 0) != 0) impl_->forget(reader);
 }
 
 void SharedPool::trim() {

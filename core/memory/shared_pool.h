@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,7 +45,13 @@ class SharedPool {
   /// Does nothing for permanent memory. Throws kUnsupported if `reader` is not less than kMaxProcesses.
   static void lend(const Buffer& buffer, std::uint32_t reader);
 
-  /// Removes all references of the dead process `reader` to buffers of this pool.
+  /// Records that the process `pid` now reads buffers as `reader`. If another process did so before, which must have
+  /// died, its references are removed. Must be called before the first buffer is lent to the new process. Does nothing
+  /// if `pid` is 0, that is, unknown.
+  void admit(std::uint32_t reader, pid_t pid);
+
+  /// Removes all references of the dead process `reader` to buffers of this pool. Does nothing if a process that has
+  /// taken its place has been admitted already, and is alive.
   void forget(std::uint32_t reader);
 
   /// Returns surplus segments to the system. A segment is surplus if it was free, and not used in between, at many

@@ -134,6 +134,28 @@ TEST_F(WiringTest, ASenderNoLongerWaitsForAReceiverThatDied) {
   EXPECT_EQ(counters(a, "ticks").sent, 0u);
 }
 
+// The launcher's message about the death can be handled later than the subscription of the new process.
+TEST_F(WiringTest, ASenderKeepsAReceiverThatHasAlreadyBeenStartedAgain) {
+  for (const Transport transport : {Transport::kIpc, Transport::kTcp}) {
+    plan_ = {};
+    add("ticker", "a", "ticks", R"({"interval_ms": 1, "count": 100})");
+    add("tally", "b", "tally", R"({"finish_after": 100})");
+    connect(0, 1, transport);
+    HostedProcess& a = wired(host("a"));
+    HostedProcess& b = wired(host("b", 2));
+    a.run();
+    b.run();
+    b.wiring.connect({.endpoints = {a.endpoint("ticks")}});
+    run_until([&] { return b.connected == 1; });
+    a.wiring.peer_gone({.process = "b", .process_index = 2});
+    run_until([&] { return !b.reports.empty(); });
+    EXPECT_THAT(b.reports, ElementsAre("tally finished: counted 100"));
+    EXPECT_EQ(counters(a, "ticks").dropped, 0u);
+    end(b);
+    end(a);
+  }
+}
+
 TEST_F(WiringTest, MemoryThatOnlyADeadProcessHeldIsFreeAgainAndOtherMemoryIsNot) {
   plan_a_to_b("1", "{}");
   HostedProcess& a = wired(host("a"));

@@ -2,6 +2,7 @@
 #include "core/transport/inlet.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -97,6 +98,8 @@ void Inlet::subscribe(InputBase& input, const EdgePlan& edge) {
                           .process_index = process_index_};
   if (same_host) {
     send_control(socket_, {}, request, receivers_.back()->offer_ring(loop_.wakeup_handle()));
+  } else if (edge.id != kVisitorEdge) {
+    send_control(socket_, {}, request, RingOffer::without_ring(::getpid()));
   } else {
     send_control(socket_, {}, request);
   }

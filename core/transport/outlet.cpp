@@ -60,7 +60,7 @@ bool Outlet::has_work() const {
 }
 
 void Outlet::handle(Frames& frames) {
-  // The frames are [routing id]["" kind body] and, behind Subscribe, the offer of a ring.
+  // The frames are [routing id]["" kind body] and, behind Subscribe, a RingOffer.
   if (frames.size() < 4 || frames.size() > 5 || frames[1].size() != 0) return;
   const std::string peer = frames[0].to_string();
   const std::string kind = frames[2].to_string();

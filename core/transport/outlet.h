@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,8 +37,8 @@ class RemoteEdge final : public Edge {
   /// returns credit after every message.
   void request_flush() override;
 
-  /// Connects a subscriber, for the first time or again. Messages under way to an earlier subscriber are lost. Throws
-  /// kPeerLost if the ring that the subscriber offers no longer exists.
+  /// Connects a subscriber, for the first time or again. Messages under way to an earlier subscriber are lost. `offer`
+  /// is null if the subscriber has sent none. Throws kPeerLost if the ring that the subscriber offers no longer exists.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
   /// Disconnects the subscriber. Messages under way count as handled, so that drained() does not wait for them.
   void detach();
@@ -53,8 +55,8 @@ class RemoteEdge final : public Edge {
   bool in_shared_memory() const { return ring_.has_value(); }
   /// Returns the process index of the subscriber; shared buffers count references by this index.
   std::uint32_t reader() const { return reader_; }
-  /// Returns true if the edge has a ring and the process that made the ring is still alive. This distinguishes a dead
-  /// subscriber from its restarted successor, which has the same process index and may already have subscribed.
+  /// Returns true if the subscriber has said which process it is, and this process is still alive. This distinguishes a
+  /// dead subscriber from its restarted successor, which has the same process index and may already have subscribed.
   bool reader_lives() const;
 
   /// Returns the routing id of the subscriber, or an empty string while there is none.
@@ -76,6 +78,7 @@ class RemoteEdge final : public Edge {
   std::string peer_;  ///< The routing id of the subscriber; empty if there is none.
   std::uint32_t subscription_ = 0;
   std::uint32_t reader_ = 0;
+  pid_t reader_pid_ = 0;  ///< The process of the subscriber; 0 if it is unknown.
   enum class Payloads { kHandle, kInline, kNone } payloads_ = Payloads::kNone;
   std::uint64_t sent_messages_ = 0;
   std::uint64_t sent_bytes_ = 0;

@@ -22,7 +22,7 @@ void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, co
   // This also happens when the same peer subscribes again: its ring is a new one, and its credits start again from
   // zero.
   detach();
-  if (offer != nullptr) {
+  if (offer != nullptr && offer->has_ring()) {
     // This comes before anything else is changed: if it throws, there is no subscriber.
     ring_ = SharedRing::open(offer->handle());
     reader_loop_ = std::make_unique<PeerWakeup>(offer->wake.handle());
@@ -30,6 +30,8 @@ void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, co
   peer_ = peer;
   subscription_ = subscription.subscription;
   reader_ = subscription.process_index;
+  reader_pid_ = offer == nullptr ? 0 : offer->wake.pid;
+  outlet_.pool_.admit(reader_, reader_pid_);
   payloads_ = subscription.payloads == "handle"   ? Payloads::kHandle
               : subscription.payloads == "inline" ? Payloads::kInline
                                                   : Payloads::kNone;
@@ -42,12 +44,14 @@ void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, co
 // The ring is closed at once, because its memory belongs to the reader and must not be held when the reader is gone.
 void RemoteEdge::detach() {
   peer_.clear();
+  reader_pid_ = 0;
   ring_.reset();
   reader_loop_.reset();
   starved_ = false;
 }
 
-bool RemoteEdge::reader_lives() const { return ring_ && ::kill(ring_->handle().pid, 0) == 0; }
+// The pid comes from another process, and kill() gives zero and negative numbers another meaning.
+bool RemoteEdge::reader_lives() const { return reader_pid_ > 0 && ::kill(reader_pid_, 0) == 0; }
 
 void RemoteEdge::credit(std::uint64_t messages, std::uint64_t bytes) {
   // The peer is never credited with more than was sent, whatever it says.

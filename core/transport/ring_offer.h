@@ -35,15 +35,20 @@ struct WakeOffer {
   }
 };
 
-/// The offer of a ring that a subscriber on the same host has made for its messages. It is an additional frame of the
-/// Subscribe. A publisher that does not support rings ignores the offer and sends over the socket.
+/// Says which process subscribes, and offers a ring that this process has made for its messages, unless nothing can be
+/// shared with the publisher. It is an additional frame of the Subscribe. A publisher that does not support rings
+/// ignores the offer and sends over the socket.
 struct RingOffer {
   static constexpr const char* kTypeName = "RingOffer";
 
-  std::int32_t ring_fd = -1;
+  std::int32_t ring_fd = -1;  ///< -1 if no ring is offered.
   std::uint64_t ring_inode = 0;
   std::uint64_t ring_bytes = 0;
-  WakeOffer wake;  ///< Wakes the subscriber's loop. Its `pid` is also the process that made the ring.
+  WakeOffer wake;  ///< Wakes the subscriber's loop. Its `pid` is that of the subscribing process in any case.
+
+  /// Returns what process `pid` sends if it offers no ring.
+  static RingOffer without_ring(std::int32_t pid) { return {.wake = {.pid = pid}}; }
+  bool has_ring() const { return ring_fd >= 0; }
 
   /// Returns the handle for SharedRing::open.
   SharedHandle handle() const {
