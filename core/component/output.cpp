@@ -9,6 +9,13 @@
 #include "core/loop/event_loop.h"
 
 namespace trainyard {
+namespace {
+
+/// The number of messages after which a component that nothing limits must pause, and how long it pauses.
+constexpr std::uint64_t kBurst = 64;
+constexpr std::chrono::milliseconds kPause{1};
+
+}  // namespace
 
 OutputBase::OutputBase(Component& owner, std::string name, std::string help, const MessageType& type,
                        OutputOptions options)
@@ -16,12 +23,42 @@ OutputBase::OutputBase(Component& owner, std::string name, std::string help, con
   owner.outputs_.push_back(this);
 }
 
-OutputBase::~OutputBase() = default;
+OutputBase::~OutputBase() {
+  if (pause_timer_ != 0) owner_.loop().cancel(pause_timer_);
+}
 
 // Edges that drop messages are always ready: nobody waits for their reader.
 bool OutputBase::ready() const {
-  return std::ranges::all_of(edges_,
-                             [](const core::Edge* edge) { return edge->policy() != Policy::kBlock || edge->ready(); });
+  bool limited = false;
+  for (const core::Edge* edge : edges_) {
+    if (edge->policy() != Policy::kBlock) continue;
+    if (!edge->ready()) return false;
+    limited = limited || !edge->drops_everything();
+  }
+  return limited || within_burst();
+}
+
+// The clock is read only after a whole burst.
+bool OutputBase::within_burst() const {
+  if (pause_timer_ != 0) return false;
+  if (sequence_ - burst_first_ < kBurst) return true;
+  const auto now = std::chrono::steady_clock::now();
+  const bool slow = now - burst_began_ >= kPause;
+  if (slow) {
+    burst_first_ = sequence_;
+    burst_began_ = now;
+  } else {
+    pause_timer_ = owner_.loop().after(kPause, [this] { end_pause(); });
+  }
+  return slow;
+}
+
+// Only what is mutable changes, since ready() has begun the pause.
+void OutputBase::end_pause() const {
+  pause_timer_ = 0;
+  burst_first_ = sequence_;
+  burst_began_ = std::chrono::steady_clock::now();
+  if (on_ready_ && ready()) owner_.guarded(on_ready_);
 }
 
 void OutputBase::add_edge(core::Edge& edge) { edges_.push_back(&edge); }

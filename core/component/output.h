@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -39,10 +40,14 @@ class OutputBase {
   /// Returns true if every blocking edge (an edge with the policy `block`) has room for one more message. A component
   /// that produces data by itself should send only while this is true. Other components need not check it: while
   /// messages wait at one of their outputs, they receive no further input.
+  ///
+  /// If no blocking edge limits the component, because there is none or because the receivers have died, it could send
+  /// without end. Then the result is false after every 64 messages, for up to a millisecond, so that the event loop has
+  /// its turn.
   bool ready() const;
 
   /// Sets a callback that is called, on the component's loop, whenever a blocking edge has gained room and ready() is
-  /// true.
+  /// true, and when such a pause is over.
   void on_ready(std::function<void()> callback) { on_ready_ = std::move(callback); }
 
   // The following functions are for the runtime.
@@ -75,6 +80,10 @@ class OutputBase {
   void send_erased(std::shared_ptr<const void> message);
 
  private:
+  // Returns true while fewer than 64 messages were sent in the last millisecond. Otherwise, a pause begins.
+  bool within_burst() const;
+  void end_pause() const;
+
   Component& owner_;
   std::string name_;
   std::string help_;
@@ -85,6 +94,10 @@ class OutputBase {
   core::Envelope last_;    ///< The last message that was sent; kept only if the output is latched.
   int blocked_edges_ = 0;  ///< The number of blocking edges whose messages wait for credit.
   std::function<void()> on_ready_;
+  // What within_burst() must know. It is called by ready(), so these members are mutable.
+  mutable std::uint64_t burst_first_ = 0;  ///< The sequence number of the first message of the burst.
+  mutable std::chrono::steady_clock::time_point burst_began_{};
+  mutable std::uint64_t pause_timer_ = 0;  ///< The loop's timer that ends the pause; 0 if there is no pause.
 };
 
 /// A port that sends messages of one type to any number of inputs. Messages may be sent only on the component's event

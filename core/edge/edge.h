@@ -44,6 +44,9 @@ class Edge {
   /// policy.
   void send(const Envelope& envelope);
 
+  /// Returns true if the receiver's process has died, so that messages are dropped until it has been restarted.
+  bool drops_everything() const { return receiver_gone_; }
+
   /// Returns true if the next message would not have to wait.
   bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 

@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import random
+import subprocess
 import sys
 import unittest
 
@@ -21,6 +22,7 @@ from trainyard.member.edge import Edge
 from trainyard.member.host import describe
 from trainyard.member.memory import HANDLE, Imports, Pool, Segment
 from trainyard.member.outgoing import Outgoing
+from trainyard.member.outlet import OutputPort
 from trainyard.member.sockets import Keys
 
 SCHEMA = trainyard.Schema("A {\n  u64 number\n  list<Tensor> tensors\n}\n")
@@ -127,6 +129,42 @@ class EdgeTest(unittest.TestCase):
         self.attach(edge, messages=1)
         edge.send(Message(4, 1))
         self.assertEqual(self.sent, [0, 4])
+
+    def test_a_receiver_that_was_started_again_is_told_from_its_dead_predecessor(self):
+        edge = self.edge("block")
+        self.attach(edge)
+        self.assertFalse(edge.reader_lives(), "it has not said which process it is")
+        request = {"subscription": 0, "process_index": 1, "payloads": "inline", "window_messages": 4, "window_bytes": 9}
+        edge.attach(b"peer", request, os.getpid())
+        self.assertTrue(edge.reader_lives())
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        edge.attach(b"peer", request, dead.pid)
+        self.assertFalse(edge.reader_lives())
+
+    def test_a_component_that_nobody_limits_pauses(self):
+        timers, rounds = [], []
+        declared = trainyard.Output("numbers", "A {\n  u64 number\n}\n", name="numbers")
+        port = OutputPort(declared, 0, Pool(), lambda: 0, lambda: None, lambda action: action(),
+                          lambda seconds, action: timers.append(action))
+
+        def send_while_ready():
+            sent = 0
+            while sent < 1_000_000 and port.ready():
+                port.send({"number": sent})
+                sent += 1
+            rounds.append(sent)
+
+        port.on_ready(send_while_ready)
+        send_while_ready()
+        timers.pop()()
+        self.assertEqual(len(rounds), 2)
+        self.assertTrue(all(64 <= sent < 1_000_000 for sent in rounds), rounds)
+        self.assertEqual(len(timers), 1)
+        gone = self.edge("block")
+        gone.lose()
+        port.edges.append(gone)
+        self.assertFalse(port.ready(), "it still pauses")
 
     def test_a_receiver_cannot_return_more_than_was_sent(self):
         edge = self.edge("block", messages=2)
@@ -282,6 +320,7 @@ class DeclarationTest(unittest.TestCase):
         self.assertEqual([one["kind"] for one in found["parameters"]],
                          ["integer", "list of strings", "number", "string"])
         self.assertNotIn("default", found["parameters"][2])
+        self.assertTrue(all(one["latched"] is False for one in found["outputs"]))
         self.assertEqual(found["services"], [{"name": "go_on", "request": "GoOnRequest {\n}\n",
                                               "reply": "GoOnReply {\n}\n", "help": "Goes on."}])
         json.dumps(found)

@@ -30,6 +30,7 @@ class Topic(TypedDict):
     type: str
     fingerprint: str  # 16 hexadecimal digits.
     schema: str
+    latched: bool  # True if visitors that come later receive the last message.
     publishers: List[Publisher]
     subscribers: List[Subscriber]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import os
 from typing import Any, Callable, Deque, Dict, Optional
 
 from .outgoing import Outgoing
@@ -20,6 +21,7 @@ class Edge:
         self.window_messages, self.window_bytes = plan["window_messages"], plan["window_bytes"]
         self.peer: Optional[bytes] = None
         self.subscription = self.reader = 0
+        self.reader_pid = 0  # 0 if it is unknown.
         self.payloads = "none"
         self.waiting: Deque[Outgoing] = collections.deque()
         self.waiting_bytes = 0
@@ -92,8 +94,9 @@ class Edge:
                 self.dropped += 1
         self._changed()
 
-    def attach(self, peer: bytes, request: Dict[str, Any]) -> None:
-        """Connects the receiver, for the first time or again."""
+    def attach(self, peer: bytes, request: Dict[str, Any], pid: int = 0) -> None:
+        """Connects the receiver, for the first time or again. `pid` is its process, if it has said so."""
+        self.reader_pid = pid
         self.peer, self.subscription, self.reader = peer, request["subscription"], request["process_index"]
         self.payloads = request["payloads"]
         self.window_messages, self.window_bytes = max(request["window_messages"], 1), max(request["window_bytes"], 1)
@@ -103,6 +106,19 @@ class Edge:
         """Messages under way count as handled."""
         self.peer = None
         self._reset()
+
+    def reader_lives(self) -> bool:
+        """Returns True if the receiver has said which process it is, and this process is alive: a process that was
+        started again may subscribe before its death is known."""
+        if self.peer is None or self.reader_pid <= 0:
+            return False
+        try:
+            os.kill(self.reader_pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass
+        return True
 
     def lose(self) -> None:
         """The receiver's process has died: messages are dropped until it has subscribed again."""

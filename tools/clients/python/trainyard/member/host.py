@@ -177,7 +177,7 @@ class Host:
             port.topic, port._resume = me["topics"].get(input.name, ""), self._mailbox.resume
         for output in kind._declared(Output).values():
             sender = self._outputs[output.name] = OutputPort(output, me["index"], self._pool, lambda: component.trace,
-                                                             self._mailbox.release, self.guarded)
+                                                             self._mailbox.release, self.guarded, self.after)
             sender.topic = me["topics"].get(output.name, "")
         component._ports = {**self._inputs, **self._outputs}
         component.__init__()  # type: ignore[misc]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import os
 import struct
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional
 
@@ -12,7 +13,7 @@ from ..errors import BadMessage, TrainyardError
 from ..header import HEADER, START, Header
 from .memory import Imports, numpy
 from .ports import Input
-from .protocol import EDGES, edge_frames
+from .protocol import EDGES, edge_frames, ring_offer
 from .sockets import Sockets
 
 _CREDIT = struct.Struct("<IQQ")
@@ -71,11 +72,13 @@ class Inlet:
         number = len(self._receivers)
         self._receivers.append(_Receiver(port, edge, number))
         shares = not self._visits and edge["transport"] != "tcp" and numpy is not None
-        self._send(edge_frames("Subscribe", subscription=number, topic=edge["topic"], edge=edge["id"],
-                               fingerprint=port.declared.schema.fingerprint, policy=edge["policy"],
-                               window_messages=edge["window_messages"], window_bytes=edge["window_bytes"],
-                               payloads="handle" if shares else "inline",
-                               process_index=0 if self._visits else self._index))
+        request = edge_frames("Subscribe", subscription=number, topic=edge["topic"], edge=edge["id"],
+                              fingerprint=port.declared.schema.fingerprint, policy=edge["policy"],
+                              window_messages=edge["window_messages"], window_bytes=edge["window_bytes"],
+                              payloads="handle" if shares else "inline",
+                              process_index=0 if self._visits else self._index)
+        # An offer without a ring says only which process subscribes.
+        self._send(request if self._visits else [*request, ring_offer(os.getpid())])
 
     def connected(self) -> bool:
         return all(receiver.connected for receiver in self._receivers)

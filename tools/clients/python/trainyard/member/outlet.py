@@ -16,19 +16,25 @@ from .protocol import EDGES, edge_frames
 from .sockets import Sockets
 
 
+#: A component that nobody limits pauses after so many messages, for so long.
+_BURST, _PAUSE_S = 64, 0.001
+
+
 class OutputPort:
     """One output of a component in a run."""
 
     def __init__(self, declared: Output, source: int, pool: Pool, trace: Callable[[], int],
-                 room_again: Callable[[], None], guarded: Callable[[Callable[[], None]], None]) -> None:
+                 room_again: Callable[[], None], guarded: Callable[[Callable[[], None]], None],
+                 after: Callable[[float, Callable[[], None]], None]) -> None:
         self.declared, self.name, self.topic = declared, declared.name, ""
         self.edges: List[Edge] = []
         self.last: Optional[Outgoing] = None
         #: Set while visitors listen: passes messages on to the gateway.
         self.tap: Optional[Callable[[Outgoing], None]] = None
         self._source, self._pool, self._trace = source, pool, trace
-        self._room_again, self._guarded = room_again, guarded
+        self._room_again, self._guarded, self._after = room_again, guarded, after
         self._sequence = 0
+        self._burst_first, self._burst_began, self._pausing = 0, 0.0, False
         self._on_ready: Optional[Callable[[], None]] = None
 
     @property
@@ -37,8 +43,30 @@ class OutputPort:
         return len(self.edges)
 
     def ready(self) -> bool:
-        """Returns True if the next message would not have to wait. A component that sends by itself sends only then."""
-        return all(edge.ready() for edge in self.edges if edge.policy == "block")
+        """Returns True if the next message would not have to wait. A component that sends by itself sends only then. If
+        no receiver limits the component, the result is False after every 64 messages, for up to a millisecond."""
+        blocking = [edge for edge in self.edges if edge.policy == "block"]
+        if not all(edge.ready() for edge in blocking):
+            return False
+        return any(not edge.receiver_gone for edge in blocking) or self._within_burst()
+
+    def _within_burst(self) -> bool:
+        if self._pausing:
+            return False
+        if self._sequence - self._burst_first < _BURST:
+            return True
+        now = time.monotonic()
+        if now - self._burst_began >= _PAUSE_S:
+            self._burst_first, self._burst_began = self._sequence, now
+            return True
+        self._pausing = True
+        self._after(_PAUSE_S, self._end_pause)
+        return False
+
+    def _end_pause(self) -> None:
+        self._pausing, self._burst_first, self._burst_began = False, self._sequence, time.monotonic()
+        if self._on_ready is not None and self.ready():
+            self._guarded(self._on_ready)
 
     def on_ready(self, callback: Callable[[], None]) -> None:
         """Sets what is called whenever the output is ready again."""
@@ -123,7 +151,7 @@ class Outlet:
         return size
 
     def _handle(self, frames: List[bytes]) -> None:
-        # The offer of a ring, a fifth frame, is ignored: the receiver then takes its messages from this socket.
+        # The ring that a fifth frame offers is not used: the receiver then takes its messages from this socket.
         if len(frames) not in (4, 5) or frames[1]:
             return
         peer, kind = frames[0], frames[2].decode("utf-8", "replace")
@@ -131,7 +159,8 @@ class Outlet:
             return
         message = EDGES[kind].decode(frames[3])
         if kind == "Subscribe":
-            return self._subscribe(peer, message)
+            pid = EDGES["RingOffer"].decode(frames[4])["wake"]["pid"] if len(frames) == 5 else 0
+            return self._subscribe(peer, message, pid)
         edge = next((edge for edge in self.edges
                      if (edge.peer, edge.subscription) == (peer, message["subscription"])), None)
         if edge is None:
@@ -141,7 +170,7 @@ class Outlet:
         else:
             edge.detach()
 
-    def _subscribe(self, peer: bytes, request: Dict[str, Any]) -> None:
+    def _subscribe(self, peer: bytes, request: Dict[str, Any], pid: int) -> None:
         edge = next((edge for edge in self.edges if edge.id == request["edge"]), None)
         answer = {"subscription": request["subscription"], "topic": request["topic"], "type": "", "fingerprint": 0,
                   "schema": "", "error": f"no topic '{request['topic']}' here"}
@@ -151,7 +180,7 @@ class Outlet:
             answer.update(type=declared.schema.name, fingerprint=declared.schema.fingerprint,
                           schema=declared.schema_text, error="" if same else "the message types differ")
         if edge is not None and not answer["error"]:
-            edge.attach(peer, request)
+            edge.attach(peer, request, pid)
         self._send([peer, *edge_frames("Subscribed", **answer)])
         if edge is not None and not answer["error"]:
             # What waited for a subscriber must not overtake the answer.

@@ -73,6 +73,9 @@ class Output(_Port):
         super().__init__(topic, type, help, name)
         self.latched = latched
 
+    def declaration(self) -> Dict[str, Any]:
+        return {**super().declaration(), "latched": self.latched}
+
 
 class Service:
     """A service, which the decorator service() declares."""

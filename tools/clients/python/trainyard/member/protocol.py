@@ -39,6 +39,8 @@ CONTROL: Dict[str, Schema] = {schema.name: schema for schema in (
 EDGES: Dict[str, Schema] = {schema.name: schema for schema in (
     _message("Subscribe", "u32 subscription, string topic, u32 edge, u64 fingerprint, string policy, "
              "u64 window_messages, u64 window_bytes, string payloads, u32 process_index"),
+    _message("RingOffer", "i32 ring_fd, u64 ring_inode, u64 ring_bytes, WakeOffer wake",
+             "WakeOffer {\n  i32 pid\n  i32 state_fd\n  u64 state_inode\n  u64 state_bytes\n  i32 pipe\n}\n"),
     _message("Subscribed", "u32 subscription, string topic, string type, u64 fingerprint, string schema, string error"),
     _message("Credit", "u32 subscription, u64 messages, u64 bytes"),
     _message("Flush", "u32 subscription"),
@@ -60,3 +62,9 @@ def control_frames(name: str, **fields: Any) -> List[bytes]:
 def edge_frames(name: str, **fields: Any) -> List[bytes]:
     """Returns the frames of a control message on the socket of an edge."""
     return [b"", name.encode(), EDGES[name].encode(fields)[0]]
+
+
+def ring_offer(pid: int) -> bytes:
+    """Returns a RingOffer without a ring, which says only which process subscribes."""
+    return EDGES["RingOffer"].encode({"ring_fd": -1, "ring_inode": 0, "ring_bytes": 0, "wake": {
+        "pid": pid, "state_fd": -1, "state_inode": 0, "state_bytes": 0, "pipe": -1}})[0]

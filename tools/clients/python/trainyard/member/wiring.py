@@ -90,9 +90,12 @@ class Wiring:
 
     def peer_gone(self, peer: Dict[str, Any], pool: Pool) -> None:
         """Frees what a dead process held, no longer waits for it, and no longer listens to it."""
-        pool.forget(peer["process_index"])
-        for edge in self.edges:
-            if self._plan["components"][edge.plan["to"]]["process"] == peer["process"]:
+        edges = [edge for edge in self.edges
+                 if self._plan["components"][edge.plan["to"]]["process"] == peer["process"]]
+        if not any(edge.reader_lives() for edge in edges):
+            pool.forget(peer["process_index"])
+        for edge in edges:
+            if not edge.reader_lives():
                 edge.lose()
         for key in [key for key in self._inlets if key.rpartition("/")[0] == peer["process"]]:
             inlet = self._inlets.pop(key)
