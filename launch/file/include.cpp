@@ -118,12 +118,24 @@ bool replaces(const Value::Table& base, const Value::Table& over) {
          (base.contains("plugin") && over.contains("command")) || (base.contains("command") && over.contains("plugin"));
 }
 
+/// Another command is most often another way to start the same member, which must not silently become an external
+/// program. So `over` takes the declaration of `base`, unless it has its own.
+void keep_declaration(Value::Table& base, Value::Table& over) {
+  if (!base.contains("command") || !over.contains("command")) return;
+  if (auto declaration = base.extract("declaration"); !declaration.empty()) over.insert(std::move(declaration));
+}
+
 }  // namespace
 
 void merge(Value& base, Value over) {
   auto* below = base.get_if<Value::Table>();
   auto* above = over.get_if<Value::Table>();
-  if (below == nullptr || above == nullptr || replaces(*below, *above)) {
+  if (below == nullptr || above == nullptr) {
+    base = std::move(over);
+    return;
+  }
+  if (replaces(*below, *above)) {
+    keep_declaration(*below, *above);
     base = std::move(over);
     return;
   }

@@ -48,6 +48,15 @@ TEST_F(IncludeTest, AnotherPluginDropsTheParametersOfTheOldOne) {
   EXPECT_EQ(merged("d = { plugin = 'logger', x = 1 }", "d = { command = ['a'] }").dump(), R"({"d":{"command":["a"]}})");
 }
 
+TEST_F(IncludeTest, AMemberWithAnotherCommandIsStillAMember) {
+  const std::string member = "d = { command = ['a'], declaration = 'describe', params = { x = 1 } }";
+  EXPECT_EQ(merged(member, "d = { command = ['b', 'a'] }").dump(),
+            R"({"d":{"command":["b","a"],"declaration":"describe"}})");
+  EXPECT_EQ(merged(member, "d = { command = ['b'], declaration = 'b.json' }").dump(),
+            R"({"d":{"command":["b"],"declaration":"b.json"}})");
+  EXPECT_EQ(merged(member, "d = { plugin = 'b' }").dump(), R"({"d":{"plugin":"b"}})");
+}
+
 TEST_F(IncludeTest, LaterFilesWinAndTheIncludingFileWinsOverAll) {
   folder_.write("one.toml", "a = 1\nb = 1\nc = 1\n");
   folder_.write("two.toml", "b = 2\nc = 2\n");
