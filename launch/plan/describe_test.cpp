@@ -63,6 +63,13 @@ TEST_F(DescribeTest, StaysWithin80Columns) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
 }
 
+TEST_F(DescribeTest, TheJsonCanHideWhatTheEnvironmentContains) {
+  const std::string shown = to_json(small_plan());
+  const std::string hidden = to_json(small_plan(), EnvironmentValues::kHidden);
+  EXPECT_EQ(nlohmann::json::parse(shown).at("processes").at(0).at("environment").dump(), R"({"A":"b"})");
+  EXPECT_EQ(nlohmann::json::parse(hidden).at("processes").at(0).at("environment").dump(), R"({"A":null})");
+}
+
 TEST_F(DescribeTest, TheJsonHoldsTheSame) {
   const auto json = nlohmann::json::parse(to_json(small_plan()));
   EXPECT_EQ(json.at("run"), "a");

@@ -114,7 +114,10 @@ ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunP
 /// parameters, edges with policy and transport, and the order of activation.
 std::string describe(const Plan& plan);
 
-/// Returns the plan as a JSON object.
-std::string to_json(const Plan& plan);
+/// Whether a plan is shown with the values of the environment variables that it sets. They may be secrets.
+enum class EnvironmentValues : std::uint8_t { kShown, kHidden };
+
+/// Returns the plan as a JSON object. Values that are hidden are null.
+std::string to_json(const Plan& plan, EnvironmentValues values = EnvironmentValues::kShown);
 
 }  // namespace trainyard::launch

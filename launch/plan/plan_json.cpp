@@ -10,14 +10,17 @@ namespace {
 using nlohmann::ordered_json;
 
 // The JSON is ordered, so that two plans can be compared line by line.
-ordered_json process_json(const PlannedProcess& process) {
+ordered_json process_json(const PlannedProcess& process, EnvironmentValues values) {
   const RespawnPolicy& respawn = process.respawn;
   ordered_json out;
   out["name"] = process.name;
   out["command"] = process.command;
   out["member"] = process.member;
   out["parameters"] = ordered_json::parse(process.parameters);
-  out["environment"] = process.environment;
+  out["environment"] = ordered_json::object();
+  for (const auto& [name, value] : process.environment) {
+    out["environment"][name] = values == EnvironmentValues::kShown ? ordered_json(value) : ordered_json();
+  }
   out["cpus"] = process.cpus;
   out["respawn"] = {{"policy", name_of(respawn.when)},
                     {"delay_ms", respawn.delay.count()},
@@ -45,7 +48,7 @@ ordered_json edge_json(const Plan& plan, const EdgePlan& edge) {
 
 }  // namespace
 
-std::string to_json(const Plan& plan) {
+std::string to_json(const Plan& plan, EnvironmentValues values) {
   ordered_json out;
   out["run"] = plan.run;
   out["file"] = plan.file;
@@ -64,7 +67,7 @@ std::string to_json(const Plan& plan) {
         {{"key", choice.key}, {"given", choice.given}, {"chosen", choice.chosen}, {"reason", choice.reason}});
   }
   out["warnings"] = plan.warnings;
-  for (const PlannedProcess& process : plan.processes) out["processes"].push_back(process_json(process));
+  for (const PlannedProcess& process : plan.processes) out["processes"].push_back(process_json(process, values));
   for (const ComponentPlan& component : plan.components) out["components"].push_back(component_json(component));
   for (const EdgePlan& edge : plan.edges) out["edges"].push_back(edge_json(plan, edge));
   for (const std::uint32_t index : plan.activation) out["activation"].push_back(plan.components[index].name);

@@ -61,7 +61,8 @@ void LaunchJournal::begin() {
   try {
     make_folder();
     copy_sources();
-    archive::write_whole_file(folder_ + "/plan.json", to_json(run_.plan) + "\n");
+    // The record is kept for a long time and is copied to others, and the variables may contain secrets.
+    archive::write_whole_file(folder_ + "/plan.json", to_json(run_.plan, EnvironmentValues::kHidden) + "\n");
     write();
     ask_git();
   } catch (const Error& error) {
