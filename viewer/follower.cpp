@@ -360,6 +360,7 @@ void Follower::run_errands() {
     try {
       // A client of its own for each errand: answers that come too late cannot be mistaken.
       visitors::RegistryClient registry(context, run_.registry);
+      registry.cancel_when([this] { return stop_.load(); });
       next(registry);
     } catch (const std::exception&) {
       // The errand itself reports what concerns its sender.

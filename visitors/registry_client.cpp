@@ -15,6 +15,7 @@ using nlohmann::json;
 constexpr std::chrono::seconds kDeadline{12};
 /// A parameter of all ranks is set between two steps, which may be long.
 constexpr std::chrono::seconds kDeadlineOfChange{72};
+constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 }  // namespace
 
@@ -45,10 +46,15 @@ std::optional<json> RegistryClient::answer(std::uint64_t id, std::chrono::millis
   // There is one deadline, however many stray answers arrive meanwhile.
   const auto until = std::chrono::steady_clock::now() + deadline;
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    const bool last = !cancelled_ || left <= kBetweenLooks;
+    if (!last) left = kBetweenLooks;
     socket_.set(zmq::sockopt::rcvtimeo, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
     zmq::message_t frame;
-    if (!socket_.recv(frame)) return std::nullopt;  // The time is up.
+    if (!socket_.recv(frame)) {
+      if (last || cancelled_()) return std::nullopt;
+      continue;
+    }
     const json reply = json::parse(frame.to_string_view(), nullptr, false);
     if (!reply.is_object() || reply.value("id", json()) != json(id)) continue;  // The answer is late, or not for us.
     if (reply.value("ok", false)) return reply.value("result", json());
@@ -59,6 +65,9 @@ std::optional<json> RegistryClient::answer(std::uint64_t id, std::chrono::millis
 
 json RegistryClient::exchange(json question, std::chrono::seconds deadline) {
   if (auto result = answer(post(std::move(question)), deadline)) return *std::move(result);
+  if (cancelled_ && cancelled_()) {
+    throw Error(Code::kCancelled, std::string("the program ends, so the answer of the launcher is not awaited"));
+  }
   throw Error(Code::kTimeout, "the launcher did not answer within {} s; is it stopped?", deadline.count());
 }
 

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <zmq.hpp>
 
 namespace trainyard::visitors {
@@ -16,6 +18,10 @@ class RegistryClient {
  public:
   /// Connects to the registry. Success does not prove that the launcher is running. Throws kIo.
   RegistryClient(zmq::context_t& context, const std::string& endpoint);
+
+  /// Sets a function that is called about ten times a second while an answer is awaited. When it returns true, the
+  /// answer is no longer awaited: ask() and call() throw kCancelled, and answer() returns nothing.
+  void cancel_when(std::function<bool()> cancelled) { cancelled_ = std::move(cancelled); }
 
   /// Asks the question `op`, which is "run", "topics" or "nodes", and returns the answer. Throws kTimeout if no answer
   /// arrives, and kInvalidArgument, with the reason, if the registry refuses the question.
@@ -43,6 +49,7 @@ class RegistryClient {
 
   zmq::socket_t socket_;
   std::uint64_t next_id_ = 1;
+  std::function<bool()> cancelled_;
 };
 
 }  // namespace trainyard::visitors

@@ -49,5 +49,18 @@ TEST_F(RegistryClientTest, ThrowsWhatTheOtherSideRefused) {
   }
 }
 
+TEST(CancelledRegistryClientTest, NoLongerWaitsForAnAnswer) {
+  zmq::context_t context;
+  RegistryClient client(context, "ipc:///tmp/trainyard-nobody-is-here");
+  int looks = 0;
+  client.cancel_when([&] { return ++looks > 1; });
+  try {
+    client.call("optimizer", "param.set", {{"name", "lr"}, {"value", 1}});
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kCancelled) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::visitors
