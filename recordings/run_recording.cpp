@@ -122,8 +122,10 @@ void RunRecording::take(const visitors::Received& message) {
 }
 
 void RunRecording::finish(const std::string& ended) {
-  const bool killed = watch_.killed();
-  recorder_->finish(ended.empty() ? "the run has ended" : ended, killed ? "the run was killed" : "");
+  const char* objection = watch_.killed()    ? "the run was killed"
+                          : watch_.cut_off() ? "a process of the run ended without saying so"
+                                             : "";
+  recorder_->finish(ended.empty() ? "the run has ended" : ended, objection);
 }
 
 }  // namespace trainyard::recordings

@@ -74,8 +74,11 @@ void Watch::connect(const json& topics) {
     }
   }
   // A process that was started again at another address does not come back to the old one.
-  std::erase_if(links_,
-                [&](const auto& link) { return link->disconnected() && !endpoints.contains(link->endpoint()); });
+  std::erase_if(links_, [&](const auto& link) {
+    const bool moved = link->disconnected() && !endpoints.contains(link->endpoint());
+    if (moved) lost_.erase(link.get());
+    return moved;
+  });
   for (auto& [endpoint, streams] : missing) {
     for (std::size_t first = 0; first < streams.size(); first += kMaxVisitorSubscriptions) {
       const auto begin = streams.begin() + static_cast<std::ptrdiff_t>(first);
@@ -114,17 +117,29 @@ bool Watch::subscribed() const {
 void Watch::check_end() {
   const bool all_ended = complete_ && std::ranges::all_of(links_, [](const auto& link) { return link->ended(); });
   if (all_ended) ended_ = true;
-  if (ended_ || Clock::now() < next_check_) return;
+  if (ended_) return;
+  notice_lost_links();
+  if (Clock::now() < next_check_) return;
   next_check_ = Clock::now() + kBetweenChecks;
-  const bool alive = is_alive(run_);
+  if (is_alive(run_)) return;
+  ended_ = true;
   for (const auto& link : links_) {
     if (link->ended()) continue;
-    if (!alive && !gone_.contains(link.get())) killed_ = true;
-    // The run may go on without this process, or start it again.
-    if (alive && link->disconnected()) gone_.insert(link.get());
-    if (alive && !link->disconnected()) gone_.erase(link.get());
+    cut_off_ = true;
+    if (!lost_.contains(link.get())) killed_ = true;
   }
-  if (!alive) ended_ = true;
+}
+
+// This is noticed at once, because a launcher that ends its run, after a crash for example, may die soon after. The run
+// may go on without this process, or start it again.
+void Watch::notice_lost_links() {
+  for (const auto& link : links_) {
+    if (!link->disconnected() || link->ended()) {
+      lost_.erase(link.get());
+    } else if (!lost_.contains(link.get()) && is_alive(run_)) {
+      lost_.insert(link.get());
+    }
+  }
 }
 
 // The answer is not waited for, because messages arrive meanwhile.

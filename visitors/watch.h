@@ -37,11 +37,18 @@ class Watch {
 
   /// Returns true when no more messages can arrive: every publisher has said so, or the launcher has died.
   bool ended() const { return ended_; }
-  /// Returns true if the launcher has died although publishers had not said that no more messages follow.
+  /// Returns true if the launcher was killed: it was dead when a publisher ended without saying that no more messages
+  /// follow. (When a launcher dies, its processes are killed at once.)
   bool killed() const { return killed_; }
+  /// Returns true if the run has ended and a publisher has not said that no more messages follow, because it was killed
+  /// or has crashed. The last messages may be missing.
+  bool cut_off() const { return cut_off_; }
 
   /// Returns true when every publisher has accepted the subscriptions: from then on, what is missed shows as a gap.
   bool subscribed() const;
+
+  /// Returns the number of connections to publishers that are lost at the moment, although the launcher is alive.
+  std::size_t lost() const { return lost_.size(); }
 
   const RunInfo& run() const { return run_; }
   /// Returns the topics with their counts. References to them stay valid.
@@ -57,6 +64,7 @@ class Watch {
   // Asks the registry again while the address of a publisher is missing or a process cannot be reached.
   void refresh();
   void check_end();
+  void notice_lost_links();
   std::optional<Received> take_in_turn();
   void wait(std::chrono::milliseconds limit);
 
@@ -70,10 +78,11 @@ class Watch {
   bool complete_ = false;                                      ///< True when the address of every publisher is known.
   std::optional<std::uint64_t> question_;
   Clock::time_point next_question_{}, next_check_{};
-  std::set<const GatewayLink*> gone_;  ///< Links that were disconnected while the launcher was alive.
+  std::set<const GatewayLink*> lost_;  ///< Links that were disconnected while the launcher was alive.
   std::size_t turn_ = 0;
   bool ended_ = false;
   bool killed_ = false;
+  bool cut_off_ = false;
 };
 
 }  // namespace trainyard::visitors

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <mutex>
@@ -73,6 +75,23 @@ class WatchTest : public ::testing::Test {
             .registry = endpoint("registry")};
   }
 
+  /// Starts a process that plays the launcher until end_launcher().
+  RunInfo launched_run() {
+    launcher_ = ::fork();
+    if (launcher_ == 0) {
+      ::pause();
+      ::_exit(0);
+    }
+    RunInfo info = run();
+    info.pid = launcher_;
+    info.start_ticks = core::start_ticks(launcher_);
+    return info;
+  }
+  void end_launcher() {
+    ::kill(launcher_, SIGKILL);
+    ::waitpid(launcher_, nullptr, 0);
+  }
+
   /// Serves the watch until `done`, or until a deadline. What arrives is kept.
   template <class Done>
   void pump(Watch& watch, Done done) {
@@ -89,6 +108,7 @@ class WatchTest : public ::testing::Test {
     gateway.accept();
   }
 
+  pid_t launcher_ = 0;
   zmq::context_t context_;
   trainyard::testing::TemporaryFolder folder_;
   FakeRegistry registry_{context_, endpoint("registry")};
@@ -162,6 +182,26 @@ TEST_F(WatchTest, EndsWhenEveryPublisherHasSaidSo) {
   pump(watch, [&] { return watch.ended(); });
   EXPECT_EQ(received_.size(), 1u);
   EXPECT_FALSE(watch.killed());
+  EXPECT_FALSE(watch.cut_off());
+}
+
+TEST_F(WatchTest, TellsAKilledLauncherFromOneThatEndsItsRunAfterACrash) {
+  for (const bool crash : {false, true}) {
+    std::optional<FakeGateway> gateway(std::in_place, context_, endpoint("gateway"));
+    registry_.publish("/scalars", {endpoint("gateway")});
+    Watch watch(context_, launched_run(), {"/scalars"});
+    accept(watch, *gateway);
+    pump(watch, [&] { return watch.subscribed(); });
+    if (!crash) end_launcher();
+    gateway.reset();
+    if (crash) {
+      pump(watch, [&] { return watch.lost() == 1; });
+      end_launcher();
+    }
+    pump(watch, [&] { return watch.ended(); });
+    EXPECT_TRUE(watch.cut_off());
+    EXPECT_EQ(watch.killed(), !crash);
+  }
 }
 
 TEST_F(WatchTest, EndsWhenTheLauncherHasDied) {

@@ -104,6 +104,10 @@ int echo(const EchoArguments& arguments) {
     if (message) {
       shown += display.show(*message) ? 1 : 0;
     } else if (watch.ended()) {
+      if (watch.killed()) throw Error(Code::kPeerLost, "the run {} was killed", run.run);
+      if (watch.cut_off()) {
+        throw Error(Code::kPeerLost, "the run {} has ended, but a process of it was killed or has crashed", run.run);
+      }
       std::fprintf(stderr, "trainyard: the run has ended\n");
       // If a number of messages was requested, some are missing; otherwise all messages have been received.
       return arguments.count == 0 ? kExitOk : kExitNotFound;
