@@ -38,6 +38,7 @@ void describe_component(const Component& component, PluginInfo& info) {
   }
   for (const OutputBase* output : component.outputs()) {
     info.outputs.push_back(describe_port(output->name(), output->options().topic, output->type(), output->help()));
+    info.outputs.back().latched = output->options().latched;
   }
   for (const ServiceBase* service : component.services()) {
     info.services.push_back(

@@ -25,7 +25,8 @@ json port_to_json(const PortInfo& port) {
           {"same_loop", port.same_loop},
           {"policy", name_of(port.policy)},
           {"window_messages", port.window_messages},
-          {"window_bytes", port.window_bytes}};
+          {"window_bytes", port.window_bytes},
+          {"latched", port.latched}};
 }
 
 // Every field must be there: a description that lacks one was written by another version.
@@ -43,6 +44,7 @@ PortInfo port_from_json(const json& in) {
   port.policy = from_name<Policy>(in.at("policy").get<std::string>());
   in.at("window_messages").get_to(port.window_messages);
   in.at("window_bytes").get_to(port.window_bytes);
+  in.at("latched").get_to(port.latched);
   return port;
 }
 

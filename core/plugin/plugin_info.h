@@ -27,6 +27,7 @@ struct PortInfo {
   Policy policy = Policy::kBlock;      ///< For inputs: the default policy of edges.
   std::uint64_t window_messages = 64;  ///< For inputs: the credits in messages.
   std::uint64_t window_bytes = 256 << 20;  ///< For inputs: the credits in bytes.
+  bool latched = false;                    ///< For outputs: true if late visitors receive the last message.
 };
 
 /// One service of a component.

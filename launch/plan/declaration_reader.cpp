@@ -188,7 +188,7 @@ ParameterInfo read_parameter(const json& value, const std::string& path) {
 core::PortInfo read_port(const json& value, const std::string& path) {
   const Table table(value, path,
                     {"name", "topic", "type", "fingerprint", "schema", "help", "optional", "every_rank", "same_loop",
-                     "policy", "window_messages", "window_bytes"});
+                     "policy", "window_messages", "window_bytes", "latched"});
   core::PortInfo port;
   port.name = table.name("name");
   port.topic = table.text("topic", "", kMaxTopicBytes);
@@ -207,6 +207,7 @@ core::PortInfo read_port(const json& value, const std::string& path) {
   port.policy = table.word("policy", port.policy);
   port.window_messages = table.count("window_messages", port.window_messages, 1);
   port.window_bytes = table.count("window_bytes", port.window_bytes, 1);
+  port.latched = table.flag("latched");
   return port;
 }
 

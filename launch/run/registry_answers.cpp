@@ -43,6 +43,7 @@ json new_topic(const std::string& name, const std::string& type, std::uint64_t f
           {"type", type},
           {"fingerprint", hexadecimal(fingerprint)},
           {"schema", schema},
+          {"latched", false},
           {"publishers", json::array()},
           {"subscribers", json::array()}};
 }
@@ -63,6 +64,7 @@ void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints
     for (const core::PortInfo& port : plugin->outputs) {
       const std::string name = topic_of(component, port.name);
       if (!topics.contains(name)) topics[name] = new_topic(name, port.type, port.fingerprint, port.schema);
+      if (port.latched) topics[name]["latched"] = true;
       topics[name]["publishers"].push_back({{"component", component.name},
                                             {"process", component.process},
                                             {"endpoint", gateway_of(endpoints, component.process)}});
@@ -116,10 +118,22 @@ void add_log_readers(const RunContext& run, Topics& topics) {
   }
 }
 
+json services_of(const core::PluginInfo& plugin) {
+  json list = json::array();
+  for (const core::ServiceInfo& service : plugin.services) {
+    list.push_back({{"service", service.name},
+                    {"request", service.request_schema},
+                    {"reply", service.reply_schema},
+                    {"help", service.help}});
+  }
+  return list;
+}
+
 /// Describes a component. Its state is the one that it has reported last.
 json describe_component_node(const RunContext& run, const ComponentPlan& component) {
   const ChildProcess* child = run.crew.find(component.process);
   json node = {{"component", component.name},
+               {"index", component.index},
                {"plugin", component.plugin},
                {"library", component.library},
                {"process", component.process},
@@ -130,13 +144,17 @@ json describe_component_node(const RunContext& run, const ComponentPlan& compone
                {"state", name_of(run.states[component.index])},
                {"inputs", json::array()},
                {"outputs", json::array()},
-               {"services", json::array()}};
+               {"services", json::array()},
+               {"service_types", json::array()}};
   if (child != nullptr && child->planned().member) node["command"] = child->planned().command;
   const core::PluginInfo* plugin = run.declaration_of(component);
   if (plugin == nullptr) return node;
   node["inputs"] = ports_of(component, plugin->inputs);
   node["outputs"] = ports_of(component, plugin->outputs);
   for (const core::ServiceInfo& service : plugin->services) node["services"].push_back(service.name);
+  node["service_types"] = services_of(*plugin);
+  // A component that exists once belongs to no rank.
+  if (!plugin->component_traits().per_rank) node["rank"] = nullptr;
   return node;
 }
 
@@ -151,7 +169,8 @@ json describe_program_node(const ChildProcess& child) {
           {"state", child.running() ? "running" : "gone"},
           {"inputs", json::array()},
           {"outputs", json::array()},
-          {"services", json::array()}};
+          {"services", json::array()},
+          {"service_types", json::array()}};
 }
 
 }  // namespace

@@ -26,6 +26,10 @@ class RegistryServerTest : public ::testing::Test {
     plugin.outputs.push_back(
         {.name = "out", .topic = "", .type = "Number", .fingerprint = 0xabc, .schema = "Number {}\n"});
     plugin.inputs.push_back({.name = "in", .topic = "", .type = "Number"});
+    plugin.services.push_back({"reset", "Empty {\n}\n", "Number {}\n", "Begins again."});
+    core::PluginInfo& twin = options.plugins["twin"] = plugin;
+    twin.outputs.front().latched = true;
+    twin.traits.of_kind = ComponentTraits{.per_rank = true};
     return options;
   }
 
@@ -35,6 +39,8 @@ class RegistryServerTest : public ::testing::Test {
     plan.components[0].topics = {{"in", "/numbers"}, {"out", "/others"}};
     plan.components[1].topics = {{"in", "/nothing"}, {"out", "/numbers"}};
     plan.components[2].topics = {{"in", "/nothing"}, {"out", "/numbers"}};
+    plan.components[2].plugin = "twin";
+    plan.components[2].rank = 1;
     plan.edges.push_back({.id = 0, .topic = "/numbers", .from = 1, .output = "out", .to = 0, .input = "in"});
     // Two edges, because the topic has two publishers, and still one subscriber.
     plan.edges.push_back({.id = 1, .topic = "/numbers", .from = 2, .output = "out", .to = 0, .input = "in"});
@@ -95,11 +101,13 @@ TEST_F(RegistryServerTest, DescribesTopicsWithEveryPublisherAndItsGateway) {
   EXPECT_EQ(topics[0]["type"], "LogRecord");
   EXPECT_EQ(topics[0]["publishers"].size(), 3u);
   EXPECT_EQ(topics[1], json::parse(R"({
-    "topic": "/numbers", "type": "Number", "fingerprint": "0000000000000abc", "schema": "Number {}\n",
+    "topic": "/numbers", "type": "Number", "fingerprint": "0000000000000abc", "schema": "Number {}\n", "latched": true,
     "publishers": [{"component": "c1", "process": "p1", "endpoint": "ipc:///gateway-p1"},
                    {"component": "c2", "process": "p2", "endpoint": "ipc:///gateway-p2"}],
     "subscribers": [{"component": "c0", "process": "p0", "policy": "block"}]})"));
   EXPECT_EQ(topics[2]["subscribers"], json::array());
+  EXPECT_EQ(topics[2]["latched"], false);
+  EXPECT_EQ(topics[0]["latched"], false);
 }
 
 TEST_F(RegistryServerTest, DescribesComponentsAndPrograms) {
@@ -111,6 +119,13 @@ TEST_F(RegistryServerTest, DescribesComponentsAndPrograms) {
   EXPECT_EQ(nodes[0]["inputs"], json::parse(R"([{"port": "in", "topic": "/numbers", "type": "Number"}])"));
   EXPECT_GT(nodes[0]["pid"].get<int>(), 0);
   EXPECT_EQ(nodes[0]["restarts"], 0);
+  EXPECT_EQ(nodes[0]["services"], json::parse(R"(["reset"])"));
+  EXPECT_EQ(nodes[0]["service_types"], json::parse(R"([{"service": "reset", "request": "Empty {\n}\n",
+                                                         "reply": "Number {}\n", "help": "Begins again."}])"));
+  EXPECT_EQ(nodes[2]["index"], 2);
+  EXPECT_EQ(nodes[2]["rank"], 1);
+  EXPECT_TRUE(nodes[0]["rank"].is_null()) << "it exists once";
+  EXPECT_FALSE(nodes[3].contains("index"));
   EXPECT_EQ(nodes[3]["component"], "viewer");
   EXPECT_EQ(nodes[3]["command"], json::parse(R"(["sleep", "1000"])"));
 }

@@ -11,6 +11,7 @@
 #include "messages/error.h"
 #include "messages/nearest.h"
 #include "messages/printable.h"
+#include "messages/schema.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/run_finder.h"
 #include "tools/trainyard/table.h"
@@ -113,18 +114,42 @@ void print_parameters(const json& parameters) {
   print_section("parameters", table);
 }
 
+/// Returns the fields of a request or a reply in one line: "string reason, u64 step". A launcher of another version may
+/// not say what they are.
+std::string fields_of(const std::string& schema_text) {
+  if (schema_text.empty()) return "?";
+  std::vector<std::string> fields;
+  for (const Field& field : parse_schema(schema_text).structs.front().fields) {
+    fields.push_back(to_text(field.type) + " " + field.name);
+  }
+  return fields.empty() ? "nothing" : fmt::format("{}", fmt::join(fields, ", "));
+}
+
+void print_services(const json& node) {
+  Table table({"service", "request", "reply"});
+  const json types = node.value("service_types", json::array());
+  for (const json& service : node.value("services", json::array())) {
+    const auto type = std::ranges::find(types, service, [](const json& each) { return each.value("service", ""); });
+    const json known = type == types.end() ? json::object() : *type;
+    table.add({service.get<std::string>(), fields_of(known.value("request", "")), fields_of(known.value("reply", ""))});
+  }
+  print_section("services", table);
+}
+
 /// External programs have fewer keys than components.
 void print_node(const json& node) {
   for (const char* key : {"component", "plugin", "process", "thread", "state"}) {
     if (node.contains(key)) std::printf("%s: %s\n", key, printable_line(node.value(key, "")).c_str());
   }
+  for (const char* key : {"index", "rank"}) {
+    if (const json value = node.value(key, json()); !value.is_null())
+      std::printf("%s: %s\n", key, value.dump().c_str());
+  }
   std::printf("pid: %d\n", node.value("pid", 0));
   if (node.contains("library")) std::printf("plugin file: %s\n", printable_line(node.value("library", "")).c_str());
   print_ports("inputs", "from", node.value("inputs", json::array()));
   print_ports("outputs", "to", node.value("outputs", json::array()));
-  const json services = node.value("services", json::array());
-  std::printf("services:%s\n", services.empty() ? " none" : "");
-  for (const json& service : services) std::printf("  %s\n", printable_line(service.get<std::string>()).c_str());
+  print_services(node);
   if (node.contains("parameters")) print_parameters(node["parameters"]);
 }
 

@@ -44,7 +44,10 @@ std::vector<std::string> configurable_components(visitors::RegistryClient& regis
   std::vector<std::string> names;
   for (const json& node : registry.ask("nodes")) {
     if (node.value("plugin", "").empty()) continue;
-    const std::string name = without_rank(node.value("component", ""), node.value("rank", 0u));
+    // A component that exists once has no rank.
+    const json rank = node.value("rank", json());
+    const std::string full_name = node.value("component", "");
+    const std::string name = rank.is_number_unsigned() ? without_rank(full_name, rank.get<std::uint32_t>()) : full_name;
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;

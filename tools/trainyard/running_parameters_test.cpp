@@ -24,7 +24,7 @@ class RunningParametersTest : public CommandOnFakeRun {
  protected:
   void SetUp() override {
     run_.answer("nodes", json::parse(R"([
-      {"component": "manager", "plugin": "strategy_manager", "rank": 0, "services": ["stop", "pause", "go_on"]},
+      {"component": "manager", "plugin": "strategy_manager", "rank": null, "services": ["stop", "pause", "go_on"]},
       {"component": "rank0/optimizer", "plugin": "optimizer", "rank": 0, "services": []},
       {"component": "rank1/optimizer", "plugin": "optimizer", "rank": 1, "services": []},
       {"component": "viewer", "plugin": "", "services": []}])"));

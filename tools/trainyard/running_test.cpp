@@ -27,7 +27,7 @@ class RunningTest : public ::testing::Test {
     core::PluginInfo& plugin = options.plugins["fake"];
     plugin.outputs.push_back(
         {.name = "out", .type = "Number", .fingerprint = 0xabc, .schema = "Number {\n  u8 n\n}\n"});
-    plugin.services.push_back({.name = "pause"});
+    plugin.services.push_back({"pause", "Wish {\n  string reason\n}\n", "Empty {\n}\n", "Rests."});
     return options;
   }
 
@@ -63,7 +63,8 @@ TEST_F(RunningTest, ListsAndShowsComponents) {
   EXPECT_EQ(json::parse(out_).at(0).at("component"), "c0");
   EXPECT_EQ(command({"node", "info", "c0"}), kExitOk);
   EXPECT_THAT(out_, HasSubstr("plugin: fake\nprocess: p0\n"));
-  EXPECT_THAT(out_, HasSubstr("services:\n  pause\n"));
+  EXPECT_THAT(out_, HasSubstr("services:\n  service  request        reply\n  pause    string reason  nothing\n"));
+  EXPECT_THAT(out_, HasSubstr("index: 0\n"));
   EXPECT_EQ(command({"node", "info", "d0"}), kExitNotFound);
   EXPECT_THAT(err_, HasSubstr("no component named 'd0'; did you mean 'c0'?"));
 }

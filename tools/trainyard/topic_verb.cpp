@@ -83,6 +83,7 @@ int info(const TopicArguments& arguments) {
   const json topic = find_topic(registry, arguments.topic);
   std::printf("topic: %s\ntype: %s\nfingerprint: %s\n", topic.value("topic", "").c_str(),
               topic.value("type", "").c_str(), topic.value("fingerprint", "").c_str());
+  if (topic.value("latched", false)) std::printf("latched: the last message is kept for visitors that come later\n");
   for (const json& end : topic.value("publishers", json::array())) {
     std::printf("publisher: %s (process %s)\n", end.value("component", "").c_str(), end.value("process", "").c_str());
   }

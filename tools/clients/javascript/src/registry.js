@@ -17,6 +17,7 @@ import { BadMessage, Refused, TrainyardError } from "./errors.js";
  * @property {string} type
  * @property {string} fingerprint 16 hexadecimal digits
  * @property {string} schema
+ * @property {boolean} latched true if visitors that come later receive the last message
  * @property {Publisher[]} publishers
  * @property {{ component: string, process: string, policy: string }[]} subscribers
  */
