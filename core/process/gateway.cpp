@@ -101,6 +101,7 @@ class Gateway::Tap {
       output_.remove_edge(edge_);
       sender_.remove(edge_.credit_source());
       home_.post([this] {
+        drain();  // What is left must not reach a visitor that comes later.
         last_ = {};
         state_ = State::kClosed;
         if (!edges_.empty()) open();
