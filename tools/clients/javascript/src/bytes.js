@@ -23,7 +23,7 @@ export const bytesOf = (text) => encoder.encode(text);
 export class Reader {
   /**
    * @param {Uint8Array} body
-   * @param {readonly Uint8Array[] | null} payloads null if tensors get no elements
+   * @param {readonly import("./tensor.js").Payload[] | null} payloads null if tensors get no elements
    */
   constructor(body, payloads) {
     this.body = body;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The codec alone. It uses nothing of node, so it works in a browser, too.
 import { compileDecoder } from "./decoder.js";
-import { encode } from "./encoder.js";
+import { compileEncoder } from "./encoder.js";
 import { fingerprint, parseSchema } from "./schema.js";
 
 export { BadMessage, Refused, RunEnded, Timeout, TrainyardError } from "./errors.js";
@@ -13,6 +13,7 @@ export { Tensor } from "./tensor.js";
 /** A message type, from its schema text alone. */
 export class Schema {
   #decode;
+  #encode;
 
   /**
    * Throws BadMessage if the text is not a schema.
@@ -26,12 +27,13 @@ export class Schema {
     this.name = [...this.structs.keys()][0];
     this.fingerprint = fingerprint(text);
     this.#decode = compileDecoder(this.structs, integers);
+    this.#encode = compileEncoder(this.structs);
   }
 
   /**
    * Returns a message. Tensors have their elements only if `payloads` has them. Throws BadMessage.
    * @param {Uint8Array} body
-   * @param {readonly Uint8Array[] | null} payloads
+   * @param {readonly import("./tensor.js").Payload[] | null} payloads
    * @returns {any}
    */
   decode(body, payloads = null) { return this.#decode(body, payloads); }
@@ -41,5 +43,5 @@ export class Schema {
    * @param {unknown} message
    * @returns {{ body: Uint8Array, payloads: Uint8Array[] }}
    */
-  encode(message) { return encode(this.structs, message); }
+  encode(message) { return this.#encode(message); }
 }

@@ -189,7 +189,7 @@ function readMap(reader, read) {
  * Returns a function that decodes the message that `structs` describes, from a body and its payloads.
  * @param {Structs} structs
  * @param {Integers} integers
- * @returns {(body: Uint8Array, payloads: readonly Uint8Array[] | null) => any}
+ * @returns {(body: Uint8Array, payloads: readonly import("./tensor.js").Payload[] | null) => any}
  */
 export function compileDecoder(structs, integers) {
   const [name] = structs.keys();

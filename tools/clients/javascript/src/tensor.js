@@ -11,23 +11,33 @@ import { fromBfloat16, fromFloat16 } from "./half.js";
  * @typedef {Uint8Array | Int8Array | Int16Array | Int32Array | BigInt64Array | Float32Array | Float64Array} Elements
  */
 
+/**
+ * Bytes that are not in the message itself but in memory of another process.
+ * @typedef {object} ElsewhereBytes
+ * @property {number} length
+ * @property {(dtype: string, shape: number[], offset: number, bytes: number) => Tensor} tensor returns a part of them
+ */
+/** @typedef {Uint8Array | ElsewhereBytes} Payload */
+
+const WITHOUT = 'the tensor has no elements; subscribe with { payloads: "inline" } to receive them';
 const NO_PAYLOAD = 0xffffffff;
 
 /**
- * The types of elements in the order of their numbers: name, bytes, and what makes an array of aligned bytes.
- * @type {[string, number, (buffer: ArrayBuffer) => Elements][]}
+ * The types of elements in the order of their numbers: name, bytes, what makes an array of aligned bytes, and what makes
+ * an array of a part of them.
+ * @type {[string, number, (buffer: ArrayBuffer) => Elements, (buffer: ArrayBuffer, at: number, size: number) => Elements][]}
  */
 const DTYPES = [
-  ["uint8", 1, (buffer) => new Uint8Array(buffer)],
-  ["int8", 1, (buffer) => new Int8Array(buffer)],
-  ["int16", 2, (buffer) => new Int16Array(buffer)],
-  ["int32", 4, (buffer) => new Int32Array(buffer)],
-  ["int64", 8, (buffer) => new BigInt64Array(buffer)],
-  ["float16", 2, (buffer) => fromFloat16(new Uint16Array(buffer))],
-  ["bfloat16", 2, (buffer) => fromBfloat16(new Uint16Array(buffer))],
-  ["float32", 4, (buffer) => new Float32Array(buffer)],
-  ["float64", 8, (buffer) => new Float64Array(buffer)],
-  ["bool", 1, (buffer) => new Uint8Array(buffer)],
+  ["uint8", 1, (buffer) => new Uint8Array(buffer), (...part) => new Uint8Array(...part)],
+  ["int8", 1, (buffer) => new Int8Array(buffer), (...part) => new Int8Array(...part)],
+  ["int16", 2, (buffer) => new Int16Array(buffer), (...part) => new Int16Array(...part)],
+  ["int32", 4, (buffer) => new Int32Array(buffer), (...part) => new Int32Array(...part)],
+  ["int64", 8, (buffer) => new BigInt64Array(buffer), (...part) => new BigInt64Array(...part)],
+  ["float16", 2, (buffer) => fromFloat16(new Uint16Array(buffer)), (...part) => fromFloat16(new Uint16Array(...part))],
+  ["bfloat16", 2, (buffer) => fromBfloat16(new Uint16Array(buffer)), (...part) => fromBfloat16(new Uint16Array(...part))],
+  ["float32", 4, (buffer) => new Float32Array(buffer), (...part) => new Float32Array(...part)],
+  ["float64", 8, (buffer) => new Float64Array(buffer), (...part) => new Float64Array(...part)],
+  ["bool", 1, (buffer) => new Uint8Array(buffer), (...part) => new Uint8Array(...part)],
 ];
 
 /** The type and the shape of a tensor, and its bytes if they were asked for. */
@@ -48,17 +58,78 @@ export class Tensor {
   get size() { return this.shape.reduce((product, extent) => product * extent, 1); }
 
   /**
+   * Returns a tensor with the elements of a typed array, which must not be changed after the tensor has been sent. Throws
+   * TrainyardError if there is no such type of tensors.
+   * @param {Elements} elements
+   * @param {number[]} shape by default that of a vector
+   * @returns {Tensor}
+   */
+  static from(elements, shape = [elements.length]) {
+    const dtype = /^(?:Big)?([A-Z][a-z]+\d+)(?:Clamped)?Array$/.exec(elements.constructor.name)?.[1].toLowerCase() ?? "";
+    const found = DTYPES.find(([name]) => name === dtype);
+    const tensor = new Tensor(dtype, shape, new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength));
+    if (found && tensor.size === elements.length) return tensor;
+    throw new TrainyardError(`a ${elements.constructor.name} of ${elements.length} elements is no tensor of shape ` +
+      `[${shape}]; the types of tensors are ${DTYPES.map(([name]) => name).join(", ")}`);
+  }
+
+  /** The size of the elements. @returns {number} */
+  get byteLength() { return this.size * (DTYPES.find(([name]) => name === this.dtype)?.[1] ?? 0); }
+
+  /**
+   * Returns the bytes of the elements for a message that is being sent. They are not used for anything else.
+   * @returns {Uint8Array | null}
+   */
+  bytesToSend() { return this.data; }
+
+  /**
+   * Copies the bytes of the elements. Throws TrainyardError if the message does not contain the elements.
+   * @param {Uint8Array} bytes of the size `byteLength`
+   */
+  readInto(bytes) {
+    if (!this.data) throw new TrainyardError(WITHOUT);
+    bytes.set(this.data);
+  }
+
+  /**
+   * Changes the elements where they are. This is possible only in a member, for tensors of the arena; for any other tensor
+   * it throws TrainyardError.
+   * @param {Uint8Array} bytes
+   */
+  write(bytes) {
+    throw new TrainyardError(`only tensors of the arena can be written; these ${bytes.length} bytes were not`);
+  }
+
+  /**
+   * Returns the elements like array(), but without a copy where that is possible. The result is valid as long as the
+   * message: in a member, while its handler runs.
+   * @returns {Elements}
+   */
+  view() {
+    const found = this.#type();
+    const { data } = this;
+    if (!data) throw new TrainyardError(WITHOUT);
+    if (data.byteOffset % found[1] !== 0 || found[1] === 2) return this.array();
+    const buffer = /** @type {ArrayBuffer} */ (data.buffer);
+    return found[3](buffer, data.byteOffset, data.length / found[1]);
+  }
+
+  /**
    * Returns the elements as a typed array, which is a copy. float16 and bfloat16 are converted to a Float32Array, which
    * represents all their values exactly; bool becomes a Uint8Array. Throws TrainyardError if the message does not
    * contain the elements.
    * @returns {Elements}
    */
   array() {
+    const bytes = new Uint8Array(this.byteLength);
+    this.readInto(bytes);
+    return this.#type()[2](bytes.buffer);
+  }
+
+  #type() {
     const found = DTYPES.find(([name]) => name === this.dtype);
-    if (!this.data || !found) {
-      throw new TrainyardError(`the tensor has no elements; subscribe with { payloads: "inline" } to receive them`);
-    }
-    return found[2](Uint8Array.from(this.data).buffer);
+    if (!found) throw new TrainyardError(`no type of tensors '${this.dtype}'`);
+    return found;
   }
 }
 
@@ -99,7 +170,8 @@ export function readTensor(reader) {
   if (!(offset + bytes <= frame.length)) {
     throw new BadMessage(`tensor needs ${bytes} bytes at ${offset} of payload ${payload}: it has ${frame.length}`);
   }
-  return new Tensor(dtype, shape, frame.subarray(offset, offset + bytes));
+  return frame instanceof Uint8Array ? new Tensor(dtype, shape, frame.subarray(offset, offset + bytes)) :
+    frame.tensor(dtype, shape, offset, bytes);
 }
 
 /**
@@ -119,10 +191,12 @@ export function writeTensor(writer, tensor) {
     const at = writer.room(8);
     writer.view.setBigInt64(at, BigInt(extent), true);
   }
-  if (tensor.data && tensor.data.length !== tensor.size * DTYPES[number][1]) {
+  const bytes = tensor.bytesToSend();
+  if (bytes && bytes.length !== tensor.size * DTYPES[number][1]) {
     throw new TypeError(`the tensor needs ${tensor.size * DTYPES[number][1]} bytes`);
   }
-  writer.u32(tensor.data ? writer.payloads.length : NO_PAYLOAD);
-  writer.room(8); // The offset, 0.
-  if (tensor.data) writer.payloads.push(tensor.data);
+  writer.u32(bytes ? writer.payloads.length : NO_PAYLOAD);
+  const at = writer.room(8);
+  writer.view.setBigUint64(at, 0n, true); // The offset.
+  if (bytes) writer.payloads.push(bytes);
 }

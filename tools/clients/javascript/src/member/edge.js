@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sending end of an edge of the plan: its policy and its credit, without sockets.
+
+/** @typedef {{ payloadBytes: number }} Sized */
+/**
+ * What an edge must know to begin.
+ * @typedef {object} Wanted
+ * @property {string} policy
+ * @property {bigint} window_messages
+ * @property {bigint} window_bytes
+ */
+
+/**
+ * Messages are passed to `transmit`, with their receiver, as long as it has credit; the others wait or are dropped, as the
+ * policy says. Without a receiver there is no credit. `transmit` returns the size that the receiver will count.
+ * @template {Sized} Message
+ */
+export class Edge {
+  /**
+   * @param {Wanted} wanted
+   * @param {(message: Message) => number} transmit
+   * @param {() => void} changed is called when there is room again
+   */
+  constructor(wanted, transmit, changed) {
+    this.policy = wanted.policy;
+    this.windowMessages = Math.max(Number(wanted.window_messages), 1);
+    this.windowBytes = Math.max(Number(wanted.window_bytes), 1);
+    this.transmit = transmit;
+    this.changed = changed;
+    /** @type {Buffer | null} */
+    this.peer = null;
+    this.subscription = 0;
+    this.payloads = "none";
+    /** @type {Message[]} */
+    this.waiting = [];
+    this.waitingBytes = 0;
+    this.receiverGone = false;
+    this.underWay = 0;
+    this.bytesUnderWay = 0;
+    // Counters for users.
+    this.sent = 0;
+    this.bytes = 0;
+    this.dropped = 0;
+    this.blocked = 0;
+  }
+
+  /** @returns {boolean} */
+  hasRoom() {
+    return this.peer !== null && (this.underWay === 0 ||
+      (this.underWay < this.windowMessages && this.bytesUnderWay < this.windowBytes));
+  }
+
+  /** Returns true if the next message would not have to wait. @returns {boolean} */
+  ready() { return this.receiverGone || (this.waiting.length === 0 && this.hasRoom()); }
+
+  /** Returns true if messages wait that may not be dropped, so the component must wait, too. @returns {boolean} */
+  isBlocked() { return this.policy === "block" && this.waiting.length > 0; }
+
+  /** Returns true if everything that was sent has been handled. @returns {boolean} */
+  drained() { return this.peer === null || (this.waiting.length === 0 && this.underWay === 0); }
+
+  /** @param {Message} message */
+  send(message) {
+    if (this.waiting.length === 0 && this.hasRoom()) this.#carry(message);
+    else if (this.receiverGone) this.dropped += 1;
+    else this.#keepBack(message);
+  }
+
+  /** @param {Message} message */
+  #carry(message) {
+    this.receiverGone = false;
+    const size = this.transmit(message);
+    this.sent += 1;
+    this.bytes += message.payloadBytes;
+    this.underWay += 1;
+    this.bytesUnderWay += size;
+  }
+
+  /** @param {Message} message */
+  #keepBack(message) {
+    this.blocked += 1;
+    const keep = this.policy === "latest" ? 1 : this.windowMessages;
+    while (this.policy !== "block" && this.waiting.length > 0 && (this.waiting.length >= keep ||
+        this.waitingBytes + message.payloadBytes > this.windowBytes)) {
+      this.#takeOldest();
+      this.dropped += 1;
+    }
+    this.waiting.push(message);
+    this.waitingBytes += message.payloadBytes;
+  }
+
+  /** @returns {Message} */
+  #takeOldest() {
+    const message = /** @type {Message} */ (this.waiting.shift());
+    this.waitingBytes -= message.payloadBytes;
+    return message;
+  }
+
+  /** Sends what waits, as far as there is credit. */
+  onRoom() {
+    while (this.waiting.length > 0) {
+      const room = this.hasRoom();
+      if (!room && !this.receiverGone) return;
+      const message = this.#takeOldest();
+      if (room) this.#carry(message);
+      else this.dropped += 1;
+    }
+    this.changed();
+  }
+
+  /**
+   * Connects the receiver, for the first time or again.
+   * @param {Buffer} peer
+   * @param {import("./protocol.js").Subscribe} request
+   */
+  attach(peer, request) {
+    this.peer = peer;
+    this.subscription = request.subscription;
+    this.payloads = request.payloads;
+    this.windowMessages = Math.max(Number(request.window_messages), 1);
+    this.windowBytes = Math.max(Number(request.window_bytes), 1);
+    this.underWay = this.bytesUnderWay = 0;
+  }
+
+  /** Messages under way count as handled. */
+  detach() {
+    this.peer = null;
+    this.underWay = this.bytesUnderWay = 0;
+  }
+
+  /** The receiver's process has died: messages are dropped until it has subscribed again. */
+  lose() {
+    this.detach();
+    this.receiverGone = true;
+    this.onRoom();
+  }
+
+  /**
+   * Takes credit, never for more than was sent, whatever the receiver says.
+   * @param {number} messages
+   * @param {number} bytes
+   */
+  credit(messages, bytes) {
+    this.underWay = Math.max(this.underWay - messages, 0);
+    this.bytesUnderWay = Math.max(this.bytesUnderWay - bytes, 0);
+    this.onRoom();
+  }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sending end of a component: its outputs, and the socket at which other members subscribe.
+import { bytesOf, textOf } from "../bytes.js";
+import { BadMessage } from "../errors.js";
+import { Edge } from "./edge.js";
+import { Outgoing } from "./outgoing.js";
+import { EDGES, edgeFrames } from "./protocol.js";
+import { addressOf, listen } from "./sockets.js";
+
+/** @typedef {import("./protocol.js").EdgePlan} EdgePlan */
+
+/** One output of a component in a run. */
+export class OutputPort {
+  /** @type {PlannedEdge[]} */
+  edges = [];
+  /** The last message of a latched output. @type {Outgoing | null} */
+  last = null;
+  /** Set while visitors listen: passes messages on to the gateway. @type {((message: Outgoing) => void) | null} */
+  tap = null;
+  #sequence = 0n;
+  /** @type {(() => void | Promise<void>) | null} */
+  #onReady = null;
+  #host;
+
+  /**
+   * @param {import("./declared.js").Output} declared
+   * @param {string} topic
+   * @param {object} host
+   * @param {number} host.source the number of the component
+   * @param {() => bigint} host.trace
+   * @param {() => void} host.roomAgain
+   * @param {(action: () => void | Promise<void>) => void} host.post
+   */
+  constructor(declared, topic, host) {
+    this.declared = declared;
+    this.name = declared.name;
+    this.topic = topic;
+    this.#host = host;
+  }
+
+  /** The number of edges that begin here. */
+  get connections() { return this.edges.length; }
+
+  /** Returns true if the next message would not have to wait. A component that sends by itself sends only then. */
+  ready() { return this.edges.every((edge) => edge.policy !== "block" || edge.ready()); }
+
+  /**
+   * Sets what is called whenever the output is ready again.
+   * @param {() => void | Promise<void>} action
+   */
+  onReady(action) { this.#onReady = action; }
+
+  /**
+   * Sends a message: an object with the fields of the type. Tensors are sent without a copy, so their bytes must not be
+   * changed afterwards.
+   * @param {object} message
+   */
+  send(message) {
+    const { latched, schema } = this.declared;
+    const sequence = this.#sequence;
+    this.#sequence += 1n; // A visitor that comes later learns how many messages there were.
+    if (this.edges.length === 0 && !latched && this.tap === null) return;
+    const outgoing = new Outgoing(schema, message, { sequence, source: this.#host.source, trace: this.#host.trace() });
+    if (latched) this.last = outgoing;
+    for (const edge of this.edges) edge.send(outgoing);
+    this.tap?.(outgoing);
+  }
+
+  /** @returns {boolean} */
+  isBlocked() { return this.edges.some((edge) => edge.isBlocked()); }
+
+  /** Called when an edge has room again. */
+  changed() {
+    if (this.isBlocked()) return;
+    this.#host.roomAgain();
+    if (this.#onReady !== null && this.ready()) this.#host.post(this.#onReady);
+  }
+}
+
+/**
+ * An edge that begins here.
+ * @extends {Edge<Outgoing>}
+ */
+export class PlannedEdge extends Edge {
+  /**
+   * @param {EdgePlan} plan
+   * @param {OutputPort} output
+   * @param {(edge: PlannedEdge, message: Outgoing) => number} transmit
+   */
+  constructor(plan, output, transmit) {
+    super(plan, (message) => transmit(this, message), () => output.changed());
+    this.plan = plan;
+    this.output = output;
+    this.topic = bytesOf(plan.topic);
+  }
+}
+
+/** The socket at which the receivers of planned edges subscribe. */
+export class Outlet {
+  /** @type {PlannedEdge[]} */
+  edges = [];
+  #socket;
+  #counts;
+
+  /**
+   * @param {import("zeromq").Router} socket
+   * @param {Float64Array} counts how many messages were sent, and how many of them on edges with the policy `block`
+   */
+  constructor(socket, counts) {
+    this.#socket = socket;
+    this.#counts = counts;
+    this.endpoint = addressOf(socket);
+    listen(socket, (frames) => {
+      try {
+        this.#handle(frames);
+      } catch (error) {
+        // Whoever sends nonsense gets no answer and cannot stop the others.
+        if (!(error instanceof BadMessage)) throw error;
+      }
+    });
+  }
+
+  /**
+   * @param {OutputPort} output
+   * @param {EdgePlan} plan
+   */
+  add(output, plan) {
+    const edge = new PlannedEdge(plan, output, (from, message) => this.#transmit(from, message));
+    this.edges.push(edge);
+    output.edges.push(edge);
+  }
+
+  /** Asks the receivers of all edges to return their credit without delay. */
+  requestFlush() {
+    for (const edge of this.edges) {
+      if (edge.peer !== null && !edge.drained()) {
+        this.#send([edge.peer, ...edgeFrames("Flush", { subscription: edge.subscription })]);
+      }
+    }
+  }
+
+  close() { this.#socket.close(); }
+
+  /**
+   * @param {PlannedEdge} edge
+   * @param {Outgoing} message
+   * @returns {number}
+   */
+  #transmit(edge, message) {
+    const peer = /** @type {Buffer} */ (edge.peer);
+    this.#counts[0] += 1;
+    if (edge.policy === "block") this.#counts[1] += 1;
+    this.#socket.send([peer, ...message.frames(edge.topic, edge.subscription, edge.payloads)]).catch(() => {
+      // It is gone. If it comes back, it subscribes again.
+      if (edge.peer === peer) edge.peer = null;
+    });
+    return message.size(edge.payloads);
+  }
+
+  /** @param {Uint8Array[]} frames */
+  #send(frames) { this.#socket.send(frames).catch(() => {}); }
+
+  /** @param {Buffer[]} frames */
+  #handle(frames) {
+    // The offer of a ring, a fifth frame, is ignored: the receiver then takes its messages from this socket.
+    if ((frames.length !== 4 && frames.length !== 5) || frames[1].length > 0) return;
+    const [peer, , name, body] = frames;
+    const kind = textOf(name.subarray(0, 32));
+    if (!["Subscribe", "Credit", "Unsubscribe"].includes(kind)) return;
+    const message = EDGES.get(kind)?.decode(body);
+    if (kind === "Subscribe") return this.#subscribe(peer, message);
+    const edge = this.edges.find((one) => one.subscription === message.subscription && one.peer?.equals(peer));
+    if (!edge) return;
+    if (kind === "Credit") edge.credit(message.messages, message.bytes);
+    else edge.detach();
+  }
+
+  /**
+   * @param {Buffer} peer
+   * @param {import("./protocol.js").Subscribe} request
+   */
+  #subscribe(peer, request) {
+    const edge = this.edges.find((one) => one.plan.id === request.edge);
+    const declared = edge?.output.declared;
+    const isSame = declared && (request.fingerprint === 0n || request.fingerprint === declared.schema.fingerprint);
+    const error = !declared ? `no topic '${request.topic}' here` : isSame ? "" : "the message types differ";
+    if (edge && !error) edge.attach(peer, request);
+    this.#send([peer, ...edgeFrames("Subscribed", { subscription: request.subscription, topic: request.topic,
+      type: declared?.schema.name ?? "", fingerprint: declared?.schema.fingerprint ?? 0n,
+      schema: declared?.schemaText ?? "", error })]);
+    // What waited for a subscriber must not overtake the answer.
+    if (edge && !error) edge.onRoom();
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The message types of the standard components, by their names. tools/clients/python/member_types.py writes their schemas
+// into the file schemas.txt, and a test compares them with what the components declare.
+import { readFileSync } from "node:fs";
+import { TrainyardError } from "../errors.js";
+import { parseSchema } from "../schema.js";
+import { suggestion } from "./names.js";
+
+/** @type {Map<string, string> | null} */
+let standard = null;
+
+function standardTypes() {
+  const texts = readFileSync(new URL("schemas.txt", import.meta.url), "utf8").split("\n\n");
+  return new Map(texts.map((text) => [text.trimStart().split(" ", 1)[0], `${text.trim()}\n`]));
+}
+
+/**
+ * Returns the schema text of a standard message type, such as "Metrics". A schema text is returned as it is. Throws
+ * TrainyardError for anything else.
+ * @param {string} typeOrText
+ * @returns {string}
+ */
+export function schemaOf(typeOrText) {
+  if (typeOrText.includes("{")) {
+    parseSchema(typeOrText);
+    return typeOrText;
+  }
+  standard ??= standardTypes();
+  const found = standard.get(typeOrText);
+  if (found) return found;
+  throw new TrainyardError(`no message type '${typeOrText.slice(0, 80)}'${suggestion(typeOrText, standard.keys())}. ` +
+    "A type of your own is given by its schema text");
+}
