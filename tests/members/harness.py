@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches runs with members, for tests."""
+import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -100,3 +102,17 @@ class MembersTest(unittest.TestCase):
     def wait_active(self, component):
         return self.wait_for(lambda: self.nodes().get(component, {}).get("state") == "active" and self.nodes()[component],
                              f"{component} is active")
+
+    def counters(self, process):
+        return self.run_now().request("call", process=process, method="counters")
+
+    def call(self, target, method, body="{}"):
+        return json.loads(self.trainyard("service", "call", target, method, body))
+
+    def interrupt(self, launch):
+        """Ends a launch like Ctrl-C, and returns what it printed."""
+        launch.send_signal(signal.SIGINT)
+        text, _ = launch.communicate(timeout=DEADLINE_S)
+        self.assertNotIn("Traceback", text)
+        self.assertIn(launch.returncode, (0, 130), text)
+        return text

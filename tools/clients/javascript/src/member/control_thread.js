@@ -17,8 +17,14 @@ let beats = 0;
 let asked = 0; // The number of the last sign of life that the main thread was asked for; 0 if none.
 let askedAt = 0;
 
-/** @param {string} type @param {Uint8Array} body */
-const send = (type, body) => { link.send([bytesOf(type), body]).catch(() => {}); };
+/**
+ * Sends a message, unless the component has been finalized: nobody waits for an answer any longer.
+ * @param {string} type
+ * @param {Uint8Array} body
+ */
+function send(type, body) {
+  if (!link.closed) link.send([bytesOf(type), body]).catch(() => {});
+}
 
 const isBusy = () => asked > 0 && counts[2] < asked;
 

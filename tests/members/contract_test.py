@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a component must do, whatever its language (docs/wire_format.md, section 9). Every case runs a real launch with the
+same source and the same sink in each language of languages.py."""
+import functools
+import os
+import pathlib
+import re
+import shutil
+import signal
+import sys
+import unittest
+
+try:
+    import numpy
+    import zmq
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+from harness import MembersTest, trainyard
+from languages import CPP, LANGUAGES, PAIRS
+
+ENDLESS = "component.tally.params.finish_after=0"
+APART = "placement=processes"
+RESPAWN = 'respawn = { policy = "always", delay_ms = 10 }\n'
+
+
+def in_each_language(test):
+    """Calls a test with every language."""
+    @functools.wraps(test)
+    def call(self):
+        for language in LANGUAGES:
+            with self.subTest(language.name):
+                self.begin_again()
+                test(self, language)
+    return call
+
+
+def in_each_pair_of_languages(test):
+    """Calls a test with every pair of languages: that of the source and that of the sink."""
+    @functools.wraps(test)
+    def call(self):
+        for source, sink in PAIRS:
+            with self.subTest(source=source.name, sink=sink.name):
+                self.begin_again()
+                test(self, source, sink)
+    return call
+
+
+class ContractTest(MembersTest):
+    def begin_again(self):
+        """Removes what an earlier run has left, also if it has failed."""
+        for launch in self.launches:
+            if launch.poll() is None:
+                launch.kill()
+                launch.wait()
+        shutil.rmtree(self.folder / "runs", ignore_errors=True)
+        (self.folder / "died").unlink(missing_ok=True)
+
+    def finish_two(self, source, sink, *words, **kinds):
+        return self.finish(self.file(source.source + sink.sink), APART, *words, **kinds)
+
+    def start(self, source, sink, *words):
+        """Launches a run that does not end by itself."""
+        launch = self.launch(self.file(source.source + sink.sink), ENDLESS, APART, *words)
+        self.node = self.wait_active("tally")
+        return launch
+
+    def edge(self):
+        return self.counters("ticker")["edges"][0]
+
+    def wait_sent(self, count):
+        return self.wait_for(lambda: self.edge()["sent"] >= count, f"{count} messages")
+
+
+class EdgesTest(ContractTest):
+    @in_each_pair_of_languages
+    def test_every_pair_of_languages_carries_all_messages_in_order(self, source, sink):
+        self.finish_two(source, sink)
+        self.assertGreaterEqual(int(next(self.folder.glob("runs/*/tally.count")).read_text()), 300)
+
+    @in_each_pair_of_languages
+    def test_tensors_arrive_by_handle_inline_and_over_tcp(self, source, sink):
+        for size in (1000, 300_000):
+            for words in ((), ("component.tally.host=127.0.0.1",)):
+                with self.subTest(size=size, words=words):
+                    self.finish_two(source, sink, f"component.ticker.params.tensor_bytes={size}", *words)
+
+    @in_each_language
+    def test_tensors_that_were_not_made_in_shared_memory_arrive(self, sink):
+        python = next((one for one in LANGUAGES if one.name == "python"), None)
+        if python is not None:
+            self.finish_two(python, sink, "component.ticker.params.tensor_bytes=300000",
+                            "component.ticker.params.shared=false")
+
+    @in_each_pair_of_languages
+    def test_a_kept_tensor_is_not_changed(self, source, sink):
+        self.finish_two(source, sink, "component.tally.params.kind=kept", "component.ticker.params.tensor_bytes=100000")
+
+    @in_each_pair_of_languages
+    def test_shared_memory_is_used_again(self, source, sink):
+        """Without returned references, every message would have a segment of its own."""
+        launch = self.start(source, sink, "component.ticker.params.tensor_bytes=1000000",
+                            "component.tally.inputs.ticks.window_messages=4")
+        self.wait_sent(400)
+        self.assertLess(self.counters("ticker")["shared_bytes"], 64 << 20)
+        self.interrupt(launch)
+
+    @in_each_pair_of_languages
+    def test_block_holds_a_source_back(self, source, sink):
+        launch = self.start(source, sink, "component.tally.params.slow_ms=20",
+                            "component.tally.inputs.ticks.window_messages=8")
+        self.wait_sent(16)
+        # The order matters: what was received later is no less.
+        sent = self.edge()["sent"]
+        received = self.call("tally", "add", '{"number": 0}')["total"]
+        self.assertLessEqual(sent, received + 8 + 1)
+        self.assertEqual(self.edge()["dropped"], 0)
+        self.interrupt(launch)
+
+    @in_each_pair_of_languages
+    def test_bytes_under_way_are_limited_too(self, source, sink):
+        """A window of two tensors and a little: at most three are under way, since the last may exceed it."""
+        launch = self.start(source, sink, "component.tally.params.slow_ms=20",
+                            "component.ticker.params.tensor_bytes=100000",
+                            "component.tally.inputs.ticks.window_bytes=200100")
+        self.wait_sent(8)
+        sent = self.edge()["sent"]
+        received = self.call("tally", "add", '{"number": 0}')["total"]
+        self.assertLessEqual(sent, received + 3 + 1)
+        self.interrupt(launch)
+
+    @in_each_pair_of_languages
+    def test_latest_and_drop_oldest_drop_and_count(self, source, sink):
+        for policy in ("latest", "drop_oldest"):
+            with self.subTest(policy=policy):
+                launch = self.start(source, sink, "component.tally.params.slow_ms=10",
+                                    "component.tally.params.strict=false",
+                                    f"component.tally.inputs.ticks.policy={policy}",
+                                    "component.tally.inputs.ticks.window_messages=4")
+                self.wait_for(lambda: self.edge()["dropped"] > 100, "dropped messages")
+                self.assertGreater(self.edge()["sent"], 0)
+                self.interrupt(launch)
+
+    @in_each_pair_of_languages
+    def test_a_trace_is_passed_on(self, source, sink):
+        launch = self.start(source, sink)
+        subscription = self.run_now().subscribe("/counts")
+        header, message = subscription.receive(30)
+        self.assertEqual(header.trace, message["count"], "the ticker numbers its ticks from 1")
+        subscription.close()
+        self.interrupt(launch)
+
+    @in_each_pair_of_languages
+    def test_everything_that_was_sent_is_handled_before_the_end(self, source, sink):
+        launch = self.start(source, sink, "component.ticker.params.count=200", "component.tally.params.slow_ms=2")
+        self.wait_sent(200)
+        self.interrupt(launch)
+        self.assertEqual(int(next(self.folder.glob("runs/*/tally.count")).read_text()), 200)
+
+
+class CommandsTest(ContractTest):
+    @in_each_language
+    def test_it_looks_like_any_component(self, sink):
+        launch = self.start(CPP, sink)
+        self.assertEqual((self.node["plugin"], self.node["process"]), (sink.plugin, "tally"))
+        self.assertEqual([port["topic"] for port in self.node["outputs"]], ["/counts"])
+        self.assertIn("add", str(self.node["services"]))
+        self.assertIn("counts", self.trainyard("node", "info", "tally"))
+        self.interrupt(launch)
+
+    @in_each_language
+    def test_parameters_are_listed_checked_and_set(self, sink):
+        launch = self.start(CPP, sink)
+        listed = {one["name"]: one for one in self.run_now().request("params", target="tally")}
+        self.assertEqual(list(listed), ["finish_after", "strict", "slow_ms", "factor", "kind", "fail_at", "die_at",
+                                        "hang_at"])
+        self.assertEqual({name: one["kind"] for name, one in listed.items()}, {
+            "finish_after": "integer", "strict": "bool", "slow_ms": "number", "factor": "number", "kind": "string",
+            "fail_at": "integer", "die_at": "integer", "hang_at": "integer"})
+        self.assertEqual((listed["factor"]["value"], listed["factor"]["settable"], listed["factor"]["allowed"]),
+                         (0.5, True, "a number >= 0 and <= 1"))
+        self.assertEqual(listed["kind"]["allowed"], "one of: plain, kept")
+        self.trainyard("param", "set", "tally", "factor", "0.25")
+        self.assertIn("0.25", self.trainyard("param", "get", "tally", "factor"))
+        echoed = self.trainyard("topic", "echo", "/counts", "--count", "2", "--json")
+        self.assertIn("0.25", echoed)
+        self.assertIn("factor: 2 is not allowed; a number >= 0 and <= 1",
+                      self.trainyard("param", "set", "tally", "factor", "2", code=2))
+        self.assertIn("cannot be changed", self.trainyard("param", "set", "tally", "strict", "false", code=2))
+        self.assertIn("did you mean 'factor'?", self.trainyard("param", "set", "tally", "facto", "1", code=2))
+        # What is done when it changes.
+        self.assertRegex(self.interrupt(launch), r"info \[tally\] the factor is 0\.25")
+
+    @in_each_language
+    def test_a_service_answers_refuses_and_fails(self, sink):
+        launch = self.start(CPP, sink)
+        self.assertGreaterEqual(self.call("tally", "add", '{"number": 7}')["total"], 7)
+        self.assertGreaterEqual(self.call("tally", "add", '{"number": 0}')["total"], 0)
+        self.assertIn("number", self.trainyard("service", "call", "tally", "add", '{"numbers": 7}', code=2))
+        self.assertIn("number", self.trainyard("service", "call", "tally", "add", '{"number": "x"}', code=2))
+        refused = self.trainyard("service", "call", "tally", "add", '{"number": 13}', code=2)
+        self.assertRegex(refused, sink.not_wanted)
+        self.assertIn("no service 'ad'", self.trainyard("service", "call", "tally", "ad", code=2))
+        # An error of a call does not stop the component.
+        before = self.call("tally", "add", '{"number": 0}')["total"]
+        self.wait_for(lambda: self.call("tally", "add", '{"number": 0}')["total"] > before, "more messages")
+        self.interrupt(launch)
+
+    @in_each_language
+    def test_visitors_see_types_of_its_own(self, sink):
+        launch = self.start(CPP, sink)
+        topic = next(one for one in self.run_now().request("topics") if one["topic"] == "/counts")
+        self.assertEqual(topic["schema"], "Count {\n  u64 count\n  map<f64> values\n}\n")
+        _, message = self.run_now().subscribe("/counts").receive(30)
+        self.assertEqual(message["values"], {"factor": 0.5})
+        self.interrupt(launch)
+
+    @in_each_language
+    def test_a_latched_output_gives_its_last_message(self, source):
+        launch = self.start(source, CPP, "component.ticker.params.count=3")
+        self.wait_for(lambda: self.call("tally", "add", '{"number": 0}')["total"] == 3, "3 ticks")
+        self.assertIn('"number": 2', self.trainyard("topic", "echo", "/last", "--count", "1"))
+        self.interrupt(launch)
+
+    @in_each_language
+    def test_its_log_is_shown_and_published(self, sink):
+        launch = self.start(CPP, sink)
+        subscription = self.run_now().subscribe("/log")
+
+        def record():
+            # The subscription begins with the first attempt to receive.
+            self.trainyard("param", "set", "tally", "factor", "0.75")
+            try:
+                return next((one for _, one in iter(lambda: subscription.receive(1), None)
+                             if one["text"] == "the factor is 0.75"), None)
+            except trainyard.Timeout:
+                return None
+
+        found = self.wait_for(record, "a log record")
+        self.assertEqual((found["level"], found["component"]), ("info", "tally"))
+        subscription.close()
+        self.interrupt(launch)
+
+
+class FailuresTest(ContractTest):
+    @in_each_language
+    def test_an_exception_ends_the_run_with_one_sentence(self, sink):
+        text = self.finish_two(CPP, sink, "component.tally.params.fail_at=5", code=1)
+        self.assertRegex(text, rf"component 'tally' \(process tally, plugin {sink.plugin}\) failed: .*{sink.no_such_key}\n")
+        self.assertNotIn("Traceback", text)
+
+    @in_each_language
+    def test_an_exception_in_what_is_called_when_there_is_room_ends_the_run(self, source):
+        text = self.finish_two(source, CPP, "component.ticker.params.fail_at=50",
+                               "component.tally.inputs.ticks.window_messages=4", code=1)
+        self.assertRegex(text, rf"component 'ticker' .* failed: .*{source.enough}\n")
+        self.assertNotIn("Traceback", text)
+
+    @in_each_language
+    def test_one_that_was_killed_ends_the_run_and_is_named(self, sink):
+        text = self.finish_two(CPP, sink, "component.tally.params.die_at=5", code=1)
+        self.assertRegex(text, r"process 'tally' \(.*\) was killed by signal 9")
+
+    @in_each_pair_of_languages
+    def test_a_sink_that_was_killed_is_started_again_and_goes_on(self, source, sink):
+        text = self.finish(self.file(source.source + sink.sink + RESPAWN), APART, "component.tally.params.die_at=5",
+                           "component.tally.params.strict=false")
+        self.assertIn("run finished: counted 300", text)
+
+    @in_each_pair_of_languages
+    def test_a_source_that_was_killed_is_started_again_and_goes_on(self, source, sink):
+        launch = self.launch(self.file(source.source + RESPAWN + sink.sink), ENDLESS, APART,
+                             "component.tally.params.strict=false")
+        node = self.wait_active("ticker")
+        self.wait_sent(1)
+        os.kill(node["pid"], signal.SIGKILL)
+        self.wait_for(lambda: self.nodes().get("ticker", {}).get("pid") not in (0, node["pid"], None), "respawn")
+        self.wait_active("ticker")
+        self.assertEqual(self.nodes()["ticker"]["restarts"], 1)
+        self.wait_sent(self.edge()["sent"] + 200)
+        self.interrupt(launch)
+
+    @in_each_language
+    def test_one_that_hangs_is_named_and_ended(self, sink):
+        text = self.finish(self.file("[run]\nprogress_timeout_s = 3\nstop_timeout_s = 1\n" + CPP.source + sink.sink),
+                           APART, "component.tally.params.hang_at=5", code=1)
+        self.assertIn("the run has made no progress", text)
+        self.assertIn("tally", text)
+
+
+class StrangersTest(ContractTest):
+    """Whoever attaches is a stranger."""
+
+    @in_each_language
+    def test_the_socket_of_the_edges_does_not_answer_without_the_keys_of_the_run(self, source):
+        launch = self.start(source, CPP)
+        sockets = [path for path in self.directory().iterdir() if re.fullmatch(r"\d+\.\d+", path.name)]
+        self.assertTrue(sockets)
+        request = b"\0\0\0\0" + b"\6\0\0\0/ticks" + b"\0\0\0\0" + bytes(8) + b"\5\0\0\0block"
+        request += (10).to_bytes(8, "little") * 2 + b"\6\0\0\0inline" + bytes(4)
+        with zmq.Context() as context:
+            for path in sockets:
+                self.assertFalse(self.asks(context, path, request, with_keys=False), path)
+                self.assertFalse(self.asks(context, path, request, with_keys=True), path)
+        # The run did not notice.
+        self.wait_sent(self.edge()["sent"] + 1)
+        self.interrupt(launch)
+
+    def directory(self):
+        return next(pathlib.Path(self.environment["XDG_RUNTIME_DIR"]).glob("trainyard-*/*-*/"))
+
+    def asks(self, context, path, request, with_keys):
+        """Returns whether there was an answer."""
+        socket = context.socket(zmq.DEALER)
+        socket.linger = 0
+        if with_keys:
+            public, secret = zmq.curve_keypair()
+            socket.curve_publickey, socket.curve_secretkey, socket.curve_serverkey = public, secret, public
+        socket.connect(f"ipc://{path}")
+        socket.send_multipart([b"", b"Subscribe", request])
+        answered = bool(socket.poll(300))
+        socket.close()
+        return answered
+
+    @in_each_language
+    def test_the_gateway_refuses_what_only_components_may(self, source):
+        from trainyard.member.protocol import EDGES, edge_frames
+        good = {"subscription": 0, "topic": "/ticks", "edge": 0xFFFFFFFF, "fingerprint": 0, "policy": "latest",
+                "window_messages": 4, "window_bytes": 4096, "payloads": "none", "process_index": 0}
+        launch = self.start(source, CPP)
+        context = zmq.Context()
+        socket = context.socket(zmq.DEALER)
+        socket.linger = 0
+        socket.connect(f"ipc://{self.directory() / 'ticker.gateway'}")
+        for nonsense in ([b""], [b"", b"Subscribe"], [b"", b"Subscribe", b"short"], [b"x", b"y", b"z"],
+                         [b"", b"Credit", b""], [b"", b"\xff\xfe", b"?"], [b"", b"Credit", b"\xff" * 20]):
+            socket.send_multipart(nonsense)
+        for wrong, is_refused in (({"policy": "block"}, True), ({"payloads": "handle"}, True),
+                                  ({"window_messages": 1025}, True), ({"window_bytes": 1 << 40}, True),
+                                  ({"fingerprint": 5}, True), ({"topic": "/tick"}, True), ({}, False)):
+            with self.subTest(wrong=wrong):
+                socket.send_multipart(edge_frames("Subscribe", **{**good, **wrong}))
+                frames = socket.recv_multipart() if socket.poll(20_000) else []
+                while frames == [b""]:  # This is the question whether somebody is still there.
+                    frames = socket.recv_multipart() if socket.poll(20_000) else []
+                self.assertEqual(frames[1], b"Subscribed")
+                self.assertEqual(bool(EDGES["Subscribed"].decode(frames[2])["error"]), is_refused)
+        # Messages without the bytes of their tensors follow, and no more than the window allows.
+        arrived = 0
+        while socket.poll(500):
+            arrived += bool(socket.recv_multipart()[0])
+        self.assertEqual(arrived, 4)
+        socket.close()
+        context.term()
+        self.interrupt(launch)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

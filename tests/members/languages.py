@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same two components in every language: a source `ticker` and a sink `tally`. The environment variable
+TRAINYARD_MEMBER_LANGUAGES names the languages to test, by default those that need nothing of npm."""
+import os
+import shutil
+from typing import NamedTuple
+
+
+class Language(NamedTuple):
+    """How launch files name the components, and what users read of errors in them."""
+
+    name: str
+    source: str
+    sink: str
+    plugin: str  # The kind of component that users see for the sink.
+    no_such_key: str  # What is reported for the exception of the sink, as a regular expression.
+    enough: str  # And for that of the source.
+    not_wanted: str  # And for that of the service.
+
+
+def _component(name, words, params):
+    return f"\n[component.{name}]\n{words}\nparams = {{ {params} }}\n"
+
+
+def _both(source, sink):
+    return _component("ticker", source, "count = 0"), _component("tally", sink, "finish_after = 300")
+
+
+def _program(program, name):
+    return f'command = ["{program}", "PROGRAMS/{name}"]\ndeclaration = "describe"'
+
+
+_KNOWN = {language.name: language for language in (
+    Language("c++", *_both('plugin = "contract_ticker"', 'plugin = "contract_tally"'), "contract_tally",
+             r"no such key", r"enough", r"13 is not wanted"),
+    Language("python", *_both(_program("PYTHON", "ticker.py"), _program("PYTHON", "tally.py")), "tally",
+             r"KeyError: 'no such key' \(tally\.py:\d+\)", r"ValueError: enough \(ticker\.py:\d+\)",
+             r"ValueError: 13 is not wanted \(tally\.py:\d+\)"),
+    Language("javascript", *_both(_program("node", "ticker.mjs"), _program("node", "tally.mjs")), "tally",
+             r"TypeError: Cannot read properties of undefined \(reading 'no such key'\) \(tally\.mjs:\d+\)",
+             r"RangeError: enough \(ticker\.mjs:\d+\)", r"RangeError: 13 is not wanted \(tally\.mjs:\d+\)"))}
+
+CPP = _KNOWN["c++"]
+#: The languages to test.
+LANGUAGES = [_KNOWN[name] for name in os.environ.get("TRAINYARD_MEMBER_LANGUAGES", "c++ python").split()]
+#: A source and a sink in languages of which at least one is to be tested, in every combination.
+PAIRS = [(source, sink) for source in _KNOWN.values() for sink in _KNOWN.values()
+         if {source, sink} <= {CPP, *LANGUAGES} and {source, sink} & set(LANGUAGES)]
+
+if any(language.name == "javascript" for language in LANGUAGES) and shutil.which("node") is None:
+    raise SystemExit("TRAINYARD_MEMBER_LANGUAGES names javascript, but there is no program 'node'")
