@@ -11,7 +11,7 @@ javascript="$PWD/tools/clients/javascript"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 export TRAINYARD_CLIENT_SAMPLES="$build/bin/trainyard_client_samples" TRAINYARD_PROGRAM="$build/bin/trainyard"
-export TRAINYARD_PLUGIN_PATH="$build/plugins"
+export TRAINYARD_PLUGIN_PATH="$build/test_plugins:$build/plugins"
 
 echo "-- Python: types, and the tests with the newest pyzmq"
 python3 -m venv "$work/venv"
@@ -38,15 +38,21 @@ if grep -q '"resolved"' "$javascript/package-lock.json"; then
   exit 1
 fi
 # The tests look for the source tree around them; what npm writes shall not get into it.
-mkdir -p "$work/tree/tools/clients"
+mkdir -p "$work/tree/tools/clients" "$work/tree/tests"
 cp -r "$javascript" "$work/tree/tools/clients/"
-ln -s "$PWD/docs" "$PWD/launch" "$work/tree/"
+ln -s "$PWD/docs" "$PWD/launch" "$PWD/examples" "$work/tree/"
+cp -r tests/members "$work/tree/tests/"
 ln -s "$python" "$work/tree/tools/clients/python"
 cd "$work/tree/tools/clients/javascript"
 rm -rf node_modules types
 npm ci --no-fund --no-audit --loglevel=error
 npm test
 npm pack --loglevel=error --pack-destination "$work"
+
+echo "-- JavaScript: members, with the cases that C++ and Python pass"
+for test in contract javascript; do
+  TRAINYARD_MEMBER_LANGUAGES=javascript /usr/bin/python3 -B "$work/tree/tests/members/${test}_test.py"
+done
 
 echo "-- JavaScript: a TypeScript program that uses the package"
 mkdir "$work/user"
@@ -56,6 +62,7 @@ JSON
 cat >"$work/user/user.ts" <<'TYPESCRIPT'
 import { findRun, Timeout, type Header, type Received } from "trainyard";
 import { Schema } from "trainyard/codec";
+import { Component, runMember, Tensor } from "trainyard/member";
 
 const name: string = new Schema("A {\n  u8 a\n}\n").name;
 findRun(name).then(async (run) => {
@@ -65,6 +72,14 @@ findRun(name).then(async (run) => {
   }
 }, (error: Error) => console.log(error instanceof Timeout, error.message));
 export type Again = Received;
+class Member extends Component {
+  static override inputs = { metrics: { topic: "/metrics", type: "Metrics", policy: "latest" as const } };
+  static override outputs = { sums: { type: "Sum {\n  Tensor sum\n}\n" } };
+  onMetrics(message: { step: bigint }): void { this.outputs.sums.send({ sum: Tensor.from(new Float32Array(2)) }); }
+}
+export const run = (): Promise<never> => runMember(Member);
+// @ts-expect-error A policy is a text.
+class Wrong extends Component { static override inputs = { metrics: { type: "Metrics", policy: 7 } }; }
 // @ts-expect-error There is no such policy.
 findRun().then((run) => run.subscribe("/metrics", { policy: "block" }), () => {});
 TYPESCRIPT

@@ -54,6 +54,14 @@ TEST_F(NewPluginTest, MakesAFolderOfEveryKindWithoutTracesOfTheTemplate) {
   }
 }
 
+// The command of these tests is in a build folder, with which a plugin cannot be built.
+TEST_F(NewPluginTest, SaysThatABuildFolderMustBeInstalledFirst) {
+  ASSERT_EQ(run({"dataset", "star_maker", "--directory", folder_.path("stars")}), kExitOk) << err_;
+  const std::string build = fs::path(TRAINYARD_COMMAND).parent_path().parent_path();
+  EXPECT_THAT(out_, HasSubstr("  cmake --install " + build + " --prefix $HOME/trainyard\n"));
+  EXPECT_THAT(out_, HasSubstr(" -DTRAINYARD_TESTS=ON -DCMAKE_PREFIX_PATH=$HOME/trainyard\n"));
+}
+
 TEST_F(NewPluginTest, RefusesNamesThatCannotWork) {
   for (const char* name : {"Stars", "2stars", "star-maker", "star maker", "_stars", "stars_", "star__maker", "../stars",
                            "", "st\xc3\xa4rs", "stars_test", "dataset", "replica_strategy"}) {

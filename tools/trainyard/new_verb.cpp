@@ -17,6 +17,7 @@
 #include "tools/trainyard/verbs.h"
 
 namespace trainyard::tools {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kNewFooter =
@@ -24,6 +25,9 @@ constexpr const char* kNewFooter =
     "collective. NAME consists of small letters, digits and '_'.\n"
     "Example:\n"
     "  trainyard new dataset star_images";
+
+/// Where the documentation installs Trainyard.
+constexpr const char* kSuggestedPrefix = "$HOME/trainyard";
 
 struct NewArguments {
   std::string kind;
@@ -45,16 +49,30 @@ void refuse_name_in_use(const std::string& kind, const std::string& name) {
   }
 }
 
+/// Returns the folder that contains bin/trainyard.
+fs::path own_prefix() { return fs::path(launch::shared_folder("")).parent_path().parent_path().parent_path(); }
+
+bool is_build_folder(const fs::path& prefix) { return fs::exists(prefix / "CMakeCache.txt"); }
+
 /// Returns the option that tells CMake where Trainyard is installed. Below /usr it looks by itself.
 std::string prefix_option() {
-  namespace fs = std::filesystem;
-  const fs::path prefix = fs::path(launch::shared_folder("")).parent_path().parent_path().parent_path();
+  const fs::path prefix = own_prefix();
   if (prefix == "/usr" || prefix == "/usr/local") return "";
-  return fmt::format(" -DCMAKE_PREFIX_PATH={}", prefix.string());
+  return fmt::format(" -DCMAKE_PREFIX_PATH={}", is_build_folder(prefix) ? kSuggestedPrefix : prefix.string());
+}
+
+/// A plugin cannot be built with a build folder alone, because the headers and the CMake package are not there.
+void print_installation() {
+  const fs::path prefix = own_prefix();
+  if (!is_build_folder(prefix)) return;
+  fmt::print(
+      "\nThis is the trainyard of a build folder. Plugins are built with an installation, so install it first:\n");
+  fmt::print("  cmake --install {} --prefix {}\n", prefix.string(), kSuggestedPrefix);
 }
 
 void print_next_steps(const std::string& directory) {
   const std::string build = directory + "/build";
+  print_installation();
   fmt::print("\nBuild it, and run its test:\n");
   fmt::print("  cmake -S {} -B {} -DTRAINYARD_TESTS=ON{}\n", directory, build, prefix_option());
   fmt::print("  cmake --build {}\n  ctest --test-dir {}\n", build, build);
