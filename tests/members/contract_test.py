@@ -289,6 +289,21 @@ class FailuresTest(ContractTest):
         self.assertIn("tally", text)
 
 
+class StateTest(ContractTest):
+    @in_each_pair_of_languages
+    def test_state_is_saved_in_a_checkpoint_and_given_back(self, saves, takes):
+        """Also to a component in another language: a checkpoint does not know who made it."""
+        words = ("max_steps=20", "run.checkpoint_every_steps=10")
+        self.finish(self.file('include = ["mlp.toml"]\n' + saves.keeper), *words, "run.directory=first")
+        checkpoint = self.folder / "first" / "checkpoints" / "step-00000020"
+        self.assertTrue(checkpoint.is_dir(), list((self.folder / "first").rglob("*")))
+        text = self.finish(self.file('include = ["mlp.toml"]\n' + takes.keeper), "max_steps=30", "run.directory=second",
+                           f"component.checkpoint_writer.params.resume={checkpoint}")
+        shutil.rmtree(self.folder / "first")
+        shutil.rmtree(self.folder / "second")
+        self.assertIn("[keeper] was in 2 checkpoints, the last at step 20\n", text)
+
+
 class StrangersTest(ContractTest):
     """Whoever attaches is a stranger."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same two components in every language: a source `ticker` and a sink `tally`. The environment variable
+"""The same components in every language: a source `ticker`, a sink `tally`, and `keeper`, which has state. The environment variable
 TRAINYARD_MEMBER_LANGUAGES names the languages to test, by default those that need nothing of npm."""
 import os
 import shutil
@@ -12,31 +12,40 @@ class Language(NamedTuple):
     name: str
     source: str
     sink: str
+    keeper: str
     plugin: str  # The kind of component that users see for the sink.
     no_such_key: str  # What is reported for the exception of the sink, as a regular expression.
     enough: str  # And for that of the source.
     not_wanted: str  # And for that of the service.
 
 
+_NAMES = ("ticker", "tally", "keeper")
+
+
 def _component(name, words, params):
     return f"\n[component.{name}]\n{words}\nparams = {{ {params} }}\n"
 
 
-def _both(source, sink):
-    return _component("ticker", source, "count = 0"), _component("tally", sink, "finish_after = 300")
+def _all(source, sink, keeper):
+    return (_component("ticker", source, "count = 0"), _component("tally", sink, "finish_after = 300"),
+            f"\n[component.keeper]\n{keeper}\n")
 
 
-def _program(program, name):
-    return f'command = ["{program}", "PROGRAMS/{name}"]\ndeclaration = "describe"'
+def _plugins():
+    return (f'plugin = "contract_{name}"' for name in _NAMES)
+
+
+def _programs(program, ending):
+    return (f'command = ["{program}", "PROGRAMS/{name}.{ending}"]\ndeclaration = "describe"' for name in _NAMES)
 
 
 _KNOWN = {language.name: language for language in (
-    Language("c++", *_both('plugin = "contract_ticker"', 'plugin = "contract_tally"'), "contract_tally",
+    Language("c++", *_all(*_plugins()), "contract_tally",
              r"no such key", r"enough", r"13 is not wanted"),
-    Language("python", *_both(_program("PYTHON", "ticker.py"), _program("PYTHON", "tally.py")), "tally",
+    Language("python", *_all(*_programs("PYTHON", "py")), "tally",
              r"KeyError: 'no such key' \(tally\.py:\d+\)", r"ValueError: enough \(ticker\.py:\d+\)",
              r"ValueError: 13 is not wanted \(tally\.py:\d+\)"),
-    Language("javascript", *_both(_program("node", "ticker.mjs"), _program("node", "tally.mjs")), "tally",
+    Language("javascript", *_all(*_programs("node", "mjs")), "tally",
              r"TypeError: Cannot read properties of undefined \(reading 'no such key'\) \(tally\.mjs:\d+\)",
              r"RangeError: enough \(ticker\.mjs:\d+\)", r"RangeError: 13 is not wanted \(tally\.mjs:\d+\)"))}
 

@@ -3,6 +3,7 @@
 import collections
 import gc
 import json
+import math
 import os
 import random
 import subprocess
@@ -18,6 +19,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import trainyard
+from trainyard.member import StateReader, StateWriter, entry
 from trainyard.member.edge import Edge
 from trainyard.member.host import describe
 from trainyard.member.memory import HANDLE, Imports, Pool, Segment
@@ -362,6 +364,76 @@ class DeclarationTest(unittest.TestCase):
         with self.assertRaises(trainyard.TrainyardError) as caught:
             Keys.read(b"secret" * 10)
         self.assertNotIn("secret", str(caught.exception))
+
+
+class StateTest(unittest.TestCase):
+    class Keeper:
+        """Stands for a component of rank 1."""
+        name, rank = "rank1/keeper", 1
+
+        def allocate(self, shape, dtype):
+            return numpy.empty(shape, dtype)
+
+    def reader(self, states, owner="keeper", rank=1):
+        return StateReader({"path": "/c", "step": 5, "ranks": 2, "states": states}, owner, rank)
+
+    def test_it_comes_back_as_it_was_saved(self):
+        writer = StateWriter(self.Keeper())
+        array = numpy.array([1.5, 2.5], numpy.float32)
+        for name, value in (("a", -math.inf), ("b", [1, "x", None]), ("c", array), ("d", {"e": True})):
+            writer.set(name, value)
+        array[0] = 7  # What was saved does not change.
+        writer.set("mine", 7, per_rank=True)
+        states = writer.take()
+        self.assertEqual([(one["owner"], one["rank"], one["per_rank"]) for one in states],
+                         [("keeper", 1, False), ("keeper", 1, True)])
+        schema = trainyard.Schema(trainyard.schema_of("StateAnswer"))
+        outgoing = Outgoing(schema, {"order": 1, "component": "rank1/keeper", "states": states}, Pool(), share=False)
+        decoded = schema.decode(outgoing.body, [payload.data for payload in outgoing.payloads])["states"]
+        reader = self.reader(decoded)
+        self.assertEqual((reader.number("a"), reader["b"], list(reader["c"]), reader["d"], reader["mine"]),
+                         (-math.inf, [1, "x", None], [1.5, 2.5], {"e": True}, 7))
+        reader["c"][0] = 3  # It belongs to the component.
+        self.assertNotIn("mine", self.reader(decoded, rank=0))
+        self.assertTrue(self.reader(decoded, owner="other").empty())
+
+    def test_what_is_wrong_is_named(self):
+        writer = StateWriter(self.Keeper())
+        for value in (object(), [math.nan]):
+            with self.assertRaisesRegex(trainyard.TrainyardError, "the state 'x' cannot be saved: "):
+                writer.set("x", value)
+        writer.set("word", "a")
+        reader = self.reader(writer.take())
+        with self.assertRaisesRegex(trainyard.TrainyardError, "^/c: the state of 'keeper' has no value 'z'; it has word$"):
+            reader["z"]
+        with self.assertRaisesRegex(trainyard.TrainyardError, "'word' is 'a'; a number is allowed"):
+            reader.number("word")
+        with self.assertRaisesRegex(trainyard.TrainyardError, "the values are no JSON object"):
+            self.reader([{"owner": "keeper", "rank": 0, "per_rank": False, "values": "[1", "tensors": []}])
+
+    def test_a_class_with_state_has_the_ports_for_it(self):
+        class Keeper(trainyard.Component):
+            def save_state(self, into):
+                pass
+
+            def restore_state(self, saved):
+                pass
+
+        class Heir(Keeper):
+            pass
+
+        for kind in (Keeper, Heir):
+            declared = kind.declaration()
+            self.assertEqual([port["topic"] for port in declared["inputs"] + declared["outputs"]],
+                             ["/state_request", "/restored_states", "/states", "/states_taken"])
+        self.assertEqual(trainyard.Component.declaration()["inputs"], [])
+
+        class Half(trainyard.Component):
+            def save_state(self, into):
+                pass
+
+        with self.assertRaisesRegex(trainyard.TrainyardError, "overrides only one of save_state"):
+            entry._check(Half)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,8 @@ __all__ = ["BadMessage", "DTYPES", "Header", "Node", "Publisher", "Record", "Ref
            "__version__", "aio", "find_run", "read_header", "runs", "runs_directory"]
 
 # What a component of a run needs (docs/write_a_member_in_python.md); a visitor does without it.
-_MEMBER = ("Component", "Input", "Output", "Parameter", "REQUIRED", "run_member", "schema_of", "service")
+_MEMBER = ("Component", "Input", "Output", "Parameter", "REQUIRED", "StateReader", "StateWriter", "run_member", "schema_of",
+           "service")
 __all__ += _MEMBER
 
 

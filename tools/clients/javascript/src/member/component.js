@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The base class of components in JavaScript.
+import { ownerOf, StateReader, StateWriter } from "./state.js";
 
 /** @typedef {import("./declared.js").InputOptions} InputOptions */
 /** @typedef {import("./declared.js").OutputOptions} OutputOptions */
@@ -84,6 +85,43 @@ export class Component {
    * @returns {void | Promise<void>}
    */
   onFinalize() {}
+
+  /**
+   * Stores what must be in every checkpoint, with into.set(name, value). It is called while all ranks wait between two
+   * steps. A class that overrides this overrides restoreState(), too.
+   * @param {StateWriter} _into
+   * @returns {void | Promise<void>}
+   */
+  saveState(_into) {}
+
+  /**
+   * Takes back what saveState() stored, with saved.get(name). Called before the first order, if the run resumes from a
+   * checkpoint that has state of this component. A rank that the earlier run did not have gets only what is the same on all
+   * ranks.
+   * @param {StateReader} _saved
+   * @returns {void | Promise<void>}
+   */
+  restoreState(_saved) {}
+
+  /**
+   * Answers the checkpoint writer; for the runtime.
+   * @param {{ order: bigint }} request
+   */
+  async onStateRequest({ order }) {
+    const writer = new StateWriter(this);
+    await this.saveState(writer);
+    this.outputs.state.send({ order, component: this.name, states: writer.take() });
+  }
+
+  /**
+   * Takes what belongs to this component from the state of a checkpoint; for the runtime.
+   * @param {ConstructorParameters<typeof StateReader>[0]} restored
+   */
+  async onRestoredStates(restored) {
+    const reader = new StateReader(restored, ownerOf(this), this.rank);
+    if (!reader.empty) await this.restoreState(reader);
+    this.outputs.states_taken.send({ component: this.name, owners: [ownerOf(this)] });
+  }
 
   /**
    * Ends the run. `reason` is shown to the user.

@@ -3,8 +3,10 @@
 // it is in inlet.js, outlet.js and calls.js.
 import { Schema } from "../codec.js";
 import { TrainyardError } from "../errors.js";
+import { Component } from "./component.js";
 import { camel, checkKeys, snake } from "./names.js";
 import { Parameter } from "./parameters.js";
+import { STATE_INPUTS, STATE_OUTPUTS } from "./state.js";
 import { schemaOf } from "./types.js";
 
 /**
@@ -163,8 +165,14 @@ export class Declared {
    */
   constructor(kind) {
     this.kind = kind;
-    this.inputs = Object.entries(kind.inputs).map(([name, options]) => new Input(kind, name, options));
-    this.outputs = Object.entries(kind.outputs).map(([name, options]) => new Output(kind.name, name, options));
+    const hasState = kind.prototype.saveState !== Component.prototype.saveState;
+    if (hasState !== (kind.prototype.restoreState !== Component.prototype.restoreState)) {
+      throw new TrainyardError(`${kind.name} overrides only one of saveState() and restoreState(); both are needed`);
+    }
+    const inputs = { ...kind.inputs, ...(hasState ? STATE_INPUTS : {}) };
+    const outputs = { ...kind.outputs, ...(hasState ? STATE_OUTPUTS : {}) };
+    this.inputs = Object.entries(inputs).map(([name, options]) => new Input(kind, name, options));
+    this.outputs = Object.entries(outputs).map(([name, options]) => new Output(kind.name, name, options));
     this.parameters = Object.entries(kind.parameters).map(([name, options]) => new Parameter(kind, name, options));
     this.services = Object.entries(kind.services).map(([name, options]) => new Service(kind, name, options));
   }

@@ -17,6 +17,7 @@ export { TrainyardError } from "../errors.js";
 export { Tensor } from "../tensor.js";
 export { Component } from "./component.js";
 export { runMember } from "./entry.js";
+export { StateReader, StateWriter } from "./state.js";
 export { schemaOf } from "./types.js";
 /** @typedef {import("../header.js").Header} Header */
 /** @typedef {import("./declared.js").InputOptions} InputOptions */

@@ -19,6 +19,7 @@ from .component import Component
 from .entry import run_member
 from .parameters import REQUIRED, Parameter
 from .ports import Input, Output, service
+from .state import StateReader, StateWriter
 from .types import schema_of
 
-__all__ = ["Component", "Input", "Output", "Parameter", "REQUIRED", "run_member", "schema_of", "service"]
+__all__ = ["Component", "Input", "Output", "Parameter", "REQUIRED", "StateReader", "StateWriter", "run_member", "schema_of", "service"]

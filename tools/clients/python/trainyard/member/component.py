@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List
 
 from .parameters import Parameter
 from .ports import Input, Output, Service
+from .state import StateReader, StateWriter, add_ports
 
 
 class Component:
@@ -49,6 +50,15 @@ class Component:
     def on_finalize(self) -> None:
         """Closes files. Not called if the component has failed."""
 
+    def save_state(self, into: StateWriter) -> None:
+        """Stores what must be in every checkpoint, with into.set(name, value). It is called while all ranks wait between
+        two steps. A class that overrides this overrides restore_state(), too."""
+
+    def restore_state(self, saved: StateReader) -> None:
+        """Takes back what save_state() stored: saved[name]. Called before the first order, if the run resumes from a
+        checkpoint that has state of this component. A rank that the earlier run did not have gets only what is the same
+        on all ranks."""
+
     def finish_run(self, reason: str, success: bool = True) -> None:
         """Ends the run. `reason` is shown to the user."""
         self._host.finish_run(reason, success)
@@ -75,6 +85,11 @@ class Component:
         """Applies the parameters that were changed before the checkpoint from which the run resumes. `settings` is the
         field of the same name of the message RunState."""
         self._host.take_settings(settings)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.save_state is not Component.save_state:
+            add_ports(cls)
 
     @classmethod
     def _declared(cls, kind: type) -> Dict[str, Any]:

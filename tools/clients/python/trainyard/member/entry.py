@@ -25,6 +25,8 @@ def _check(kind: Type[Component]) -> None:
             if hasattr(Component, attribute) or attribute in Component.__annotations__:
                 raise TrainyardError(f"{kind.__name__}.{attribute}: every component has '{attribute}' already; choose "
                                      f"another attribute and give it name=\"{attribute}\"")
+    if (kind.save_state is Component.save_state) != (kind.restore_state is Component.restore_state):
+        raise TrainyardError(f"{kind.__name__} overrides only one of save_state() and restore_state(); both are needed")
     for port in kind._declared(Input).values():
         if port.method is None:
             raise TrainyardError(f"{kind.__name__}.{port.name}: the input has no handler; decorate a method with "

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of members that work without a run: policies of edges, turns, shared memory, parameters, declarations. What a
+// member does in a run is tested by tests/members.
+import assert from "node:assert/strict";
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Component, schemaOf, StateReader, StateWriter, Tensor } from "trainyard/member";
+import { Declared } from "../src/member/declared.js";
+import { Edge } from "../src/member/edge.js";
+import { describe } from "../src/member/host.js";
+import { Mailbox } from "../src/member/mailbox.js";
+import { Imports } from "../src/member/memory.js";
+import { fromZ85, readKeys } from "../src/member/sockets.js";
+import { Schema, TrainyardError } from "../src/codec.js";
+
+/** What an edge must do, written down as simply as possible: a list of what is under way and of what waits. */
+class Model {
+  underWay = [];
+  waiting = [];
+  sent = [];
+  dropped = 0;
+
+  constructor(policy, messages, bytes) { Object.assign(this, { policy, messages, bytes }); }
+
+  room() {
+    const sum = this.underWay.reduce((total, one) => total + one.payloadBytes, 0);
+    return this.underWay.length === 0 || (this.underWay.length < this.messages && sum < this.bytes);
+  }
+
+  settle() {
+    while (this.waiting.length > 0 && this.room()) {
+      this.underWay.push(this.waiting.shift());
+      this.sent.push(this.underWay.at(-1).number);
+    }
+  }
+
+  send(message) {
+    const keep = this.policy === "latest" ? 1 : this.messages;
+    if (this.policy !== "block" && (this.waiting.length > 0 || !this.room())) {
+      while (this.waiting.length > 0 && (this.waiting.length + 1 > keep ||
+          this.waiting.reduce((total, one) => total + one.payloadBytes, message.payloadBytes) > this.bytes)) {
+        this.waiting.shift();
+        this.dropped += 1;
+      }
+    }
+    this.waiting.push(message);
+    this.settle();
+  }
+
+  credit(count) {
+    this.underWay.splice(0, count);
+    this.settle();
+  }
+}
+
+const pick = (most) => Math.floor(Math.random() * most);
+const attached = (policy, messages, bytes, transmit) => {
+  const edge = new Edge({ policy, window_messages: 1n, window_bytes: 1n }, transmit, () => {});
+  edge.attach(Buffer.from("peer"), { subscription: 0, payloads: "inline", window_messages: BigInt(messages),
+    window_bytes: BigInt(bytes) });
+  return edge;
+};
+
+test("an edge does what the model does", () => {
+  for (let round = 0; round < 300; ++round) {
+    const policy = ["block", "latest", "drop_oldest"][round % 3];
+    const [messages, bytes] = [1 + pick(5), 1 + pick(50)];
+    const sent = [];
+    const model = new Model(policy, messages, bytes);
+    const edge = attached(policy, messages, bytes, (message) => {
+      sent.push(message.number);
+      return message.payloadBytes;
+    });
+    for (let number = 0; number < 60; ++number) {
+      if (Math.random() < 0.6) {
+        const message = { number, payloadBytes: pick(20) };
+        edge.send(message);
+        model.send(message);
+      } else if (model.underWay.length > 0) {
+        const count = 1 + pick(model.underWay.length);
+        edge.credit(count, model.underWay.slice(0, count).reduce((sum, one) => sum + one.payloadBytes, 0));
+        model.credit(count);
+      }
+      assert.deepEqual(sent, model.sent);
+      assert.deepEqual([edge.dropped, edge.isBlocked()],
+        [model.dropped, policy === "block" && model.waiting.length > 0]);
+    }
+  }
+});
+
+test("a dead receiver holds nobody up, and credit for more than was sent counts for what was sent", () => {
+  const edge = attached("block", 1, 100, () => 10);
+  for (let i = 0; i < 3; ++i) edge.send({ payloadBytes: 10 });
+  assert.deepEqual([edge.sent, edge.isBlocked(), edge.drained()], [1, true, false]);
+  edge.lose();
+  edge.send({ payloadBytes: 10 });
+  assert.deepEqual([edge.sent, edge.dropped, edge.isBlocked(), edge.ready(), edge.drained()], [1, 3, false, true, true]);
+  const other = attached("block", 4, 100, () => 10);
+  other.send({ payloadBytes: 10 });
+  other.credit(1000, 1_000_000);
+  assert.deepEqual([other.underWay, other.bytesUnderWay], [0, 0]);
+});
+
+test("a component has one turn at a time, and what is asynchronous keeps its turn", async () => {
+  const done = [];
+  let release = () => {};
+  const port = { paused: false, aside: [] };
+  const mailbox = new Mailbox(() => false, ({ number }) => {
+    done.push(number);
+    if (number === 1) return new Promise((resolve) => { release = resolve; });
+    if (number === 4) mailbox.run(() => { done.push("later"); });
+  });
+  for (const number of [0, 1, 2]) mailbox.deliver({ number, port });
+  mailbox.run(() => { done.push("call"); });
+  assert.deepEqual(done, [0, 1]);
+  release();
+  await new Promise(setImmediate);
+  assert.deepEqual(done, [0, 1, "call", 2]);
+  port.paused = true;
+  mailbox.deliver({ number: 3, port });
+  mailbox.deliver({ number: 4, port });
+  assert.equal(port.aside.length, 2);
+  mailbox.resume(port);
+  mailbox.deliver({ number: 5, port });
+  assert.deepEqual(done.slice(4), [3, 4, "later", 5]);
+});
+
+/** A segment as another process would have it, and a handle for it. */
+function segment({ counted = true, elements = Float32Array.of(1, 2, 3, 4) } = {}) {
+  const path = join(tmpdir(), `trainyard-segment-${process.pid}`);
+  const file = openSync(path, "w+");
+  unlinkSync(path);
+  ftruncateSync(file, 8192);
+  writeSync(file, new Uint8Array(elements.buffer), 0, elements.byteLength, 4096);
+  const handle = Buffer.alloc(48);
+  handle.writeInt32LE(process.pid, 0);
+  handle.writeInt32LE(file, 4);
+  handle.writeBigUInt64LE(BigInt(fstatSync(file).ino), 8);
+  handle.writeBigUInt64LE(8192n, 16);
+  handle.writeBigUInt64LE(4096n, 24);
+  handle.writeBigUInt64LE(BigInt(elements.byteLength), 32);
+  handle.writeBigUInt64LE(counted ? 1n : 0n, 40);
+  const returned = (index) => {
+    const counter = Buffer.alloc(4);
+    readSync(file, counter, 0, 4, (256 + index) * 4);
+    return counter.readUInt32LE(0);
+  };
+  return { file, handle, returned };
+}
+
+const TENSOR = new Schema("A {\n  Tensor a\n}\n");
+const received = (imports, handle) => {
+  const loan = imports.open(handle);
+  const { body } = TENSOR.encode({ a: Tensor.from(Float32Array.of(0, 0, 0, 0), [2, 2]) });
+  return { loan, tensor: TENSOR.decode(body, [loan]).a };
+};
+
+test("a tensor in shared memory is read when it is asked for, and returned once", () => {
+  const { file, handle, returned } = segment();
+  const imports = new Imports(7);
+  const { loan, tensor } = received(imports, handle);
+  assert.deepEqual([tensor.dtype, tensor.shape, tensor.byteLength], ["float32", [2, 2], 16]);
+  assert.deepEqual([tensor.view(), tensor.array()], [Float32Array.of(1, 2, 3, 4), Float32Array.of(1, 2, 3, 4)]);
+  assert.throws(() => tensor.write(new Uint8Array(16)), /only the arena can be written/);
+  assert.equal(returned(7), 0);
+  const kept = tensor.array();
+  loan.giveBack();
+  loan.giveBack();
+  assert.deepEqual([returned(7), returned(6)], [1, 0]);
+  for (const use of [() => tensor.data, () => tensor.view(), () => tensor.array()]) {
+    assert.throws(use, /only while the handler of its message runs/);
+  }
+  // The memory of the first copy is used for the next message.
+  const again = received(imports, handle);
+  writeSync(file, new Uint8Array(Float32Array.of(9).buffer), 0, 4, 4096);
+  assert.equal(again.tensor.view()[0], 9);
+  again.loan.giveBack();
+  assert.deepEqual([kept[0], returned(7)], [1, 2]);
+  // The counter wraps around.
+  writeSync(file, Buffer.from([255, 255, 255, 255]), 0, 4, (256 + 7) * 4);
+  received(imports, handle).loan.giveBack();
+  assert.equal(returned(7), 0);
+  closeSync(file);
+});
+
+test("a tensor of the arena is read anew each time, and can be written", () => {
+  const { file, handle } = segment({ counted: false });
+  const { loan, tensor } = received(new Imports(7), handle);
+  loan.giveBack(); // It is never used for anything else.
+  assert.equal(tensor.view()[3], 4);
+  tensor.write(new Uint8Array(Float32Array.of(5, 6, 7, 8).buffer));
+  assert.deepEqual(tensor.view(), Float32Array.of(5, 6, 7, 8));
+  assert.throws(() => tensor.write(new Uint8Array(17)), /the tensor has 16 bytes; 17 do not fit/);
+  closeSync(file);
+});
+
+test("handles that lead nowhere are refused", () => {
+  const { file, handle } = segment();
+  const changed = (change) => {
+    const other = Buffer.from(handle);
+    change(other);
+    return () => new Imports(7).open(other);
+  };
+  assert.throws(changed((other) => other.writeBigUInt64LE(8193n, 32)), /is not in its segment of 8192 bytes/);
+  assert.throws(changed((other) => other.writeBigUInt64LE(0n, 24)), /is not in its segment/);
+  assert.throws(changed((other) => other.writeBigUInt64LE(5n, 8)), /its owner is gone/);
+  assert.throws(changed((other) => other.writeInt32LE(999, 4)), /cannot open shared memory/);
+  assert.throws(() => new Imports(7).open(handle.subarray(1)), /a handle has 47 bytes; 48 expected/);
+  closeSync(file);
+});
+
+test("a class that cannot work is refused with its place", () => {
+  const refused = (declared, words) => {
+    class Wrong extends Component { onTicks() {} }
+    Object.assign(Wrong, declared);
+    assert.throws(() => new Declared(Wrong), (error) => error instanceof TrainyardError && error.message.includes(words) ||
+      assert.fail(String(error)));
+  };
+  refused({ inputs: { ticks: { type: "Metric" } } }, "no message type 'Metric'; did you mean 'Metrics'?");
+  refused({ inputs: { ticks: { type: "Metrics", polcy: "block" } } },
+    "Wrong.inputs.ticks: no option 'polcy'; did you mean 'policy'?");
+  refused({ inputs: { ticks: { type: "Metrics", policy: "hold" } } }, "policy = 'hold'; allowed are block, latest, drop_oldest");
+  refused({ inputs: { my_ticks: { type: "Metrics" } } }, "Wrong.inputs.my_ticks: Wrong has no method 'onMyTicks'");
+  refused({ outputs: { ticks: {} } }, "ticks: the key 'type' is missing");
+  refused({ services: { reset: {} } }, "Wrong.services.reset: Wrong has no method 'reset'");
+  refused({ parameters: { a: { kind: "int" } } }, "kind = 'int'; it must be one of: bool, integer");
+  refused({ parameters: { a: { default: 2, between: [0, 1] } } }, "a: 2 is not allowed; a number >= 0 and <= 1");
+  refused({ parameters: { a: { default: "z", one_of: ["x", "y"] } } }, 'a: "z" is not allowed; one of: x, y');
+  refused({ parameters: { a: { default: 1.5, kind: "integer" } } }, "a: 1.5 is not allowed; an integer");
+  class Half extends Component { saveState() {} }
+  assert.throws(() => new Declared(Half), /overrides only one of saveState\(\) and restoreState\(\)/);
+});
+
+test("a class with state has the ports for it", () => {
+  class Keeper extends Component {
+    saveState() {}
+    restoreState() {}
+  }
+  const { inputs, outputs } = new Declared(Keeper).declaration();
+  assert.deepEqual([...inputs, ...outputs].map((port) => port.topic),
+    ["/state_request", "/restored_states", "/states", "/states_taken"]);
+  assert.equal(outputs[0].schema, schemaOf("StateAnswer"));
+});
+
+test("state comes back as it was saved", () => {
+  const writer = new StateWriter({ name: "rank1/keeper", rank: 1 });
+  writer.set("a", -Infinity);
+  writer.set("b", [1, "x", null]);
+  writer.set("c", Float32Array.of(1, 2));
+  writer.set("mine", 7, { perRank: true });
+  assert.throws(() => writer.set("d", 5n), /the state 'd' cannot be saved: a bigint/);
+  assert.throws(() => writer.set("e", () => {}), /cannot be saved: a function/);
+  const states = writer.take();
+  assert.deepEqual(states.map(({ owner, rank, per_rank }) => [owner, rank, per_rank]), [["keeper", 1, false], ["keeper", 1, true]]);
+  const restored = { path: "/c", step: 5n, ranks: 2, states };
+  const reader = new StateReader(restored, "keeper", 1);
+  assert.deepEqual([reader.number("a"), reader.get("b"), reader.get("c").array(), reader.get("mine")],
+    [-Infinity, [1, "x", null], Float32Array.of(1, 2), 7]);
+  assert.throws(() => reader.get("z"), /^TrainyardError: \/c: the state of 'keeper' has no value 'z'; it has a, b, c, mine$/);
+  assert.throws(() => reader.number("b"), /'b' is \[1,"x",null\]; a number is allowed/);
+  assert.equal(new StateReader(restored, "keeper", 0).has("mine"), false);
+  assert.ok(new StateReader(restored, "other", 1).empty);
+  assert.throws(() => new StateReader({ ...restored, states: [{ ...states[0], values: "[1" }] }, "keeper", 1),
+    /the values are no JSON object/);
+});
+
+test("keys are read, and are in no error", () => {
+  assert.deepEqual(readKeys(Buffer.from("a".repeat(40) + "b".repeat(40))), { public: "a".repeat(40), secret: "b".repeat(40) });
+  assert.throws(() => readKeys(Buffer.from("secret")), (error) => !error.message.includes("secret") &&
+    error.message.includes("has 6 bytes"));
+  // The example of ZeroMQ RFC 32.
+  assert.deepEqual([...fromZ85("HelloWorld")], [0x86, 0x4f, 0xd2, 0x6f, 0xb5, 0x59, 0xf7, 0x5b]);
+});
+
+test("an error is described with its place in the user's program, and one of this package by its text", () => {
+  assert.match(describe(new RangeError("no")), /^RangeError: no \(member\.test\.mjs:\d+\)$/);
+  assert.equal(describe(new TrainyardError("the file is empty")), "the file is empty");
+  assert.equal(describe("text"), "text");
+});
