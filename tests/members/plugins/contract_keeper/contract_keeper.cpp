@@ -21,7 +21,7 @@ constexpr double kBest = -std::numeric_limits<double>::infinity();
 constexpr const char* kList = R"([1,[2.5,"x"]])";
 
 template <class T>
-Tensor tensor_of(ComponentContext& context, DType dtype, std::vector<std::int64_t> shape,
+Tensor tensor_of(const ComponentContext& context, DType dtype, std::vector<std::int64_t> shape,
                  const std::vector<T>& values) {
   const std::size_t bytes = values.size() * sizeof(T);
   Tensor tensor{dtype, std::move(shape), 0, context.pool->allocate(bytes)};
