@@ -111,7 +111,11 @@ export class Host {
   /** Returns when the component is finalized. Whether it has failed, it has told the launcher. */
   async run() {
     process.on("uncaughtException", (error) => this.#fail(error));
+    const whenExited = () => process.stderr.write("process.exit() was called while the component was running; to end the " +
+      "run, call finishRun()\n");
+    process.on("exit", whenExited);
     await new Promise((resolve) => { this.#end = resolve; });
+    process.off("exit", whenExited);
     this.#parts?.gateway.close();
     this.#parts?.wiring.close();
     await this.#control.end();
