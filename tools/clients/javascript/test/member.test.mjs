@@ -7,11 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Component, schemaOf, StateReader, StateWriter, Tensor } from "trainyard/member";
-import { Declared } from "../src/member/declared.js";
+import { Declared, Output } from "../src/member/declared.js";
 import { Edge } from "../src/member/edge.js";
 import { describe } from "../src/member/host.js";
 import { Mailbox } from "../src/member/mailbox.js";
 import { Imports } from "../src/member/memory.js";
+import { OutputPort } from "../src/member/outlet.js";
 import { fromZ85, readKeys } from "../src/member/sockets.js";
 import { Schema, TrainyardError } from "../src/codec.js";
 
@@ -125,6 +126,25 @@ test("a component has one turn at a time, and what is asynchronous keeps its tur
   mailbox.resume(port);
   mailbox.deliver({ number: 5, port });
   assert.deepEqual(done.slice(4), [3, 4, "later", 5]);
+});
+
+test("an asynchronous method waits for room at an output", async () => {
+  const host = { source: 0, trace: () => 0n, roomAgain() {}, post() {} };
+  const output = new OutputPort(new Output("here", "ticks", { type: "A {\n  u8 a\n}\n" }), "/ticks", host);
+  const edge = attached("block", 2, 100, () => 1);
+  edge.changed = () => output.changed();
+  output.edges.push(edge);
+  const waited = [];
+  await output.whenReady();
+  output.send({ a: 1 });
+  output.send({ a: 2 });
+  const waiting = output.whenReady().then(() => { waited.push(edge.underWay); });
+  await new Promise(setImmediate);
+  assert.deepEqual(waited, []);
+  edge.credit(1, 1);
+  await waiting;
+  assert.deepEqual(waited, [1]);
+  assert.throws(() => output.send({ a: 256 }), /\.a: 256 does not fit u8: out of range/);
 });
 
 /** A segment as another process would have it, and a handle for it. */

@@ -160,7 +160,7 @@ export class Host {
     else if (type === "Connect") this.#onConnect(message);
     else if (type === "Transition") this.#mailbox.run(() => this.#onTransition(message));
     else if (type === "Request") this.#onRequest(message);
-    else if (type === "PeerGone") this.#parts?.wiring.peerGone(message.process);
+    else if (type === "PeerGone") this.#onPeerGone(message);
   }
 
   /** @param {ProcessPlan} plan */
@@ -240,6 +240,12 @@ export class Host {
     wiring.connect(endpoints, { keys: this.#start.keys, imports, deliver: (delivery) => this.#mailbox.deliver(delivery),
       failed: (error) => this.#fail(error), answered: () => this.#announceConnected() });
     this.#announceConnected();
+  }
+
+  /** @param {{ process: string }} peer */
+  #onPeerGone({ process: peer }) {
+    this.#parts?.wiring.peerGone(peer);
+    this.#announceConnected(); // Perhaps only this one had not answered.
   }
 
   #announceConnected() {

@@ -20,6 +20,8 @@ export class OutputPort {
   #sequence = 0n;
   /** @type {(() => void | Promise<void>) | null} */
   #onReady = null;
+  /** @type {((value: unknown) => void)[]} */
+  #waiting = [];
   #host;
 
   /**
@@ -45,10 +47,16 @@ export class OutputPort {
   ready() { return this.edges.every((edge) => edge.policy !== "block" || edge.ready()); }
 
   /**
-   * Sets what is called whenever the output is ready again.
+   * Sets what is called whenever the output is ready again. It waits for its turn; in an asynchronous method, which keeps
+   * the turn, use whenReady().
    * @param {() => void | Promise<void>} action
    */
   onReady(action) { this.#onReady = action; }
+
+  /** Returns when the output is ready. */
+  async whenReady() {
+    while (!this.ready()) await new Promise((resolve) => { this.#waiting.push(resolve); });
+  }
 
   /**
    * Sends a message: an object with the fields of the type. Tensors are sent without a copy, so their bytes must not be
@@ -73,7 +81,9 @@ export class OutputPort {
   changed() {
     if (this.isBlocked()) return;
     this.#host.roomAgain();
-    if (this.#onReady !== null && this.ready()) this.#host.post(this.#onReady);
+    if (!this.ready()) return;
+    if (this.#onReady !== null) this.#host.post(this.#onReady);
+    for (const resolve of this.#waiting.splice(0)) resolve(undefined);
   }
 }
 
