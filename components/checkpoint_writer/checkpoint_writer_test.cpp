@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/checkpoint_writer/checkpoint_writer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "checkpoints/checkpoint_reader.h"
@@ -213,6 +214,32 @@ TEST_F(CheckpointWriterTest, TheRanksWaitUntilEveryComponentHasGivenItsState) {
   for (const SavedState& state : checkpoints::read_checkpoint(step("00000007")).run.states)
     owners.push_back(state.owner);
   EXPECT_EQ(owners, (std::vector<std::string>{"random_numbers", "early_stopping", "a", "b"}));
+  rig_.stop();
+}
+
+TEST_F(CheckpointWriterTest, StateThatIsTheSameOnAllRanksIsSavedOnce) {
+  Component& writer = rig_.add<CheckpointWriter>("checkpoint_writer", "{}");
+  rig_.start();
+  with_stateful_components(writer, 2);
+  rig_.send("arena", arena_);
+  rig_.send("optimizer_state", state_);
+  rig_.send("snapshot", testing::snapshot_at(7));
+  rig_.run_until_idle();
+  const Tensor tensor = testing::floats({1, 2});
+  for (const std::uint32_t rank : {1U, 0U}) {
+    SavedState common{.owner = "a", .rank = rank, .tensors = {{"sum", tensor}}};
+    SavedState own{.owner = "a", .rank = rank, .per_rank = true, .tensors = {{"part", tensor}}};
+    rig_.send("/states", StateAnswer{.order = 107,
+                                     .component = "rank" + std::to_string(rank) + "/a",
+                                     .states = {std::move(common), std::move(own)}});
+  }
+  wait_for_checkpoints(1);
+  EXPECT_EQ(rig_.received<CheckpointDone>("/checkpoints").at(0)->error, "");
+  std::vector<std::string> found;
+  for (const SavedState& state : checkpoints::read_checkpoint(step("00000007")).run.states) {
+    if (state.owner == "a") found.push_back(state.per_rank ? "rank " + std::to_string(state.rank) : "all ranks");
+  }
+  EXPECT_THAT(found, ::testing::UnorderedElementsAre("all ranks", "rank 0", "rank 1"));
   rig_.stop();
 }
 

@@ -70,7 +70,9 @@ void ComponentStates::collect(std::uint64_t order, std::uint64_t step, Collected
 void ComponentStates::on_answer(const StateAnswer& answer) {
   if (!collected_ || answer.order != order_) return;  // It comes too late.
   if (!answered_.insert(answer.component).second) return;
-  std::ranges::copy(answer.states, std::back_inserter(states_));
+  // What is the same on all ranks is saved once.
+  std::ranges::copy_if(answer.states, std::back_inserter(states_),
+                       [](const SavedState& state) { return state.per_rank || state.rank == 0; });
   if (answered_.size() < answers_.connections()) return;
   stop_clock();
   std::exchange(collected_, nullptr)(std::move(states_), "");

@@ -22,8 +22,7 @@ class JavaScriptTest(MembersTest):
     def test_the_logger_writes_everything_that_it_receives_and_changes_nothing(self):
         shutil.copytree(EXAMPLES, self.folder, dirs_exist_ok=True)
         self.finish("mlp.toml", *STEPS, "run.directory=standard")
-        with open(self.folder / "standard" / "metrics_train.csv", encoding="utf-8") as file:
-            expected = [float(row["loss"]) for row in csv.DictReader(file)]
+        expected = [float(loss) for _, _, loss in self.losses("standard")]
         text = self.finish("logger.toml", *STEPS, "run.directory=mine", "component.logger.params.every_steps=10")
         self.assertEqual(sum(line.startswith("train  step") for line in text.splitlines()), 4, text)
         lines = [json.loads(line) for line in (self.folder / "mine" / "metrics.jsonl").open(encoding="utf-8")]
@@ -35,6 +34,34 @@ class JavaScriptTest(MembersTest):
         self.assertEqual({line["kind"] for line in lines}, {"metrics", "model", "checkpoint", "log"})
         # The log of every process is read, from its beginning.
         self.assertIn("optimizer", {line["component"] for line in lines if line["kind"] == "log"})
+
+    def losses(self, folder):
+        with open(self.folder / folder / "metrics_train.csv", encoding="utf-8") as file:
+            return [(row["step"], row["samples"], row["loss"]) for row in csv.DictReader(file)]
+
+    def test_the_optimizer_gives_the_same_bits_also_with_two_ranks(self):
+        shutil.copytree(EXAMPLES, self.folder, dirs_exist_ok=True)
+        for words in ((), ("devices=2", "strategy=ddp"), ("devices=2", "strategy=diloco")):
+            with self.subTest(words=words):
+                for name in ("mlp", "optimizer"):
+                    shutil.rmtree(self.folder / name, ignore_errors=True)
+                    self.finish(f"{name}.toml", *STEPS, *words, f"run.directory={name}")
+                self.assertEqual(len(self.losses("mlp")), 40)
+                self.assertEqual(self.losses("optimizer"), self.losses("mlp"))
+
+    def test_a_run_resumes_from_a_checkpoint_with_the_state_of_the_optimizer(self):
+        shutil.copytree(EXAMPLES, self.folder, dirs_exist_ok=True)
+        self.finish("mlp.toml", *STEPS, "run.directory=standard")
+        self.finish("optimizer.toml", "max_steps=20", "run.directory=first")
+        checkpoint = self.folder / "first" / "checkpoints" / "step-00000020"
+        self.finish("optimizer.toml", *STEPS, "run.directory=second",
+                    f"component.checkpoint_writer.params.resume={checkpoint}")
+        self.assertEqual(self.losses("second"), self.losses("standard")[20:])
+
+    def test_a_strategy_that_divides_the_parameters_is_refused_by_the_optimizer(self):
+        shutil.copytree(EXAMPLES, self.folder, dirs_exist_ok=True)
+        text = self.finish("optimizer.toml", "max_steps=5", "devices=2", "strategy=fsdp", code=1)
+        self.assertIn("failed: this optimizer takes float32, and a strategy in which each rank has all parameters\n", text)
 
     def test_the_how_to_works_as_it_is_printed(self):
         page = (SOURCES / "docs" / "write_a_member_in_javascript.md").read_text(encoding="utf-8")
