@@ -19,6 +19,7 @@ except ImportError as error:
 
 from harness import MembersTest, trainyard
 from languages import CPP, LANGUAGES, PAIRS
+from trainyard.member.protocol import EDGES, edge_frames
 
 ENDLESS = "component.tally.params.finish_after=0"
 APART = "placement=processes"
@@ -285,8 +286,15 @@ class FailuresTest(ContractTest):
     def test_one_that_hangs_is_named_and_ended(self, sink):
         text = self.finish(self.file("[run]\nprogress_timeout_s = 3\nstop_timeout_s = 1\n" + CPP.source + sink.sink),
                            APART, "component.tally.params.hang_at=5", code=1)
-        self.assertIn("the run has made no progress", text)
-        self.assertIn("tally", text)
+        self.assertRegex(text, "run failed: the run has made no progress for .* s: .*'tally' .*has been busy for")
+
+    @in_each_language
+    def test_a_sink_that_is_gone_for_good_does_not_hold_its_source_up(self, source):
+        launch = self.launch(self.file(source.source + CPP.sink + "required = false\n"), ENDLESS, APART,
+                             "component.tally.params.die_at=100")
+        self.wait_active("ticker")
+        self.wait_for(lambda: self.edge()["dropped"] > 1000, "dropped messages")
+        self.interrupt(launch)
 
 
 class StateTest(ContractTest):
@@ -304,20 +312,44 @@ class StateTest(ContractTest):
         self.assertIn("[keeper] was in 2 checkpoints, the last at step 20\n", text)
 
 
+    @in_each_language
+    def test_with_several_ranks_each_gets_its_own_state_and_what_is_common(self, language):
+        path = self.file('include = ["mlp.toml"]\n' + language.keeper)
+        self.finish(path, "max_steps=20", "run.directory=first", "devices=2", "strategy=ddp")
+        checkpoint = self.folder / "first" / "checkpoints" / "step-00000020"
+        text = self.finish(path, "max_steps=30", "run.directory=second", "devices=2", "strategy=ddp",
+                           f"component.checkpoint_writer.params.resume={checkpoint}")
+        shutil.rmtree(self.folder / "first")
+        shutil.rmtree(self.folder / "second")
+        for rank in range(2):
+            self.assertIn(f"[rank{rank}/keeper] was in 1 checkpoints, the last at step 20\n", text)
+
+
 class StrangersTest(ContractTest):
     """Whoever attaches is a stranger."""
 
     @in_each_language
-    def test_the_socket_of_the_edges_does_not_answer_without_the_keys_of_the_run(self, source):
-        launch = self.start(source, CPP)
+    def test_the_socket_of_the_edges_answers_only_those_who_have_the_keys_of_the_run(self, source):
+        # A sink that gives the keys away. The launcher trusts members, as it trusts plugins.
+        leaks = ('\n[component.tally]\ncommand = ["sh", "-c", "tee keys | PYTHON PROGRAMS/tally.py $$@", "tally"]\n'
+                 'declaration = "describe"\nparams = { finish_after = 300 }\n')
+        launch = self.launch(self.file(source.source + leaks), ENDLESS, APART)
+        self.wait_active("tally")
+        keys = (self.folder / "keys").read_bytes()
+        public, secret = keys[:40], keys[40:]
+        stranger = zmq.curve_keypair()
         sockets = [path for path in self.directory().iterdir() if re.fullmatch(r"\d+\.\d+", path.name)]
         self.assertTrue(sockets)
-        request = b"\0\0\0\0" + b"\6\0\0\0/ticks" + b"\0\0\0\0" + bytes(8) + b"\5\0\0\0block"
-        request += (10).to_bytes(8, "little") * 2 + b"\6\0\0\0inline" + bytes(4)
+        # There is no such edge, so the answer is a refusal.
+        request = edge_frames("Subscribe", subscription=0, topic="/ticks", edge=77, fingerprint=0, policy="block",
+                              window_messages=10, window_bytes=10, payloads="inline", process_index=0)
         with zmq.Context() as context:
             for path in sockets:
-                self.assertFalse(self.asks(context, path, request, with_keys=False), path)
-                self.assertFalse(self.asks(context, path, request, with_keys=True), path)
+                self.assertTrue(self.answers(context, path, request, (public, secret, public), 20_000), path)
+                self.assertFalse(self.answers(context, path, request, None), path)
+                self.assertFalse(self.answers(context, path, request, (*stranger, stranger[0])), path)
+                # Knowing whom to ask is not enough.
+                self.assertFalse(self.answers(context, path, request, (*stranger, public)), path)
         # The run did not notice.
         self.wait_sent(self.edge()["sent"] + 1)
         self.interrupt(launch)
@@ -325,22 +357,20 @@ class StrangersTest(ContractTest):
     def directory(self):
         return next(pathlib.Path(self.environment["XDG_RUNTIME_DIR"]).glob("trainyard-*/*-*/"))
 
-    def asks(self, context, path, request, with_keys):
-        """Returns whether there was an answer."""
+    def answers(self, context, path, request, keys, milliseconds=300):
+        """Asks with these keys (public, secret, and that of the server), and returns whether there was an answer."""
         socket = context.socket(zmq.DEALER)
         socket.linger = 0
-        if with_keys:
-            public, secret = zmq.curve_keypair()
-            socket.curve_publickey, socket.curve_secretkey, socket.curve_serverkey = public, secret, public
+        if keys is not None:
+            socket.curve_publickey, socket.curve_secretkey, socket.curve_serverkey = keys
         socket.connect(f"ipc://{path}")
-        socket.send_multipart([b"", b"Subscribe", request])
-        answered = bool(socket.poll(300))
+        socket.send_multipart(request)
+        answered = bool(socket.poll(milliseconds))
         socket.close()
         return answered
 
     @in_each_language
     def test_the_gateway_refuses_what_only_components_may(self, source):
-        from trainyard.member.protocol import EDGES, edge_frames
         good = {"subscription": 0, "topic": "/ticks", "edge": 0xFFFFFFFF, "fingerprint": 0, "policy": "latest",
                 "window_messages": 4, "window_bytes": 4096, "payloads": "none", "process_index": 0}
         launch = self.start(source, CPP)

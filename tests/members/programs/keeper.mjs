@@ -7,6 +7,7 @@ const LARGE = BigInt64Array.from({ length: 100_000 }, (_, i) => BigInt(i));
 
 class Keeper extends Component {
   static description = "Keeps state of every kind; for tests.";
+  static perRank = true;
   static inputs = { orders: { topic: "/orders", type: "Order", help: "not looked at" } };
 
   checkpoints = 0;

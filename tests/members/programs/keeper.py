@@ -10,6 +10,7 @@ import trainyard
 class Keeper(trainyard.Component):
     """Keeps state of every kind; for tests."""
 
+    per_rank = True
     orders = trainyard.Input("/orders", "Order", "not looked at")
     checkpoints = 0
 

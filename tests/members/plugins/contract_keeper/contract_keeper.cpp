@@ -37,7 +37,7 @@ std::vector<std::int64_t> large() {
 
 class ContractKeeper final : public Component {
  public:
-  explicit ContractKeeper(ComponentContext& context) : Component(context, {.thread = "keeper"}) {}
+  explicit ContractKeeper(ComponentContext& context) : Component(context, {.per_rank = true, .thread = "keeper"}) {}
 
  private:
   void save(StateWriter& into) {
