@@ -17,6 +17,7 @@
 #include "messages/message_type.h"
 #include "messages/plan.h"
 #include "messages/prediction.h"
+#include "messages/saved_state.h"
 #include "messages/subscription.h"
 
 namespace trainyard {
@@ -147,7 +148,8 @@ TEST(WireFormatPageTest, ShowsEveryMessageThatMembersAndTheLauncherExchange) {
   for (const auto& structs :
        {shown<Hello>(), shown<ProcessPlan>(), shown<StateChanged>(), shown<Configured>(), shown<Connect>(),
         shown<Connected>(), shown<Transition>(), shown<Heartbeat>(), shown<Request>(), shown<Reply>(),
-        shown<PeerGone>(), shown<RunFinished>(), shown<LogRecord>()}) {
+        shown<PeerGone>(), shown<RunFinished>(), shown<LogRecord>(), shown<StateRequest>(), shown<StateAnswer>(),
+        shown<RestoredStates>(), shown<StatesTaken>()}) {
     for (const std::string& type : structs) EXPECT_THAT(text, HasSubstr(type));
   }
   EXPECT_THAT(text, HasSubstr(fmt::format("`wire {}`", Header::kVersion)));
