@@ -213,7 +213,8 @@ class CommandsTest(ContractTest):
         launch = self.start(CPP, sink)
         topic = next(one for one in self.run_now().request("topics") if one["topic"] == "/counts")
         self.assertEqual(topic["schema"], "Count {\n  u64 count\n  map<f64> values\n}\n")
-        _, message = self.run_now().subscribe("/counts").receive(30)
+        with self.run_now().subscribe("/counts") as subscription:
+            _, message = subscription.receive(30)
         self.assertEqual(message["values"], {"factor": 0.5})
         self.interrupt(launch)
 

@@ -35,6 +35,7 @@ class MembersTest(unittest.TestCase):
         self.launches, self._run = [], None
 
     def tearDown(self):
+        self.forget_run()
         for launch in self.launches:
             if launch.poll() is None:
                 launch.terminate()
@@ -78,8 +79,14 @@ class MembersTest(unittest.TestCase):
     def run_now(self):
         """Returns the running launch. Raises TrainyardError while there is none."""
         if self._run is None or not self._run.alive():
+            self.forget_run()
             self._run = trainyard.find_run()
         return self._run
+
+    def forget_run(self):
+        if self._run is not None:
+            self._run.close()
+        self._run = None
 
     def nodes(self):
         """Returns the components of the running launch, by name; none while it cannot be asked."""
