@@ -4,7 +4,7 @@ import { Component, runMember } from "../../../tools/clients/javascript/src/memb
 
 class Sink extends Component {
   static description = "Reads everything.";
-  static inputs = { ticks: { type: "ArenaBlock {\n  string name\n  Tensor data\n}\n", window_messages: 1024,
+  static inputs = { ticks: { type: "ArenaBlock {\n  string name\n  Tensor data\n}\n",
     method: "onTick" } };
 
   sum = 0;

@@ -8,7 +8,7 @@ import trainyard
 class Sink(trainyard.Component):
     """Reads everything."""
 
-    ticks = trainyard.Input("ticks", "ArenaBlock {\n  string name\n  Tensor data\n}\n", window_messages=1024)
+    ticks = trainyard.Input("ticks", "ArenaBlock {\n  string name\n  Tensor data\n}\n")
 
     def on_configure(self):
         self.bytes, self.sum = 0, 0
