@@ -176,7 +176,7 @@ json describe_program_node(const ChildProcess& child) {
 }  // namespace
 
 // This is the content of run.json and more, for clients that have found the run.
-json describe_run(const RunContext& run) {
+json describe_run(const RunContext& run, const RunOutcome& outcome) {
   json processes = json::array();
   for (const auto& child : run.crew.children()) {
     processes.push_back({{"process", child->name()}, {"pid", child->pid()}, {"program", !child->has_components()}});
@@ -190,6 +190,8 @@ json describe_run(const RunContext& run) {
           {"seed", run.plan.seed},
           {"world_size", run.plan.world_size},
           {"version", TRAINYARD_VERSION},
+          {"state", trainyard::name_of(outcome.state_so_far())},
+          {"reason", outcome.is_known() ? outcome.reason() : std::string()},
           {"processes", processes}};
 }
 

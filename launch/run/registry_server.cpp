@@ -70,8 +70,9 @@ std::string body_of(const json& question) {
 
 }  // namespace
 
-RegistryServer::RegistryServer(RunContext& run)
+RegistryServer::RegistryServer(RunContext& run, const RunOutcome& outcome)
     : run_(run),
+      outcome_(outcome),
       parameters_(run),
       socket_(run.sockets, run.directory.endpoint("registry"), kMaxQuestionBytes, kBacklog),
       watch_(run.loop.watch_socket(socket_.handle(), [this] { receive(); })),
@@ -147,7 +148,7 @@ void RegistryServer::answer_call(const Envelope& envelope, const json& reply) {
 
 // The ops without arguments.
 json RegistryServer::describe(const std::string& op) const {
-  if (op == "run") return describe_run(run_);
+  if (op == "run") return describe_run(run_, outcome_);
   if (op == "topics") return describe_topics(run_);
   if (op == "nodes") return describe_nodes(run_);
   throw Error(Code::kInvalidArgument, "no op '{}'{}", op, suggestion(op, {"run", "topics", "nodes", "call", "params"}));

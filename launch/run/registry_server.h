@@ -9,6 +9,7 @@
 #include "core/transport/storm_trim.h"
 #include "core/transport/visitor_socket.h"
 #include "launch/run/run_context.h"
+#include "launch/run/run_outcome.h"
 #include "launch/run/run_wide_parameters.h"
 #include "messages/control.h"
 
@@ -27,7 +28,7 @@ namespace trainyard::launch {
 /// -> {"id": 1, "ok": true, "result": ...} or {"id": 1, "ok": false, "error": "..."}
 class RegistryServer {
  public:
-  explicit RegistryServer(RunContext& run);
+  RegistryServer(RunContext& run, const RunOutcome& outcome);
   ~RegistryServer();
   RegistryServer(const RegistryServer&) = delete;
   RegistryServer& operator=(const RegistryServer&) = delete;
@@ -75,6 +76,7 @@ class RegistryServer {
   const ChildProcess& process(const std::string& name) const;
 
   RunContext& run_;
+  const RunOutcome& outcome_;
   RunWideParameters parameters_;
   core::VisitorSocket socket_;
   core::Frames frames_;

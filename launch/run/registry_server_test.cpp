@@ -92,6 +92,8 @@ TEST_F(RegistryServerTest, DescribesTheRunAndItsProcesses) {
   EXPECT_EQ(reply["result"]["file"], "fake.toml");
   EXPECT_EQ(reply["result"]["processes"].size(), 4u);
   EXPECT_EQ(reply["result"]["pid"], run_.launcher());
+  EXPECT_EQ(reply["result"]["state"], "running");
+  EXPECT_EQ(reply["result"]["reason"], "");
 }
 
 TEST_F(RegistryServerTest, DescribesTopicsWithEveryPublisherAndItsGateway) {

@@ -47,6 +47,13 @@ class RunOutcome {
   /// Returns whether the run ended by itself, failed or was interrupted; see exit_code().
   archive::LaunchState state() const;
 
+  /// Returns true as soon as one of the facts above has been recorded.
+  bool is_known() const { return failed() || interrupted() || finished(); }
+
+  /// Returns state() if the outcome is known, otherwise kRunning. While the run ends, a later failure can still change
+  /// the state.
+  archive::LaunchState state_so_far() const { return is_known() ? state() : archive::LaunchState::kRunning; }
+
   /// Returns why the run ended, such as "max_steps = 1000 reached".
   std::string reason() const;
 

@@ -26,6 +26,16 @@ TEST(RunOutcomeTest, AnInterruptedRunThatFinishesIsStillInterrupted) {
   EXPECT_EQ(outcome.last_words(), "run finished: stopped by request");
 }
 
+TEST(RunOutcomeTest, TheStateIsRunningUntilSomethingIsKnown) {
+  RunOutcome outcome;
+  EXPECT_EQ(outcome.state_so_far(), archive::LaunchState::kRunning);
+  outcome.interrupt("SIGINT came");
+  EXPECT_EQ(outcome.state_so_far(), archive::LaunchState::kInterrupted);
+  outcome.fail("the disk is full");
+  EXPECT_EQ(outcome.state_so_far(), archive::LaunchState::kFailed);
+  EXPECT_EQ(finished().state_so_far(), archive::LaunchState::kEnded);
+}
+
 TEST(RunOutcomeTest, FailureCountsBeforeInterruption) {
   RunOutcome outcome;
   outcome.interrupt("SIGINT came");

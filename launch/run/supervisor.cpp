@@ -50,7 +50,7 @@ Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const Gua
                        },
                    .gone = [this] { run_.loop.quit(); },
                    .standstill = [this] { return watch_.standstill(); }}),
-      registry_(run_),
+      registry_(run_, outcome_),
       journal_(run_) {
   ::signal(SIGPIPE, SIG_IGN);  // A reader that goes away must not end the run.
   ::signal(SIGTTOU, SIG_IGN);  // The guard owns the terminal, but the launcher may write to it as well.

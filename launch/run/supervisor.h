@@ -69,8 +69,8 @@ class Supervisor {
   ProgressWatch watch_;
   StartSequence start_;
   StopSequence stop_;
-  RegistryServer registry_;
   RunOutcome outcome_;
+  RegistryServer registry_;
   LaunchJournal journal_;
   PollLoop::Clock::time_point interrupted_;  ///< When the user first asked the run to stop.
 };

@@ -31,6 +31,7 @@ from .wake import Wake
 from .wiring import Wiring
 
 _DRAIN_INTERVAL_S = 0.002
+_LONGEST_REST_S = 1.0  # Senders that do not wait for this member may go on for ever.
 
 
 def describe(error: BaseException) -> str:
@@ -234,7 +235,7 @@ class Host:
         self._state = target
         if target == "inactive":
             wiring.begin_to_drain()
-            return self._report_when_drained(wiring)
+            return self._report_when_drained(wiring, time.monotonic() + _LONGEST_REST_S)
         self._settle(target)
         if target == "active":
             self._was_active = True
@@ -245,11 +246,13 @@ class Host:
         self._report(state)
         self._ended = state == "finalized"
 
-    def _report_when_drained(self, wiring: Wiring) -> None:
-        if wiring.drained():
+    def _report_when_drained(self, wiring: Wiring, rest_until: float) -> None:
+        """Reports when all receivers have handled what was sent to them, and this component what has arrived: senders on
+        edges that drop messages have not waited for that."""
+        if wiring.drained() and (not wiring.has_arrivals() or time.monotonic() > rest_until):
             self._report("inactive")
         else:
-            self._add_timer(time.monotonic() + _DRAIN_INTERVAL_S, lambda: self._report_when_drained(wiring))
+            self._add_timer(time.monotonic() + _DRAIN_INTERVAL_S, lambda: self._report_when_drained(wiring, rest_until))
 
     def _report(self, state: str, error: str = "") -> None:
         self._control.send("StateChanged", component=self._me.get("name", ""), state=state, error=error)

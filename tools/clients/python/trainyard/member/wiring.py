@@ -111,6 +111,10 @@ class Wiring:
         """Returns True if everything that was sent on blocking edges has been handled."""
         return all(edge.policy != "block" or edge.drained() for edge in self.edges)
 
+    def has_arrivals(self) -> bool:
+        """Returns True if messages have arrived that have not been handled."""
+        return any(inlet.socket.poll(0) for inlet in self._inlets.values())
+
     def endpoints(self, process: str) -> Dict[str, str]:
         """Returns the address at which others subscribe, by the name under which they look for it."""
         return {f"{process}/{self._me['thread']}": self.outlet.endpoint} if self.outlet is not None else {}

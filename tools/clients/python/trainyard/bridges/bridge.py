@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bridge between one run and one tracking service, however the messages arrive."""
+from __future__ import annotations
+
+import os
+import shlex
+from typing import Any, Callable, Dict
+
+from .courier import Courier
+from .outbox import Outbox
+from .records import Record, metrics_record, model_record, text_record
+from .service import Facts, Service
+
+
+def outbox_folder(output_directory: str, name: str, run: str) -> str:
+    """Returns the folder of a bridge's outbox in the output directory of the run."""
+    return os.path.join(os.path.abspath(output_directory), "outbox", name.replace("/", "~"), run)
+
+
+class Bridge:
+    """Takes messages, on one thread, and never waits. `settings` are the parameters of the bridge by their names; they
+    are kept in the outbox, so that the rest can be delivered after the run."""
+
+    def __init__(self, folder: str, module: str, service: Service, settings: Dict[str, Any],
+                 facts: Callable[[], Facts], log: Any) -> None:
+        self._outbox = Outbox(folder, settings["outbox_mib"] << 20)
+        self._outbox.state.update(module=module, settings=settings)
+        self._outbox.save()
+        self._courier = Courier(self._outbox, service, facts, log, settings["interval_s"],
+                                f"python3 -m {module} deliver {shlex.quote(folder)}")
+
+    def start(self) -> None:
+        """Begins to deliver. The run can be asked about itself from now on."""
+        self._courier.start()
+
+    def metrics(self, message: Dict[str, Any], every_steps: int) -> None:
+        if message["stage"] != "train" or message["step"] % every_steps == 0:
+            self._outbox.put(metrics_record(message))
+
+    def prediction(self, message: Dict[str, Any]) -> None:
+        if message["text"]:
+            self._outbox.put(text_record(message))
+
+    def model(self, message: Dict[str, Any]) -> None:
+        if message["rank"] == 0:
+            self._outbox.put(model_record(message))
+
+    def watch(self) -> None:
+        """Tells the user what goes wrong. To be called every few seconds."""
+        self._courier.watch()
+
+    def finish(self, end: Record, seconds: float) -> bool:
+        """Delivers the rest, for at most so many seconds. Returns True if everything was delivered."""
+        return self._courier.finish(end, seconds)
