@@ -26,7 +26,7 @@ class _Summary:
 class Run:
     def __init__(self, id, folder):
         self.id, self.dir, self.url = id, folder + "/wandb/run-fake/files", f"https://fake/runs/{id}"
-        self.config, self.summary = _Config(), _Summary()
+        self.offline, self.config, self.summary = False, _Config(), _Summary()
 
     def define_metric(self, name, *, step_metric=None, hidden=None):
         fake_service.call("define_metric", name=name, step_metric=step_metric)

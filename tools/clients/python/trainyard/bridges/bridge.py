@@ -19,7 +19,7 @@ def outbox_folder(output_directory: str, name: str, run: str) -> str:
 
 class Bridge:
     """Takes messages, on one thread, and never waits. `settings` are the parameters of the bridge by their names; they
-    are kept in the outbox, so that the rest can be delivered after the run."""
+    are kept in the outbox, so that the rest can be delivered after the run. `facts` asks the run about itself."""
 
     def __init__(self, folder: str, module: str, service: Service, settings: Dict[str, Any],
                  facts: Callable[[], Facts], log: Any) -> None:
@@ -28,9 +28,6 @@ class Bridge:
         self._outbox.save()
         self._courier = Courier(self._outbox, service, facts, log, settings["interval_s"],
                                 f"python3 -m {module} deliver {shlex.quote(folder)}")
-
-    def start(self) -> None:
-        """Begins to deliver. The run can be asked about itself from now on."""
         self._courier.start()
 
     def metrics(self, message: Dict[str, Any], every_steps: int) -> None:

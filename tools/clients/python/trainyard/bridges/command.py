@@ -103,7 +103,6 @@ def _attach(kind: Type[BridgeComponent], arguments: argparse.Namespace) -> bool:
     output = told["output_directory"]
     bridge = Bridge(outbox_folder(output, f"{_name(kind)}-visitor", told["run"]), kind.module,
                     kind.make_service(settings, output), settings, lambda: gather(find_run(told["run"]), "", log), log)
-    bridge.start()
     try:
         _listen(run, bridge, settings["every_steps"], log)
         state, reason = how_it_ended(output, told["run"], 10.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Type
+from typing import Any, Dict, Optional, Type
 
 from ..errors import TrainyardError
 from ..finder import read_run
@@ -46,29 +46,34 @@ class BridgeComponent(Component):
 
     def on_configure(self) -> None:
         self.service_class.check_package()
+        self._bridge: Optional[Bridge] = None
+
+    def on_activate(self) -> None:
         settings = self.settings_of(self._values)
         service = self.make_service(settings, self.output_directory)
         # The name of the directory is that of the run with its suffix, which no other launch has.
         folder = outbox_folder(self.output_directory, self.name, os.path.basename(self.run_directory))
         self._bridge = Bridge(folder, self.module, service, settings, self._facts, self.log)
-
-    def on_activate(self) -> None:
-        self._bridge.start()
         self.after(_WATCH_S, self._watch)
 
     @metrics.handler
     def on_metrics(self, message: Dict[str, Any]) -> None:
-        self._bridge.metrics(message, self.every_steps)
+        if self._bridge is not None:
+            self._bridge.metrics(message, self.every_steps)
 
     @predictions.handler
     def on_prediction(self, message: Dict[str, Any]) -> None:
-        self._bridge.prediction(message)
+        if self._bridge is not None:
+            self._bridge.prediction(message)
 
     @model.handler
     def on_model(self, message: Dict[str, Any]) -> None:
-        self._bridge.model(message)
+        if self._bridge is not None:
+            self._bridge.model(message)
 
     def on_finalize(self) -> None:
+        if self._bridge is None:
+            return  # The run ended before it began.
         with self._registry() as run:
             state, reason = how_it_ends(run)
         patience = min(self.finish_s, _MOST_AFTER_FAILURE_S) if state == "failed" else self.finish_s
@@ -85,7 +90,8 @@ class BridgeComponent(Component):
         return {one.name: values.get(one.name, one.default) for one in cls._declared(Parameter).values()}
 
     def _watch(self) -> None:
-        self._bridge.watch()
+        if self._bridge is not None:
+            self._bridge.watch()
         self.after(_WATCH_S, self._watch)
 
     def _facts(self) -> Facts:

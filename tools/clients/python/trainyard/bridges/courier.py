@@ -59,9 +59,10 @@ class Courier:
         become of the records. Returns True if everything was delivered. `end` is None if it is in the outbox already."""
         if end is not None:
             self._outbox.put(end)
-        self._outbox.close()
+        deadline = time.monotonic() + seconds
+        self._outbox.close(seconds)
         self._ending.set()
-        self._thread.join(seconds)
+        self._thread.join(max(deadline - time.monotonic(), 0.0))
         self._report(seconds)
         return self._closed
 
@@ -75,7 +76,7 @@ class Courier:
             return
         why = self._error or f"it did not answer within {seconds:g} s"
         hint = self._service.undelivered_hint() if self._open else ""
-        self._log.warning(f"{self._outbox.pending} records, after {state['delivered']} others, did not get to {title} "
+        self._log.warning(f"{self._outbox.undelivered()} records, after {state['delivered']} others, did not get to {title} "
                           f"({why}){more}. They are kept in {self._outbox.folder}. Deliver them later with: "
                           f"{self._repeat}{hint and '. ' + hint}")
 
@@ -119,7 +120,7 @@ class Courier:
         state["service_run"] = self._service.open(Facts(**state["facts"]), known)
         self._outbox.save()
         self._open, state["closed"] = True, False
-        self._log.info(f"{self._service.title}: {'going on with' if known else 'this run is'} {self._service.place()}")
+        self._log.info(f"{self._service.title}: the metrics {'go on to' if known else 'go to'} {self._service.place()}")
 
     def _call(self, action: Callable[[], Any]) -> Any:
         """Calls the service. watch() sees how long it takes."""

@@ -61,11 +61,17 @@ class Outbox:
             self._waiting.append(record)
             self._changed.notify_all()
 
-    def close(self) -> None:
-        """Writes what is in memory, as soon as the disk takes it. Nothing may be put after this."""
+    def close(self, seconds: float) -> None:
+        """Writes what is in memory, and waits for that up to `seconds`. Nothing may be put after this."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
+        self._writer.join(seconds)
+
+    def undelivered(self) -> int:
+        """Returns the number of records that have been put and not confirmed."""
+        with self._changed:
+            return self.pending + len(self._waiting)
 
     def finished(self) -> bool:
         """Returns True if the outbox was closed and everything has been delivered."""
@@ -97,6 +103,7 @@ class Outbox:
             self.pending -= count
             done = [number for number in self._files if number < self.state["file"]]
             self._files = [number for number in self._files if number >= self.state["file"]]
+            self._changed.notify_all()
         for number in done:
             size = os.path.getsize(self._path(number))
             os.remove(self._path(number))
@@ -133,6 +140,7 @@ class Outbox:
     def _measure(self) -> Tuple[int, int]:
         """Returns the bytes of all files, and the number of records that an earlier process left undelivered."""
         size = count = 0
+        last = b""
         for number in self._files:
             size += os.path.getsize(self._path(number))
             with open(self._path(number), "rb") as file:
@@ -141,8 +149,9 @@ class Outbox:
                 elif number < self.state["file"]:
                     continue
                 for line in file:
-                    count += line.endswith(b"\n")
-                    self.has_end = line.startswith(b'{"kind":"end"')
+                    if line.endswith(b"\n"):
+                        count, last = count + 1, line
+        self.has_end = b'"end"' in last and (self._parsed(last) or {}).get("kind") == "end"
         return size, count
 
     def _lose(self, count: int, why: str) -> None:
@@ -229,7 +238,10 @@ class Outbox:
     def _parsed(self, line: bytes) -> Optional[Record]:
         try:
             record = json.loads(line)
-        except ValueError as error:
-            self._lose(1, f"a damaged line: {error}")
-            return None
-        return record if isinstance(record, dict) else None
+        except ValueError:
+            record = None
+        if isinstance(record, dict):
+            return record
+        with self._changed:
+            self._lose(1, "a line is damaged")
+        return None

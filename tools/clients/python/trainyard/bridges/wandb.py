@@ -44,7 +44,7 @@ class Wandb(Service):
         return str(self._run.id)
 
     def place(self) -> str:
-        return str(self._run.url or self._run_folder())
+        return self._run_folder() if self._run.offline else str(self._run.url)
 
     def send(self, records: List[Record]) -> List[str]:
         for record in records:
