@@ -130,7 +130,7 @@ stage_package() {
 
 # The clients as their users install them.
 stage_clients() {
-  need python3-venv
+  need python3-venv python3-zmq
   command -v npm >/dev/null || need nodejs npm
   [ -x "$build/bin/trainyard_client_samples" ] || stage_build
   tools/stages/clients.sh "$build"

@@ -292,6 +292,18 @@ class CommandTest(BridgesTest):
         for step, loss in self.arrived("mlflow"):
             self.assertAlmostEqual(loss, logged[step], delta=1e-6)
 
+    def test_the_how_to_is_right(self):
+        page = (SOURCES / "docs" / "send_metrics_to_wandb_or_mlflow.md").read_text(encoding="utf-8")
+        blocks = [part.split("```")[0] for part in page.split("```toml\n")[1:]]
+        self.assertEqual(len(blocks), 2)
+        for block, service in zip(blocks, ("wandb", "mlflow")):
+            included = "" if "include" in block else 'include = ["mlp.toml"]\n'
+            plan = self.trainyard("plan", self.file(included + block.replace("mnist.toml", "mlp.toml")))
+            self.assertIn(f"/metrics: accelerator_host.metrics -> {service}.metrics", plan)
+            described = json.loads(self.command(service, "--describe"))
+            for parameter in described["parameters"]:
+                self.assertIn(f"`{parameter['name']}`", page)
+
     def test_mistakes_are_named(self):
         self.environment["PYTHONPATH"] = str(CLIENT)
         text = self.finish(self.path("wandb"), code=1)

@@ -16,10 +16,10 @@ export TRAINYARD_PLUGIN_PATH="$build/test_plugins:$build/plugins"
 echo "-- Python: types, and the tests with the newest pyzmq"
 python3 -m venv "$work/venv"
 cp -r "$python" "$work/python"
-"$work/venv/bin/pip" install --quiet "$work/python[arrays]" mypy
+"$work/venv/bin/pip" install --quiet "$work/python[arrays,mlflow,wandb]" mypy
 (cd "$work/python" && "$work/venv/bin/mypy" --strict trainyard)
 rm -r "$work/python/trainyard"  # From here on, the installed package is meant.
-for test in trainyard codec session; do
+for test in trainyard codec session bridges; do
   # The tests look for the source tree around them.
   "$work/venv/bin/python" -B - "$python/${test}_test.py" <<'PYTHON'
 import runpy, sys, pathlib
@@ -31,6 +31,13 @@ sys.path.append(str(test.parent))
 runpy.run_path(str(test), run_name="__main__")
 PYTHON
 done
+
+echo "-- Python: the bridges with the newest packages of Weights & Biases and MLflow"
+# Newer versions of wandb cannot read their own files in Python.
+python3 -m venv "$work/wandb_reader"
+"$work/wandb_reader/bin/pip" install --quiet "wandb==0.23.1"
+TRAINYARD_TRACKERS_PYTHON="$work/venv/bin/python" TRAINYARD_WANDB_READER="$work/wandb_reader/bin/python" \
+  /usr/bin/python3 -B tests/members/trackers_test.py
 
 echo "-- JavaScript: types and tests"
 if grep -q '"resolved"' "$javascript/package-lock.json"; then
