@@ -264,7 +264,7 @@ class OutageTest(BridgesTest):
         folder = next(path.parent for path in outboxes.rglob("outbox.json"))
         self.assertIn("is in use", self.command("mlflow", "deliver", str(folder), code=1))
         launch.kill()
-        launch.wait()
+        self.rest_of(launch)
         (self.service / "hang").unlink()
         self.wait_for(lambda: not self.nodes(), "all processes are gone")
         self.command("mlflow", "deliver", str(folder))

@@ -43,8 +43,15 @@ class MembersTest(unittest.TestCase):
                     launch.wait(20)
                 except subprocess.TimeoutExpired:
                     launch.kill()
-            launch.communicate()
+            self.rest_of(launch)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def rest_of(self, launch):
+        """Waits for a launch that is ending, and returns what it printed and nobody has read."""
+        if launch.stdout.closed:
+            launch.wait(DEADLINE_S)
+            return ""
+        return launch.communicate(timeout=DEADLINE_S)[0]
 
     def file(self, text, name="test.toml"):
         """Writes a launch file and returns its path. PROGRAMS stands for the folder with the members for tests."""
@@ -101,7 +108,7 @@ class MembersTest(unittest.TestCase):
             if time.monotonic() > deadline:
                 for launch in self.launches:
                     launch.kill()
-                    what += "\n" + (launch.communicate()[0] or "")
+                    what += "\n" + self.rest_of(launch)
                 self.fail(f"in vain: {what}")
             time.sleep(0.02)
         return found

@@ -17,7 +17,10 @@ if "TRAINYARD_TRACKERS_PYTHON" not in os.environ:
     print("skipped: TRAINYARD_TRACKERS_PYTHON is not set")
     sys.exit(77)
 
-from bridges_test import ENDLESS, FINISH, BridgesTest
+from bridges_test import ENDLESS, FAKES, FINISH, BridgesTest
+
+sys.path.append(str(FAKES))
+from wandb_server import WandbServer
 
 TRACKERS, READER = os.environ["TRAINYARD_TRACKERS_PYTHON"], os.environ["TRAINYARD_WANDB_READER"]
 PATIENT = (f"{FINISH}=50", "stop_timeout_s=60")
@@ -113,6 +116,34 @@ class WandbTest(TrackersTest):
         self.assertEqual(found["exit"], [0])
         times = [one["_timestamp"] for one in found["history"]]
         self.assertEqual(times, sorted(times))
+
+    def test_a_server_is_told_everything(self):
+        with WandbServer() as server:
+            self.environment["WANDB_BASE_URL"] = server.url
+            text = self.finish(self.path("wandb"), *PATIENT)
+        self.assertIn(f"the metrics go to {server.url}/me/small/runs/small-", text)
+        for stage in ("train", "validate"):
+            self.assert_same(self.losses(server.history, stage), self.rows(stage))
+        bucket, = server.buckets.values()
+        self.assertEqual((bucket["project"], bucket["notes"]), ("small", "to see"))
+        self.assertEqual(json.loads(bucket["config"])["optimizer.lr"]["value"], 0.002)
+        self.assertEqual(server.exit_codes, [0])
+
+    def test_a_server_that_goes_away_holds_nothing_up(self):
+        """W&B keeps what it has taken over, and says where."""
+        with WandbServer() as server:
+            self.environment["WANDB_BASE_URL"] = server.url
+            launch = self.launch(self.path("wandb"), *ENDLESS, f"{FINISH}=2",
+                                 "component.accelerator_host.params.log_every_steps=100")
+            self.wait_for(lambda: len(server.history) > 5, "metrics arrive")
+        rows = len(self.rows())
+        self.wait_for(lambda: len(self.rows()) > rows + 20, "training goes on")
+        text = self.interrupt(launch)
+        self.assertRegex(text, r"did not get to Weights & Biases \(it did not answer within 2 s\)\. .* What W&B had taken "
+                               r"over is in its own folder: wandb sync \S+/wandb/run-\S+small-")
+        losses = self.losses(self.read_wandb()["history"])
+        self.assert_same(losses, self.rows()[:len(losses)])
+        self.assertGreater(len(losses), rows)
 
     def test_a_server_that_never_answers_holds_nothing_up_and_the_rest_is_delivered(self):
         with socket.create_server(("127.0.0.1", 0)) as server:
