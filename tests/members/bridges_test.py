@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -254,6 +255,13 @@ class OutageTest(BridgesTest):
                                r"listens\)\. They are kept in (\S+)\. Deliver them later with: python3 -m "
                                r"trainyard\.bridges\.wandb deliver \1\n")
         self.assertIn("did not get to", self.command("wandb", "deliver", "out", code=1))
+        (self.service / "down").unlink()
+        text = self.finish(self.path("wandb"), f"{FINISH}=60", "stop_timeout_s=60")
+        command = re.search(r"1 earlier run has left records that were not delivered; deliver them with: "
+                            r"python3 -m trainyard\.bridges\.wandb (.*)\n", text)[1]
+        self.command("wandb", *command.split())
+        self.assertEqual(len({one["id"] for one in self.calls("init")}), 2)
+        self.assertEqual([step for step, _ in self.arrived("wandb")], 2 * list(range(1, 61)))
 
     def test_what_a_killed_run_has_left_is_delivered(self):
         (self.service / "hang").touch()

@@ -17,6 +17,13 @@ def outbox_folder(output_directory: str, name: str, run: str) -> str:
     return os.path.join(os.path.abspath(output_directory), "outbox", name.replace("/", "~"), run)
 
 
+def left_behind(folder: str) -> int:
+    """Returns how many other runs of the same output directory have left records in their outboxes."""
+    parent, own = os.path.split(folder)
+    return sum(any(name.endswith(".jsonl") for name in os.listdir(entry.path))
+               for entry in os.scandir(parent) if entry.is_dir() and entry.name != own)
+
+
 class Bridge:
     """Takes messages, on one thread, and never waits. `settings` are the parameters of the bridge by their names; they
     are kept in the outbox, so that the rest can be delivered after the run. `facts` asks the run about itself."""
@@ -28,6 +35,10 @@ class Bridge:
         self._outbox.save()
         self._courier = Courier(self._outbox, service, facts, log, settings["interval_s"],
                                 f"python3 -m {module} deliver {shlex.quote(folder)}")
+        left = left_behind(folder)
+        if left:
+            log.warning(f"{left} earlier {'run has' if left == 1 else 'runs have'} left records that were not delivered; "
+                        f"deliver them with: python3 -m {module} deliver {shlex.quote(os.path.dirname(folder))}")
         self._courier.start()
 
     def metrics(self, message: Dict[str, Any], every_steps: int) -> None:

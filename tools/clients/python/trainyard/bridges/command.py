@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pathlib
 import signal
 import sys
 from typing import Any, Dict, List, NoReturn, Type
@@ -61,7 +62,7 @@ def _parser(kind: Type[BridgeComponent]) -> argparse.ArgumentParser:
     attach.add_argument("--run", help="the name of the run (default: the newest run)")
     attach.set_defaults(do=_attach)
     deliver = commands.add_parser("deliver", help="send what did not get to the service during the run")
-    deliver.add_argument("folder", help="an outbox, or the output directory of a run")
+    deliver.add_argument("folder", help="the output directory of a run, or an outbox")
     deliver.set_defaults(do=_deliver)
     for command in (attach, deliver):
         _add_settings(kind, command)
@@ -135,16 +136,24 @@ def _deliver(kind: Type[BridgeComponent], arguments: argparse.Namespace) -> bool
     folders = _outboxes(arguments.folder, kind.module)
     if not folders:
         raise TrainyardError(f"no outbox of {kind.module} in {arguments.folder}")
-    return all([_deliver_one(kind, folder, _given(kind, arguments)) for folder in folders])
+    return all([_try_to_deliver(kind, folder, _given(kind, arguments)) for folder in folders])
+
+
+def _try_to_deliver(kind: Type[BridgeComponent], folder: str, given: Dict[str, Any]) -> bool:
+    """Delivers what is in one outbox. An outbox that is in use, or damaged, does not keep the others waiting."""
+    try:
+        return _deliver_one(kind, folder, given)
+    except (TrainyardError, OSError) as error:
+        _log(kind).error(str(error))
+        return False
 
 
 def _outboxes(folder: str, module: str) -> List[str]:
-    """Returns the outboxes of a module: the folder itself, or those of a run."""
-    candidates = [folder]
-    outboxes = os.path.join(folder, "outbox")
-    if os.path.isdir(outboxes):
-        candidates += [os.path.join(path, run) for path, runs, _ in os.walk(outboxes) for run in sorted(runs)]
-    return [one for one in candidates if _state(one).get("module") == module]
+    """Returns the outboxes of a module: the folder itself, or those below it or below its folder `outbox`."""
+    below = os.path.join(folder, "outbox")
+    top = pathlib.Path(below if os.path.isdir(below) else folder)
+    candidates = [top, *sorted(top.glob("*")), *sorted(top.glob("*/*"))]
+    return [str(one) for one in candidates if _state(str(one)).get("module") == module]
 
 
 def _state(folder: str) -> Dict[str, Any]:

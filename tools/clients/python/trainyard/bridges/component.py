@@ -74,10 +74,10 @@ class BridgeComponent(Component):
     def on_finalize(self) -> None:
         if self._bridge is None:
             return  # The run ended before it began.
-        with self._registry() as run:
-            state, reason = how_it_ends(run)
+        state, reason = how_it_ends(self.run_directory)
         patience = min(self.finish_s, _MOST_AFTER_FAILURE_S) if state == "failed" else self.finish_s
-        self._bridge.finish(end_record(state, reason), patience)
+        bridge, self._bridge = self._bridge, None
+        bridge.finish(end_record(state, reason), patience)
 
     @classmethod
     def make_service(cls, settings: Dict[str, Any], output_directory: str) -> Service:

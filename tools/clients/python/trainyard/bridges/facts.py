@@ -8,7 +8,7 @@ import time
 from typing import Any, Dict, List, Tuple
 
 from ..errors import Refused, Timeout, TrainyardError
-from ..finder import start_ticks
+from ..finder import read_run, start_ticks
 from ..run import Run
 from .service import Facts
 
@@ -23,7 +23,7 @@ def gather(run: Run, own_name: str, log: Any) -> Facts:
 
 
 def _facts(told: Dict[str, Any], record: Dict[str, Any], parameters: Dict[str, Any]) -> Facts:
-    details = {"trainyard": told["version"], "launch_file": told["file"],
+    details = {"version": told["version"], "launch_file": told["file"],
                "output_directory": told["output_directory"], "host": record.get("host", ""),
                "arguments": " ".join(record.get("arguments", [])),
                "libtorch": record.get("versions", {}).get("libtorch", "")}
@@ -111,12 +111,16 @@ def _flatten(name: str, value: Any, found: Dict[str, Any]) -> None:
         found[name] = value
 
 
-def how_it_ends(run: Run) -> Tuple[str, str]:
+def how_it_ends(run_directory: str) -> Tuple[str, str]:
     """Returns the state and the reason of a run that is about to end, as the launcher sees it now."""
+    info = read_run(run_directory)
     try:
-        told = run.request("run", timeout=1.0)
+        told: Dict[str, Any] = {}
+        if info is not None:
+            with Run(info) as run:
+                told = run.request("run", timeout=1.0)
     except TrainyardError:
-        return "ended", ""  # A launcher that is gone by now cannot be asked, but nothing has failed that is known.
+        pass  # A launcher that is busy or gone cannot be asked, but nothing has failed that is known.
     state = told.get("state", "running")
     return ("ended" if state == "running" else state), told.get("reason", "")
 

@@ -32,6 +32,7 @@ class Mlflow(Service):
         # The courier tries again by itself, and wants to know soon that a server is away.
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
+        os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")  # The log has the address already.
         for name in ("mlflow", "alembic"):
             logging.getLogger(name).setLevel(logging.ERROR)
         self._entities: Any = importlib.import_module("mlflow.entities")
