@@ -19,6 +19,7 @@ except ImportError as missing:
 
 import trainyard
 from trainyard.bridges import courier as courier_module
+from trainyard.bridges import files as files_module
 from trainyard.bridges import outbox as outbox_module
 from trainyard.bridges.courier import Courier
 from trainyard.bridges.facts import how_it_ended, recorded_facts
@@ -72,7 +73,7 @@ class OutboxTest(FolderTest):
             draw = random.Random(seed)
             self.folder += str(seed)
             outbox, expected, numbers = self.outbox(), [], 0
-            with mock.patch.multiple(outbox_module, _FILE_BYTES=draw.choice([1, 100, 1 << 20]),
+            with mock.patch.multiple(files_module, _FILE_BYTES=draw.choice([1, 100, 1 << 20]),
                                      _READ_BYTES=draw.choice([1, 100, 1 << 20])):
                 for _ in range(60):
                     what = draw.random()
@@ -100,14 +101,14 @@ class OutboxTest(FolderTest):
 
     def test_files_that_were_delivered_are_removed(self):
         outbox = self.outbox()
-        with mock.patch.object(outbox_module, "_FILE_BYTES", 50):
+        with mock.patch.object(files_module, "_FILE_BYTES", 50):
             for number in range(100):
                 outbox.put(record(number))
                 self.settle(outbox, 1)
                 self.assertEqual(outbox.take(9, 0), [record(number)])
                 outbox.confirm()
                 self.assertLessEqual(len(list(pathlib.Path(self.folder).glob("*.jsonl"))), 2)
-        self.assertLess(outbox._bytes, 200)
+        self.assertLess(outbox._files.bytes, 200)
 
     def test_half_a_line_of_a_killed_process_is_left_out(self):
         outbox = self.outbox()
@@ -117,6 +118,7 @@ class OutboxTest(FolderTest):
         with open(f"{self.folder}/1.jsonl", "ab") as file:
             file.write(b'{"kind":"met')
         outbox = self.outbox()
+        self.assertEqual(outbox.pending, 1)
         outbox.put(record(2))
         self.settle(outbox, 2)
         found = []
@@ -149,23 +151,42 @@ class OutboxTest(FolderTest):
 
     def test_a_full_disk_loses_records_and_the_rest_goes_on(self):
         outbox = self.outbox()
-        with mock.patch.object(Outbox, "_path", lambda self, number: "/dev/full/none"):
-            outbox.put(record(1))
-            self.settle(outbox, 0)
-        self.assertIn("Not a directory", outbox.trouble)
-        outbox.put(record(2))
+        outbox.put(record(0))
         self.settle(outbox, 1)
-        self.assertEqual((outbox.take(9, 0), outbox.state["lost"]), ([record(2)], 1))
+
+        class FullDisk:
+            """Takes a part of the lines, as disks do, and then fails."""
+
+            def __init__(self, file):
+                self.file, self.truncate, self.room, self.close = file, file.truncate, 100, file.close
+
+            def write(self, data):
+                if self.room == 0:
+                    raise OSError(28, "No space left on device")
+                written = self.file.write(data[:self.room])
+                self.room -= written
+                return written
+
+        file, outbox._files._file = outbox._files._file, FullDisk(outbox._files._file)
+        with outbox._changed:
+            for number in range(1, 10):
+                outbox.put(record(number))
+        self.settle(outbox, 1)
+        self.assertEqual((outbox.trouble, outbox.state["lost"]), ("[Errno 28] No space left on device", 9))
+        outbox._files._file = file
+        outbox.put(record(10))
+        self.settle(outbox, 2)
+        self.assertEqual(outbox.take(9, 0), [record(0), record(10)])
 
     def test_while_the_disk_hangs_putting_does_not(self):
         hangs, outbox = threading.Event(), self.outbox()
         with mock.patch.object(outbox_module, "_MOST_WAITING", 10), \
-                mock.patch.object(Outbox, "_next_file", lambda self: hangs.wait(DEADLINE_S) and None):
+                mock.patch.object(files_module.LineFiles, "append", lambda *_: hangs.wait(DEADLINE_S) and None):
             for number in range(100):
                 outbox.put(record(number))
             self.assertEqual(len(outbox._waiting), 10)
             hangs.set()
-            outbox._file = open(f"{self.folder}/1.jsonl", "wb")
+            outbox.close(DEADLINE_S)
         self.assertGreaterEqual(outbox.state["lost"], 80)
 
     def test_only_one_process_uses_it(self):

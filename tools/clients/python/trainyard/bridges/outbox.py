@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import fcntl
 import json
 import os
 import threading
 import time
-from typing import Any, BinaryIO, Deque, Dict, List, Optional, Tuple
+from typing import Any, Deque, Dict, List, Optional, Tuple
 
 from ..errors import TrainyardError
+from .files import LineFiles, Position
 from .records import Record
 
 _MOST_WAITING = 10_000  # Records in memory, while the disk is busy.
-_FILE_BYTES = 8 << 20
-_READ_BYTES = 1 << 20
+_COUNT_AT_ONCE = 10_000
 
 
 class Outbox:
-    """A folder with files of records, `1.jsonl`, `2.jsonl`, ..., and `outbox.json`, which says how far they have been
-    delivered. Files that were delivered are removed.
+    """A folder with files of records, and `outbox.json`, which says how far they have been delivered. Files that were
+    delivered are removed.
 
     put() never waits: a thread writes what it was given. If the disk is slow or full, or if more than `most_bytes` are
     undelivered, records are lost and counted. One other thread may call take() and confirm().
@@ -34,21 +35,19 @@ class Outbox:
         try:
             fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
+            self._lock_file.close()
             raise TrainyardError(f"{folder} is in use; its records are being delivered") from None
         #: What must be remembered: the position, the counts, and whatever the courier adds. Saved by confirm().
         self.state: Dict[str, Any] = {"file": 0, "offset": 0, "delivered": 0, "lost": 0, **self._read_state()}
+        self._files = LineFiles(folder)
         self._changed = threading.Condition()
         self._waiting: Deque[Record] = collections.deque()
-        self._files = sorted(int(name[:-6]) for name in os.listdir(folder) if name.endswith(".jsonl"))
-        #: True if the last record of an earlier process is the end of the run.
-        self.has_end = False
-        self._bytes, self.pending = self._measure()
-        self._file: Optional[BinaryIO] = None
-        self._file_bytes = 0
-        self._ahead: Optional[Tuple[int, int, int]] = None  # The position after what take() has returned, and its count.
-        self._closing = False
         #: Why records were lost; empty if none were.
         self.trouble = ""
+        #: The number of records on disk that are not delivered. `has_end` is True if the last one is the end of the run.
+        self.pending, self.has_end = self._count()
+        self._taken: Optional[Tuple[Position, int]] = None  # The position after what take() has returned, and its count.
+        self._closing = False
         self._writer = threading.Thread(target=self._write_all, name="outbox", daemon=True)
         self._writer.start()
 
@@ -88,27 +87,24 @@ class Outbox:
                 if left <= 0:
                     return []
                 self._changed.wait(left)
-            files = list(self._files)
-        return self._read(files, most)
+        lines, after = self._files.read(self._position(), most)
+        self._taken = (after, len(lines))
+        return [record for record in map(self._parsed, lines) if record is not None]
 
     def confirm(self) -> None:
         """Forgets the records that the last take() returned."""
-        if self._ahead is None:
+        if self._taken is None:
             return
-        self.state["file"], self.state["offset"], count = self._ahead
+        (self.state["file"], self.state["offset"]), count = self._taken
+        self._taken = None
         self.state["delivered"] += count
-        self._ahead = None
-        self.save()
         with self._changed:
             self.pending -= count
-            done = [number for number in self._files if number < self.state["file"]]
-            self._files = [number for number in self._files if number >= self.state["file"]]
             self._changed.notify_all()
-        for number in done:
-            size = os.path.getsize(self._path(number))
-            os.remove(self._path(number))
-            with self._changed:
-                self._bytes -= size
+        # If the disk is full, a process that is started again delivers some records once more.
+        with contextlib.suppress(OSError):
+            self.save()
+            self._files.remove_before(self._position())
 
     def save(self) -> None:
         """Writes the state to disk."""
@@ -120,12 +116,10 @@ class Outbox:
     def clear(self) -> None:
         """Removes the files of records. Called when everything has been delivered and nothing more will come."""
         self._writer.join()
-        for name in os.listdir(self.folder):
-            if name.endswith(".jsonl"):
-                os.remove(os.path.join(self.folder, name))
+        self._files.remove_all()
 
-    def _path(self, number: int) -> str:
-        return os.path.join(self.folder, f"{number}.jsonl")
+    def _position(self) -> Position:
+        return Position(self.state["file"], self.state["offset"])
 
     def _read_state(self) -> Dict[str, Any]:
         try:
@@ -137,103 +131,15 @@ class Outbox:
         except ValueError as error:
             raise TrainyardError(f"{self.folder}/outbox.json: {error}") from None
 
-    def _measure(self) -> Tuple[int, int]:
-        """Returns the bytes of all files, and the number of records that an earlier process left undelivered."""
-        size = count = 0
-        last = b""
-        for number in self._files:
-            size += os.path.getsize(self._path(number))
-            with open(self._path(number), "rb") as file:
-                if number == self.state["file"]:
-                    file.seek(self.state["offset"])
-                elif number < self.state["file"]:
-                    continue
-                for line in file:
-                    if line.endswith(b"\n"):
-                        count, last = count + 1, line
-        self.has_end = b'"end"' in last and (self._parsed(last) or {}).get("kind") == "end"
-        return size, count
-
-    def _lose(self, count: int, why: str) -> None:
-        self.state["lost"] += count
-        self.trouble = why
-
-    # The thread that writes.
-
-    def _write_all(self) -> None:
+    def _count(self) -> Tuple[int, bool]:
+        """Returns how many records an earlier process has left, and whether the last one is the end of the run."""
+        count, last, position = 0, b"", self._position()
         while True:
-            with self._changed:
-                while not self._waiting and not self._closing:
-                    self._changed.wait()
-                if not self._waiting:
-                    break
-                records = list(self._waiting)
-                full = self._bytes >= self._most_bytes and records[-1]["kind"] != "end"
-            # They stay in the queue meanwhile, so that finished() and take() know that there are more to come.
-            written, trouble = (0, f"{self._most_bytes >> 20} MiB are undelivered") if full else self._write(records)
-            with self._changed:
-                self.pending += written
-                # put() may have dropped the oldest ones meanwhile, although they are on disk.
-                kept = {id(record) for record in records}
-                while self._waiting and id(self._waiting[0]) in kept:
-                    self._waiting.popleft()
-                if trouble:
-                    self._lose(len(records) - written, trouble)
-                self._changed.notify_all()
-        if self._file is not None:
-            self._file.close()
-
-    def _write(self, records: List[Record]) -> Tuple[int, str]:
-        """Returns how many records are on disk now, and why the others are not."""
-        data = b"".join(json.dumps(record, separators=(",", ":")).encode() + b"\n" for record in records)
-        try:
-            if self._file is None or self._file_bytes > _FILE_BYTES:
-                self._next_file()
-            assert self._file is not None
-            self._file.write(data)
-            self._file.flush()
-        except OSError as error:
-            self._file = None  # Half a line may be at its end. The next record begins a new file.
-            return 0, str(error)
-        self._file_bytes += len(data)
-        with self._changed:
-            self._bytes += len(data)
-        return len(records), ""
-
-    def _next_file(self) -> None:
-        if self._file is not None:
-            self._file.close()
-        number = max([self.state["file"], *self._files]) + 1
-        self._file, self._file_bytes = open(self._path(number), "wb"), 0
-        with self._changed:
-            self._files.append(number)
-
-    # The thread that delivers.
-
-    def _read(self, files: List[int], most: int) -> List[Record]:
-        number, offset = self.state["file"], self.state["offset"]
-        for place, candidate in enumerate(files):
-            if candidate < number:
-                continue
-            begin = offset if candidate == number else 0
-            lines, end = self._lines(candidate, begin, most)
-            if lines:
-                self._ahead = (candidate, end, len(lines))
-                return [record for record in map(self._parsed, lines) if record is not None]
-        return []
-
-    def _lines(self, number: int, offset: int, most: int) -> Tuple[List[bytes], int]:
-        """Returns complete lines, and the position after them. A process that was killed may have left half a line."""
-        with open(self._path(number), "rb") as file:
-            file.seek(offset)
-            lines: List[bytes] = []
-            size = 0
-            for line in file:
-                if not line.endswith(b"\n") or len(lines) >= most or (lines and size + len(line) > _READ_BYTES):
-                    break
-                lines.append(line)
-                size += len(line)
-        return lines, offset + size
+            lines, position = self._files.read(position, _COUNT_AT_ONCE)
+            if not lines:
+                break
+            count, last = count + len(lines), lines[-1]
+        return count, bool(last) and (self._parsed(last) or {}).get("kind") == "end"
 
     def _parsed(self, line: bytes) -> Optional[Record]:
         try:
@@ -245,3 +151,40 @@ class Outbox:
         with self._changed:
             self._lose(1, "a line is damaged")
         return None
+
+    def _lose(self, count: int, why: str) -> None:
+        self.state["lost"] += count
+        self.trouble = why
+
+    def _write_all(self) -> None:
+        """The thread that writes."""
+        while True:
+            with self._changed:
+                while not self._waiting and not self._closing:
+                    self._changed.wait()
+                if not self._waiting:
+                    return self._files.close()
+                # They stay in the queue meanwhile, so that finished() and take() know that there are more to come.
+                records = list(self._waiting)
+            trouble = self._write(records)
+            with self._changed:
+                # put() may have dropped the oldest ones meanwhile, although they are on disk.
+                written = {id(record) for record in records}
+                while self._waiting and id(self._waiting[0]) in written:
+                    self._waiting.popleft()
+                if trouble:
+                    self._lose(len(records), trouble)
+                else:
+                    self.pending += len(records)
+                self._changed.notify_all()
+
+    def _write(self, records: List[Record]) -> str:
+        """Returns why the records are not on disk now; empty if they are."""
+        if self._files.bytes >= self._most_bytes and records[-1]["kind"] != "end":
+            return f"{self._most_bytes >> 20} MiB are undelivered"
+        lines = b"".join(json.dumps(record, separators=(",", ":")).encode() + b"\n" for record in records)
+        try:
+            self._files.append(lines, self.state["file"])
+        except OSError as error:
+            return str(error)
+        return ""
