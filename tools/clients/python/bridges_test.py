@@ -110,6 +110,26 @@ class OutboxTest(FolderTest):
                 self.assertLessEqual(len(list(pathlib.Path(self.folder).glob("*.jsonl"))), 2)
         self.assertLess(outbox._files.bytes, 200)
 
+    def test_what_a_service_may_have_lost_is_kept(self):
+        self.outbox()
+        self.kill()
+        outbox = self.open_outbox = Outbox(self.folder, 1 << 30, 3)
+        for number in range(10):
+            outbox.put(record(number))
+        self.settle(outbox, 10)
+        for number in range(8):
+            self.assertEqual(outbox.take(1, 0), [record(number)])
+            outbox.confirm()
+        self.assertEqual((outbox.undelivered(), outbox.delivered()), (2, 8))
+        self.kill()
+        outbox = self.open_outbox = Outbox(self.folder, 1 << 30, 3)
+        self.assertEqual((outbox.undelivered(), outbox.delivered()), (5, 5))
+        self.assertEqual(outbox.take(4, 0), [record(number) for number in range(5, 9)])
+        outbox.confirm()
+        self.assertEqual(outbox.take(4, 0), [record(9)])
+        outbox.confirm(keep=False)
+        self.assertEqual((self.outbox().pending, self.open_outbox.delivered()), (0, 10))
+
     def test_half_a_line_of_a_killed_process_is_left_out(self):
         outbox = self.outbox()
         outbox.put(record(1))

@@ -30,7 +30,7 @@ class Bridge:
 
     def __init__(self, folder: str, module: str, service: Service, settings: Dict[str, Any],
                  facts: Callable[[], Facts], log: Any) -> None:
-        self._outbox = Outbox(folder, settings["outbox_mib"] << 20)
+        self._outbox = Outbox(folder, settings["outbox_mib"] << 20, service.uncertain)
         self._outbox.state.update(module=module, settings=settings)
         self._outbox.save()
         self._courier = Courier(self._outbox, service, facts, log, settings["interval_s"],

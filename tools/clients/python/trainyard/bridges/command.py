@@ -168,7 +168,7 @@ def _state(folder: str) -> Dict[str, Any]:
 def _deliver_one(kind: Type[BridgeComponent], folder: str, given: Dict[str, Any]) -> bool:
     folder, log = os.path.abspath(folder), _log(kind)
     output, run = os.path.dirname(os.path.dirname(os.path.dirname(folder))), os.path.basename(folder)
-    outbox = Outbox(folder, 1 << 60)
+    outbox = Outbox(folder, 1 << 60, kind.service_class.uncertain)
     if outbox.pending == 0 and outbox.state.get("closed"):
         log.info(f"{folder}: everything has been delivered")
         return True

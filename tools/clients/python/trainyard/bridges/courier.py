@@ -72,13 +72,13 @@ class Courier:
         more = "".join([f"; {state['lost']} were lost ({self._outbox.trouble or 'in an earlier process'})"
                         if state["lost"] else "", f"; {refused} were refused" if refused else ""])
         if self._closed:
-            self._log.info(f"{state['delivered']} records were delivered to {title}: {self._service.place()}{more}")
+            self._log.info(f"{self._outbox.delivered()} records were delivered to {title}: {self._service.place()}{more}")
             return
         why = self._error or f"it did not answer within {seconds:g} s"
-        hint = self._service.undelivered_hint() if self._open else ""
-        self._log.warning(f"{self._outbox.undelivered()} records, after {state['delivered']} others, did not get to {title} "
-                          f"({why}){more}. They are kept in {self._outbox.folder}. Deliver them later with: "
-                          f"{self._repeat}{hint and '. ' + hint}")
+        hint = self._service.undelivered_hint() + " " if self._open and self._service.undelivered_hint() else ""
+        self._log.warning(f"{self._outbox.undelivered()} records, after {self._outbox.delivered()} others, did not get to {title} "
+                          f"({why}){more}. They are kept in {self._outbox.folder}. {hint}Deliver them later with: "
+                          f"{self._repeat}")
 
     # The thread.
 
@@ -86,7 +86,7 @@ class Courier:
         while not self._outbox.finished():
             last_try = self._ending.is_set()
             try:
-                self._deliver()
+                count = self._deliver()
             except Exception as error:  # Whatever the package of the service raises.
                 self._stumble(error)
                 if last_try:
@@ -94,10 +94,12 @@ class Courier:
                 self._ending.wait(self._pause_s)
                 self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
             else:
-                self._ending.wait(self._interval_s)
+                if count < _MOST_RECORDS:
+                    self._ending.wait(self._interval_s)
         self._outbox.clear()
 
-    def _deliver(self) -> None:
+    def _deliver(self) -> int:
+        """Delivers a batch, and returns its size."""
         records = self._outbox.take(_MOST_RECORDS, 1.0)
         if not self._open:
             self._call(self._begin)
@@ -108,8 +110,9 @@ class Courier:
         if end is not None:
             self._call(lambda: self._service.close(end))
             self._closed = self._outbox.state["closed"] = True
-        self._outbox.confirm()
+        self._outbox.confirm(keep=not self._closed)
         self._recover()
+        return len(records)
 
     def _begin(self) -> None:
         state = self._outbox.state

@@ -24,12 +24,13 @@ class Outbox:
     delivered are removed.
 
     put() never waits: a thread writes what it was given. If the disk is slow or full, or if more than `most_bytes` are
-    undelivered, records are lost and counted. One other thread may call take() and confirm().
+    undelivered, records are lost and counted. One other thread may call take() and confirm(). If this process dies, the
+    next one delivers the last `keep` records that were confirmed once more.
 
     Raises TrainyardError if another process uses the folder, and OSError if the folder cannot be made."""
 
-    def __init__(self, folder: str, most_bytes: int) -> None:
-        self.folder, self._most_bytes = folder, most_bytes
+    def __init__(self, folder: str, most_bytes: int, keep: int = 0) -> None:
+        self.folder, self._most_bytes, self._keep = folder, most_bytes, keep
         os.makedirs(folder, exist_ok=True)
         self._lock_file = open(os.path.join(folder, "lock"), "wb")
         try:
@@ -47,6 +48,8 @@ class Outbox:
         #: The number of records on disk that are not delivered. `has_end` is True if the last one is the end of the run.
         self.pending, self.has_end = self._count()
         self._taken: Optional[Tuple[Position, int]] = None  # The position after what take() has returned, and its count.
+        self._kept: Deque[Tuple[Position, int]] = collections.deque()  # The same for what was confirmed and is kept.
+        self._next = self._position()
         self._closing = False
         self._writer = threading.Thread(target=self._write_all, name="outbox", daemon=True)
         self._writer.start()
@@ -87,20 +90,27 @@ class Outbox:
                 if left <= 0:
                     return []
                 self._changed.wait(left)
-        lines, after = self._files.read(self._position(), most)
+        lines, after = self._files.read(self._next, most)
         self._taken = (after, len(lines))
         return [record for record in map(self._parsed, lines) if record is not None]
 
-    def confirm(self) -> None:
-        """Forgets the records that the last take() returned."""
+    def delivered(self) -> int:
+        """Returns the number of records that have been confirmed."""
+        return int(self.state["delivered"]) + sum(count for _, count in self._kept)
+
+    def confirm(self, keep: bool = True) -> None:
+        """Forgets the records that the last take() returned, and with `keep` = False also those that were kept."""
         if self._taken is None:
             return
-        (self.state["file"], self.state["offset"]), count = self._taken
-        self._taken = None
-        self.state["delivered"] += count
+        self._kept.append(self._taken)
+        (self._next, count), self._taken = self._taken, None
         with self._changed:
             self.pending -= count
             self._changed.notify_all()
+        kept = sum(count for _, count in self._kept)
+        while self._kept and (not keep or kept - self._kept[0][1] >= self._keep):
+            (self.state["file"], self.state["offset"]), count = self._kept.popleft()
+            self.state["delivered"], kept = self.state["delivered"] + count, kept - count
         # If the disk is full, a process that is started again delivers some records once more.
         with contextlib.suppress(OSError):
             self.save()
@@ -184,7 +194,7 @@ class Outbox:
             return f"{self._most_bytes >> 20} MiB are undelivered"
         lines = b"".join(json.dumps(record, separators=(",", ":")).encode() + b"\n" for record in records)
         try:
-            self._files.append(lines, self.state["file"])
+            self._files.append(lines, self._next.file)
         except OSError as error:
             return str(error)
         return ""

@@ -39,6 +39,8 @@ class Service(abc.ABC):
     title: str
     #: The package that must be installed.
     package: str
+    #: How many of the records that it has accepted last the service may lose if its process is killed.
+    uncertain = 0
     #: The name of the extra of the package `trainyard` that installs it.
     extra: str
 
@@ -60,7 +62,7 @@ class Service(abc.ABC):
         """Ends the run at the service."""
 
     def undelivered_hint(self) -> str:
-        """Returns what a user can do if close() has not returned in time; empty if there is nothing."""
+        """Returns what a user should do first if close() has not returned in time; empty if there is nothing."""
         return ""
 
     @classmethod

@@ -22,6 +22,7 @@ class Wandb(Service):
     from there."""
 
     title, package, extra = "Weights & Biases", "wandb", "wandb"
+    uncertain = 500  # Its process writes to disk in blocks of 32 KiB, which is about a hundred records.
 
     def __init__(self, settings: Dict[str, Any], output_directory: str) -> None:
         self._settings, self._folder = settings, os.path.abspath(output_directory)
@@ -62,7 +63,7 @@ class Wandb(Service):
         self._run.finish(exit_code=_EXIT_CODES.get(end["state"], 1))
 
     def undelivered_hint(self) -> str:
-        return f"What W&B had taken over is in its own folder: wandb sync {shlex.quote(self._run_folder())}"
+        return f"First send what W&B has taken over: wandb sync {shlex.quote(self._run_folder())}."
 
     def _log(self, record: Record, values: Dict[str, Any]) -> None:
         self._run.log({**values, "step": record["step"], "_timestamp": record["time_ns"] / 1e9})
