@@ -49,6 +49,14 @@ std::optional<RunInfo> read_run(const std::string& directory) {
   }
 }
 
+RunInfo own_run() {
+  const char* directory = std::getenv("TRAINYARD_RUN_DIRECTORY");
+  const std::string given = directory == nullptr ? "" : directory;
+  auto run = read_run(given);
+  if (!run) throw Error(Code::kNotFound, "TRAINYARD_RUN_DIRECTORY = '{}' does not name the directory of a run", given);
+  return *std::move(run);
+}
+
 // The start time is compared as well, because the pid may have been reused.
 bool is_alive(const RunInfo& run) { return run.start_ticks != 0 && core::start_ticks(run.pid) == run.start_ticks; }
 

@@ -32,6 +32,10 @@ std::string runs_directory();
 /// exist or cannot be understood.
 std::optional<RunInfo> read_run(const std::string& directory);
 
+/// Returns the run to which this process belongs, for components that are visitors of their own run. Its launcher has
+/// announced the run before components become active. Throws kNotFound in a process that belongs to no run.
+RunInfo own_run();
+
 /// Returns true if the launcher of the run is alive.
 bool is_alive(const RunInfo& run);
 

@@ -113,12 +113,14 @@ void RunObserver::read_shares(const json& answers, Observation& observation) {
 void RunObserver::read_processes(const json& answers, Observation& observation) {
   for (const auto& [name, answer] : answers.items()) {
     if (!answer.is_object() || answer.contains("error")) continue;
-    ObservedProcess process{.name = name, .cpu = {}, .memory_bytes = count_in(answer, "memory_bytes")};
+    ObservedProcess process{
+        .name = name, .cpu = {}, .cpu_seconds = {}, .memory_bytes = count_in(answer, "memory_bytes")};
     for (const ObservedNode& node : observation.nodes) {
       if (node.process == name) process.pid = node.pid;
     }
     if (const auto cpu = count_in(answer, "cpu_ns")) {
-      process.cpu = rate("cpu/" + name, static_cast<double>(*cpu) * 1e-9, time_of_answer(answer));
+      process.cpu_seconds = static_cast<double>(*cpu) * 1e-9;
+      process.cpu = rate("cpu/" + name, *process.cpu_seconds, time_of_answer(answer));
     }
     observation.processes.push_back(std::move(process));
     read_edges(answer, observation);
@@ -135,6 +137,8 @@ void RunObserver::read_edges(const json& answer, Observation& observation) {
                       .policy = text_in(edge, "policy"),
                       .messages_per_s = {},
                       .bytes_per_s = {},
+                      .messages = count_in(edge, "sent").value_or(0),
+                      .bytes = count_in(edge, "bytes").value_or(0),
                       .under_way = count_in(edge, "under_way"),
                       .window = count_in(edge, "window").value_or(0),
                       .dropped = count_in(edge, "dropped").value_or(0),

@@ -30,7 +30,8 @@ struct ObservedNode {
 struct ObservedProcess {
   std::string name;
   int pid = 0;
-  std::optional<double> cpu;  ///< Processor time per time; 1.0 is one core.
+  std::optional<double> cpu;          ///< Processor time per time; 1.0 is one core.
+  std::optional<double> cpu_seconds;  ///< Processor time since the process began.
   std::optional<std::uint64_t> memory_bytes;
 };
 
@@ -40,6 +41,8 @@ struct ObservedEdge {
   std::string topic, from, to, policy;
   std::optional<double> messages_per_s;
   std::optional<double> bytes_per_s;
+  std::uint64_t messages = 0;              ///< Sent since the run began.
+  std::uint64_t bytes = 0;                 ///< Sent since the run began.
   std::optional<std::uint64_t> under_way;  ///< The messages that have been sent and not been handled.
   std::uint64_t window = 0;                ///< The most messages that may be under way.
   std::uint64_t dropped = 0;               ///< Since the run began.

@@ -52,7 +52,8 @@ struct ChannelOptions {
   std::string path;  ///< Such as "/ws".
   /// The subprotocol that a client must request, such as "foxglove.websocket.v1"; empty if none is needed.
   std::string subprotocol;
-  /// Pages of these origins may connect, too, if they give the token: for instance "https://app.example.org".
+  /// Pages of these origins may connect, too, if they give the token: for instance "https://app.example.org". The
+  /// origin "*" stands for all; pages of such origins must give the token in the address.
   std::vector<std::string> origins;
 };
 

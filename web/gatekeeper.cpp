@@ -47,11 +47,13 @@ Verdict Gatekeeper::judge(const Approach& approach, bool needs_origin, const std
   if (!knows_host(approach.host)) {
     return {{}, "This server does not answer under the name that the request gives (Host)."};
   }
-  const bool foreign = approach.origin && !is_own_origin(*approach.origin, approach.host) &&
-                       std::ranges::find(origins, *approach.origin) == origins.end();
-  if (foreign) return {{}, "This server does not answer to pages of other sites (Origin)."};
   // Only a browser sends cookies by itself, and a browser always gives the origin of a WebSocket.
-  if (needs_origin && !approach.origin && approach.token.empty() && approach.authorization.empty()) {
+  const bool gives_token = !approach.token.empty() || !approach.authorization.empty();
+  const auto permitted = [&](std::string_view origin) { return std::ranges::find(origins, origin) != origins.end(); };
+  const bool foreign = approach.origin && !is_own_origin(*approach.origin, approach.host) &&
+                       !permitted(*approach.origin) && !(permitted("*") && !approach.token.empty());
+  if (foreign) return {{}, "This server does not answer to pages of other sites (Origin)."};
+  if (needs_origin && !approach.origin && !gives_token) {
     return {{}, "A WebSocket without an Origin must give the token in its address."};
   }
   if (const std::optional<Role> role = role_of(approach)) return {role, {}};

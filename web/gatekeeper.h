@@ -39,8 +39,9 @@ class Gatekeeper {
   Gatekeeper(std::vector<std::string> names, std::uint16_t port, bool tls, std::string control_token,
              std::string watch_token);
 
-  /// Decides about a request. `origins` are the foreign origins that the path permits. A browser sends an origin with
-  /// every WebSocket; `needs_origin` refuses those without one, unless they carry the token themselves.
+  /// Decides about a request. `origins` are the foreign origins that the path permits; "*" permits all pages
+  /// that give the token in the address, which no page can do without knowing it. A browser sends an origin with every
+  /// WebSocket; `needs_origin` refuses those without one, unless they carry the token themselves.
   Verdict judge(const Approach& approach, bool needs_origin, const std::vector<std::string>& origins = {}) const;
 
   /// Returns the name of the cookie, which contains the port, because browsers send the cookies of one host to all of

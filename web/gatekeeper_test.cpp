@@ -96,6 +96,18 @@ TEST(GatekeeperTest, APathCanPermitAForeignOrigin) {
   EXPECT_TRUE(keeper().judge(approach, true, {"https://app.example.org"}).admitted());
 }
 
+TEST(GatekeeperTest, APathCanPermitEveryPageThatGivesTheTokenItself) {
+  Approach approach = good();
+  approach.origin = "https://app.example.org";
+  EXPECT_TRUE(keeper().judge(approach, true, {"*"}).admitted());
+  approach.token = "wrong";
+  EXPECT_FALSE(keeper().judge(approach, true, {"*"}).admitted());
+  approach.token.clear();
+  approach.cookie = "trainyard_8080=control-secret";
+  approach.authorization = "Basic secret";
+  EXPECT_FALSE(keeper().judge(approach, true, {"*"}).admitted());
+}
+
 TEST(GatekeeperTest, AWebSocketWithoutOriginNeedsMoreThanACookie) {
   EXPECT_FALSE(keeper().judge({.host = "127.0.0.1:8080", .cookie = "trainyard_8080=control-secret"}, true).admitted());
   EXPECT_TRUE(keeper().judge(good(), true).admitted());

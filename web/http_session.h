@@ -126,7 +126,7 @@ class HttpSession final : public Connection, public std::enable_shared_from_this
     const auto found = hub_->answers.find(target.path);
     if (found == hub_->answers.end()) return send(plain(404, "There is nothing at this address."));
     try {
-      send(found->second({target.path, target.query, role}));
+      send(found->second({target.path, target.query, role, text(Field::accept)}));
     } catch (const std::exception& error) {
       send(plain(500, error.what()));
     }

@@ -14,6 +14,7 @@ struct Request {
   std::string path;                          ///< The decoded path, such as "/metrics".
   std::map<std::string, std::string> query;  ///< The decoded arguments after the question mark, without the token.
   Role role = Role::kWatch;
+  std::string accept;  ///< The field `Accept`: which types of content the client prefers.
 };
 
 /// The answer to a request.

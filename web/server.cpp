@@ -95,7 +95,9 @@ class Server::Impl {
         retry_(io_),
         hub_(std::make_shared<Hub>(std::move(settings))) {
     listen();
-    hub_->keeper.emplace(known_names(hub_->settings(), address_), port(), is_tls(), new_token(), new_token());
+    const auto token = [](const std::string& given) { return given.empty() ? new_token() : given; };
+    hub_->keeper.emplace(known_names(hub_->settings(), address_), port(), is_tls(),
+                         token(hub_->settings().control_token), token(hub_->settings().watch_token));
   }
 
   ~Impl() {

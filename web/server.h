@@ -37,6 +37,8 @@ struct Settings {
   std::vector<std::string> names;
   std::string certificate;  ///< The path of a PEM file with the certificate and its chain; empty for no TLS.
   std::string key;          ///< The path of a PEM file with the private key of the certificate.
+  /// The tokens of the two roles. Where one is empty, the server makes a new one.
+  std::string control_token, watch_token;
   Limits limits;
 };
 

@@ -21,14 +21,6 @@ constexpr std::chrono::seconds kSubscribeDeadline{5};
 constexpr milliseconds kQuiet{100};
 constexpr std::chrono::seconds kLongestEnd{3};
 
-visitors::RunInfo own_run() {
-  const char* directory = std::getenv("TRAINYARD_RUN_DIRECTORY");
-  const std::string given = directory == nullptr ? "" : directory;
-  const auto run = visitors::read_run(given);
-  if (!run) throw Error(Code::kNotFound, "TRAINYARD_RUN_DIRECTORY = '{}' does not name the directory of a run", given);
-  return *run;
-}
-
 }  // namespace
 
 RunRecorder::RunRecorder(ComponentContext& context) : Component(context, kTraits) {}
@@ -63,7 +55,7 @@ void RunRecorder::record(const std::stop_token& stop) {
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
   try {
     zmq::context_t sockets;
-    recordings::RunRecording recording(sockets, own_run(), options());
+    recordings::RunRecording recording(sockets, visitors::own_run(), options());
     wait_for_publishers(recording);
     record_until_the_end(recording, stop);
   } catch (const std::exception& error) {

@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 
-#include "messages/error.h"
 #include "viewer/viewer.h"
 #include "visitors/run_info.h"
 
@@ -19,9 +17,7 @@ ViewerComponent::~ViewerComponent() = default;
 // The port is bound before the run begins, so that a mistake ends the run at once.
 void ViewerComponent::on_configure() {
   viewer::ViewerSettings settings;
-  settings.server = {
-      .address = *address_, .port = static_cast<std::uint16_t>(*port_), .certificate = *certificate_, .key = *key_};
-  if (!host_name_->empty()) settings.server.names = {*host_name_};
+  settings.server = server_.settings();
   settings.webhook = *webhook_;
   settings.log = [this](const std::string& line) { log().warn("{}", line); };
   viewer_ = std::make_unique<viewer::Viewer>(std::move(settings));
@@ -30,12 +26,8 @@ void ViewerComponent::on_configure() {
   std::fflush(stderr);
 }
 
-// The launcher has announced the run before components become active.
 void ViewerComponent::on_activate() {
-  const char* directory = std::getenv("TRAINYARD_RUN_DIRECTORY");
-  const auto run = directory == nullptr ? std::nullopt : visitors::read_run(directory);
-  if (!run) throw Error(Code::kNotFound, "{}: the run directory has no run.json that can be read", name());
-  viewer_->library().follow(*run);
+  viewer_->library().follow(visitors::own_run());
   viewer_->start();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/component/component.h"
+#include "web/server_parameters.h"
 
 namespace trainyard {
 
@@ -28,13 +29,7 @@ class ViewerComponent final : public Component {
   void on_finalize() override;
 
  private:
-  Parameter<std::string> address_{*this, "address", "127.0.0.1",
-                                  "the IP address to listen at; outside of loopback, a certificate is needed"};
-  Parameter<std::int64_t> port_{*this, "port", 0, "the port to listen at; 0 = a free one", between(0, 65535)};
-  Parameter<std::string> host_name_{*this, "host_name", "",
-                                    "a further name under which the page is opened, such as node7.example.org"};
-  Parameter<std::string> certificate_{*this, "certificate", "", "a PEM file with the certificate and its chain"};
-  Parameter<std::string> key_{*this, "key", "", "a PEM file with the key of the certificate"};
+  web::ServerParameters server_{*this, 0};
   Parameter<std::string> webhook_{*this, "webhook", "",
                                   "send alerts to this address with HTTP POST, such as http://127.0.0.1:9000/alerts"};
   Parameter<bool> watch_only_{*this, "watch_only", false, "print only the address that cannot change the run"};

@@ -1,12 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Lets the MCAP libraries of PyPI and npm read recordings: readers.sh BUILD. They are installed into the build folder.
+# Lets programs and libraries of others read what Trainyard writes: readers.sh BUILD. They are installed into the build
+# folder: the MCAP libraries of PyPI and npm, which read recordings, and Prometheus with its tools, which read metrics.
 set -euo pipefail
 build="$(cd "$1" && pwd)"
 python3 -m venv "$build/readers/venv"
-"$build/readers/venv/bin/pip" install --quiet "mcap==1.6.0"
+"$build/readers/venv/bin/pip" install --quiet "mcap==1.6.0" "prometheus-client==0.21.0"
 npm install --prefix "$build/readers" --no-audit --no-fund --silent "@mcap/core@2.2.2" "fzstd@0.1.1"
 export TRAINYARD_MCAP_PYTHON="$build/readers/venv/bin/python"
 export TRAINYARD_MCAP_NODE_MODULES="$build/readers/node_modules"
 export TRAINYARD_MCAP_REQUIRED=1  # Here, a reader that is missing is an error.
 ctest --test-dir "$build/tests/recordings_readers" --output-on-failure --no-tests=error
+
+# The package is unpacked, not installed, because its installation would start a server.
+(cd "$build/readers" && rm -f prometheus_*.deb && apt-get download --quiet prometheus && dpkg -x prometheus_*.deb prometheus)
+export TRAINYARD_PROMTOOL="$build/readers/prometheus/usr/bin/promtool"
+export TRAINYARD_PROMETHEUS="$build/readers/prometheus/usr/bin/prometheus"
+export TRAINYARD_READERS_PYTHON="$TRAINYARD_MCAP_PYTHON" TRAINYARD_READERS_REQUIRED=1
+ctest --test-dir "$build/tests/bridges" --output-on-failure --no-tests=error
