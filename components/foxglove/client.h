@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+
+#include "components/foxglove/clients.h"
+#include "components/foxglove/errands.h"
+#include "web/channel.h"
+
+namespace trainyard::foxglove {
+
+/// The messages that one client sends. A message that is not allowed is answered with a status that says why; the
+/// connection goes on.
+class Client final : public web::ChannelHandler {
+ public:
+  /// The arguments must outlive this object, except that the channel may end at any time after it.
+  Client(web::Channel& channel, Clients& clients, Errands& errands, const std::string& server_info);
+  ~Client() override;
+
+  void on_message(std::string_view message, bool binary) override;
+
+ private:
+  void on_text(std::string_view message);
+  void on_service_request(std::string_view message);
+  void on_subscribe(const nlohmann::json& message);
+  void on_unsubscribe(const nlohmann::json& message);
+  void on_get_parameters(const nlohmann::json& message);
+  void on_set_parameters(const nlohmann::json& message);
+  void on_watch_parameters(const nlohmann::json& message, bool watch);
+  // Posts an errand, and counts it as a request of this client that Clients::end_request() must end.
+  void ask(Errands::Errand errand);
+  void require_control() const;
+  void refuse(const std::string& reason);
+
+  web::Channel& channel_;
+  Clients& clients_;
+  Errands& errands_;
+  Clients::Id id_;
+};
+
+}  // namespace trainyard::foxglove

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "components/foxglove/offer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "messages/error.h"
+#include "messages/schema.h"
+#include "visitors/json_fields.h"
+
+namespace trainyard::foxglove {
+namespace {
+
+using nlohmann::json;
+using visitors::text_in;
+
+const json& list_of(const json& object, const char* key) {
+  static const json none = json::array();
+  const auto found = object.find(key);
+  return found != object.end() && found->is_array() ? *found : none;
+}
+
+/// The type of a schema text of the wire format; nothing if it is none.
+std::optional<TypeSchema> type_of(const std::string& schema_text) {
+  try {
+    const Schema schema = parse_schema(schema_text);
+    return TypeSchema{schema.structs.at(0).name, to_json_schema(schema)};
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+/// Any object: services whose types the registry does not tell.
+TypeSchema any_object() { return {"object", R"({"type": "object"})"}; }
+
+/// The names of the components at the ends of a topic. The log is published by processes.
+std::vector<std::string> ends_of(const json& ends) {
+  std::vector<std::string> names;
+  for (const json& end : ends) {
+    if (!end.is_object()) continue;
+    std::string name = text_in(end, "component");
+    if (name.empty()) name = text_in(end, "process");
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+/// The name under which a component is offered; nothing for components of other ranks than 0.
+std::optional<std::string> offered_name(const json& node) {
+  const std::string name = text_in(node, "component");
+  const std::string prefix = fmt::format("rank{}/", visitors::count_in(node, "rank").value_or(0));
+  if (name.rfind(prefix, 0) != 0) return name;
+  if (prefix != "rank0/") return {};
+  return name.substr(prefix.size());
+}
+
+}  // namespace
+
+Offer OfferMaker::make(const json& topics, const json& nodes) {
+  Offer offer;
+  for (const json& topic : topics) {
+    if (topic.is_object()) add_topic(topic, offer);
+  }
+  for (const json& node : nodes) {
+    if (node.is_object()) add_node(node, offer);
+  }
+  return offer;
+}
+
+void OfferMaker::add_topic(const json& topic, Offer& offer) {
+  const std::string name = text_in(topic, "topic");
+  const auto type = type_of(text_in(topic, "schema"));
+  if (name.empty() || !type) return;
+  const auto latched = topic.find("latched");
+  offer.channels.push_back(
+      {id_of(name, type->text), name, *type, latched != topic.end() && latched->is_boolean() && latched->get<bool>()});
+  offer.graph.publishers[name] = ends_of(list_of(topic, "publishers"));
+  offer.graph.subscribers[name] = ends_of(list_of(topic, "subscribers"));
+}
+
+// External programs have neither a plugin nor parameters.
+void OfferMaker::add_node(const json& node, Offer& offer) {
+  const auto name = offered_name(node);
+  if (!name || text_in(node, "plugin").empty()) return;
+  offer.parameter_owners.push_back(*name);
+  for (const json& service : list_of(node, "services")) add_service(*name, service, offer);
+}
+
+// A service is its name, or an object that also has the schemas of its request and its answer.
+void OfferMaker::add_service(const std::string& component, const json& service, Offer& offer) {
+  const bool described = service.is_object();
+  Service made{.component = component,
+               .method = described             ? text_in(service, "name")
+                         : service.is_string() ? service.get<std::string>()
+                                               : "",
+               .request = any_object(),
+               .reply = any_object()};
+  if (made.method.empty()) return;
+  if (described) {
+    made.request = type_of(text_in(service, "request")).value_or(any_object());
+    made.reply = type_of(text_in(service, "reply")).value_or(any_object());
+  }
+  made.name = fmt::format("/{}/{}", component, made.method);
+  made.id = id_of(made.name, made.request.text + made.reply.text);
+  offer.graph.providers[made.name] = {component};
+  offer.services.push_back(std::move(made));
+}
+
+std::uint32_t OfferMaker::id_of(const std::string& name, const std::string& schema) {
+  const auto next = static_cast<std::uint32_t>(ids_.size() + 1);
+  return ids_.try_emplace({name, schema}, next).first->second;
+}
+
+}  // namespace trainyard::foxglove
