@@ -20,13 +20,6 @@ bool is_topic_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-/// Returns true for words with a '/' before each.
-bool is_topic(const std::string& topic) {
-  if (topic.empty() || topic.front() != '/' || topic.back() == '/') return false;
-  if (topic.find("//") != std::string::npos) return false;
-  return std::ranges::all_of(topic, [](char c) { return c == '/' || is_topic_character(c); });
-}
-
 /// Makes "/rank0/eval/metrics": the rank is outermost, since a namespace comes from the file and the rank from the
 /// planner.
 std::string full_topic(const Draft& draft, const core::PortInfo& port) {
@@ -84,6 +77,12 @@ std::string across_border(const Draft& draft, const std::string& topic) {
 }
 
 }  // namespace
+
+bool is_topic(const std::string& topic) {
+  if (topic.empty() || topic.front() != '/' || topic.back() == '/') return false;
+  if (topic.find("//") != std::string::npos) return false;
+  return std::ranges::all_of(topic, [](char c) { return c == '/' || is_topic_character(c); });
+}
 
 const Origin& PortRef::origin() const {
   const auto remap = draft->spec->remap.find(port->name);

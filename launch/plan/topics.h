@@ -22,6 +22,9 @@ struct PortRef {
   const Origin& origin() const;
 };
 
+/// Returns true for the full name of a topic: words of letters, digits, '_', '-' and '.', with a '/' before each.
+bool is_topic(const std::string& topic);
+
 /// The outputs that send on each topic, by the name of the topic.
 using Senders = std::map<std::string, std::vector<PortRef>>;
 

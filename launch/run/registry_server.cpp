@@ -11,6 +11,7 @@
 #include "launch/run/registry_answers.h"
 #include "messages/error.h"
 #include "messages/limits.h"
+#include "messages/log_record.h"
 #include "messages/nearest.h"
 
 namespace trainyard::launch {
@@ -147,11 +148,36 @@ void RegistryServer::answer_call(const Envelope& envelope, const json& reply) {
 }
 
 // The ops without arguments.
-json RegistryServer::describe(const std::string& op) const {
+json RegistryServer::describe(const std::string& op) {
   if (op == "run") return describe_run(run_, outcome_);
-  if (op == "topics") return describe_topics(run_);
   if (op == "nodes") return describe_nodes(run_);
-  throw Error(Code::kInvalidArgument, "no op '{}'{}", op, suggestion(op, {"run", "topics", "nodes", "call", "params"}));
+  if (op == "topics") {
+    json topics = describe_topics(run_);
+    announcements_.append_to(topics, std::chrono::steady_clock::now());
+    return topics;
+  }
+  throw Error(Code::kInvalidArgument, "no op '{}'{}", op,
+              suggestion(op, {"run", "topics", "nodes", "call", "params", "announce", "withdraw"}));
+}
+
+json RegistryServer::announce(const json& question) {
+  const Announcement announcement{.topic = text_of(question, "topic"),
+                                  .schema = text_of(question, "schema"),
+                                  .endpoint = text_of(question, "endpoint"),
+                                  .publisher = text_of(question, "publisher")};
+  for (const ComponentPlan& component : run_.plan.components) {
+    // Every process publishes the log, whether a component has a port there or not.
+    const bool has = announcement.topic == kLogTopic || std::ranges::any_of(component.topics, [&](const auto& port) {
+                       return port.second == announcement.topic;
+                     });
+    if (!has) continue;
+    throw Error(Code::kInvalidArgument,
+                "the topic {} belongs to the run ({} has a port there, for instance); a visitor can publish only "
+                "topics that no component sends or receives",
+                announcement.topic, component.name);
+  }
+  announcements_.announce(announcement, std::chrono::steady_clock::now());
+  return {{"lease_s", Announcements::kLease.count()}};
 }
 
 // Questions about what the launcher knows are answered at once. A call is passed on, and answered when its answer
@@ -164,7 +190,13 @@ void RegistryServer::serve(Envelope envelope, const json& question) {
     call["method"] = "param.list";
     return serve_call(std::move(envelope), call);
   }
-  answer(envelope, success(question.value("id", json()), describe(op)));
+  const json id = question.value("id", json());
+  if (op == "announce") return answer(envelope, success(id, announce(question)));
+  if (op == "withdraw") {
+    announcements_.withdraw(text_of(question, "topic"), text_of(question, "endpoint"));
+    return answer(envelope, success(id, json::object()));
+  }
+  answer(envelope, success(id, describe(op)));
 }
 
 void RegistryServer::serve_call(Envelope envelope, const json& question) {

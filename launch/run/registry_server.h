@@ -8,6 +8,7 @@
 
 #include "core/transport/storm_trim.h"
 #include "core/transport/visitor_socket.h"
+#include "launch/run/announcements.h"
 #include "launch/run/run_context.h"
 #include "launch/run/run_outcome.h"
 #include "launch/run/run_wide_parameters.h"
@@ -25,6 +26,8 @@ namespace trainyard::launch {
 ///    {"id": 2, "op": "call", "target": "optimizer", "method": "param.set", "body": {...}}
 ///    {"id": 3, "op": "call", "process": "main", "method": "counters"}      without "process": all of them
 ///    {"id": 4, "op": "params", "target": "optimizer"}                      short for the call of "param.list"
+///    {"id": 5, "op": "announce", "topic": "/note", "schema": ..., "endpoint": ..., "publisher": ...}
+///    {"id": 6, "op": "withdraw", "topic": "/note", "endpoint": ...}
 /// -> {"id": 1, "ok": true, "result": ...} or {"id": 1, "ok": false, "error": "..."}
 class RegistryServer {
  public:
@@ -60,7 +63,11 @@ class RegistryServer {
   void answer_call(const Envelope& envelope, const nlohmann::json& reply);
 
   /// Returns the answer to an op. Throws kInvalidArgument for an op that does not exist.
-  nlohmann::json describe(const std::string& op) const;
+  nlohmann::json describe(const std::string& op);
+
+  /// Enters a topic that a visitor publishes, and returns the answer. Throws kInvalidArgument if the topic belongs to
+  /// the run: nobody but the run's components may say what they say.
+  nlohmann::json announce(const nlohmann::json& question);
 
   /// Throws if the component does not exist, or if the call would set a parameter on only one of several ranks.
   void check_call(const std::string& target, const std::string& method) const;
@@ -78,6 +85,7 @@ class RegistryServer {
   RunContext& run_;
   const RunOutcome& outcome_;
   RunWideParameters parameters_;
+  Announcements announcements_;
   core::VisitorSocket socket_;
   core::Frames frames_;
   core::StormTrim trim_;

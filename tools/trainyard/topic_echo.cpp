@@ -108,7 +108,13 @@ int echo(const EchoArguments& arguments) {
       if (watch.cut_off()) {
         throw Error(Code::kPeerLost, "the run {} has ended, but a process of it was killed or has crashed", run.run);
       }
-      std::fprintf(stderr, "trainyard: the run has ended\n");
+      // A topic of a visitor can end while the run goes on.
+      std::fprintf(
+          stderr,
+          visitors::is_alive(run) ? "trainyard: nobody publishes '%s' any longer
+" : "trainyard: the run has ended
+",
+          printable_line(arguments.topic).c_str());
       // If a number of messages was requested, some are missing; otherwise all messages have been received.
       return arguments.count == 0 ? kExitOk : kExitNotFound;
     } else {

@@ -106,7 +106,8 @@ void add_topic(CLI::App& app, Action& chosen) {
   CLI::App* family = app.add_subcommand("topic", "Streams of a running launch")->require_subcommand(1);
   family->footer(
       "Examples:\n  trainyard topic list\n  trainyard topic echo /metrics --count 3 --json\n"
-      "  trainyard topic hz /metrics\n  trainyard topic delay /batches --timeout 5");
+      "  trainyard topic hz /metrics\n  trainyard topic delay /batches --timeout 5\n"
+      "  trainyard topic pub /note '{\"text\": \"new data from here on\"}'");
   const auto arguments = std::make_shared<TopicArguments>();
   const auto add = [&](const char* name, const char* help, int (*action)(const TopicArguments&)) {
     CLI::App* verb = family->add_subcommand(name, help);
@@ -121,6 +122,7 @@ void add_topic(CLI::App& app, Action& chosen) {
       ->required();
   add_topic_echo(*family, chosen);
   add_topic_meters(*family, chosen);
+  add_topic_pub(*family, chosen);
 }
 
 }  // namespace trainyard::tools

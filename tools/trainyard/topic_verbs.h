@@ -5,7 +5,7 @@
 
 namespace trainyard::tools {
 
-// The verbs of the family `topic` that listen. topic_verb.cpp makes the family, and adds them to it.
+// The verbs of the family `topic` that listen or publish. topic_verb.cpp makes the family, and adds them to it.
 
 /// The longest timeout in seconds, which is eleven days. No verb waits forever for a message.
 constexpr double kLongestTimeout = 1e6;
@@ -14,5 +14,7 @@ constexpr double kLongestTimeout = 1e6;
 void add_topic_echo(CLI::App& family, Action& chosen);
 /// Adds `topic hz|bw|delay`, which measure.
 void add_topic_meters(CLI::App& family, Action& chosen);
+/// Adds `topic pub`, which publishes.
+void add_topic_pub(CLI::App& family, Action& chosen);
 
 }  // namespace trainyard::tools
