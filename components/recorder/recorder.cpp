@@ -5,8 +5,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "messages/error.h"
 
 namespace trainyard {
