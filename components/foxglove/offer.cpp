@@ -33,7 +33,7 @@ std::optional<TypeSchema> type_of(const std::string& schema_text) {
   }
 }
 
-/// Any object: services whose types the registry does not tell.
+/// Any object: the type of a service that the registry does not describe.
 TypeSchema any_object() { return {"object", R"({"type": "object"})"}; }
 
 /// The names of the components at the ends of a topic. The log is published by processes.
@@ -86,14 +86,16 @@ void OfferMaker::add_node(const json& node, Offer& offer) {
   const auto name = offered_name(node);
   if (!name || text_in(node, "plugin").empty()) return;
   offer.parameter_owners.push_back(*name);
-  for (const json& service : list_of(node, "services")) add_service(*name, service, offer);
+  const json& described = list_of(node, "service_types");
+  const json& services = described.empty() ? list_of(node, "services") : described;
+  for (const json& service : services) add_service(*name, service, offer);
 }
 
-// A service is its name, or an object that also has the schemas of its request and its answer.
+// A service is an object with the schemas of its request and its answer, or, in an older launcher, only its name.
 void OfferMaker::add_service(const std::string& component, const json& service, Offer& offer) {
   const bool described = service.is_object();
   Service made{.component = component,
-               .method = described             ? text_in(service, "name")
+               .method = described             ? text_in(service, "service")
                          : service.is_string() ? service.get<std::string>()
                                                : "",
                .request = any_object(),

@@ -57,8 +57,11 @@ TEST(OfferTest, AComponentOfEveryRankIsOfferedOnceWithoutItsRank) {
 
 TEST(OfferTest, AServiceCanBeDescribedByTheRegistry) {
   OfferMaker maker;
-  const json described = json::array({{{"name", "reset"}, {"request", "Empty {\n}\n"}, {"reply", kSchema}}});
-  const Offer offer = maker.make(json::array(), json::array({node("smoother", 0, described)}));
+  const json described = json::array({{{"service", "reset"}, {"request", "Empty {\n}\n"}, {"reply", kSchema}}});
+  json smoother = node("smoother", 0, {"reset"});
+  smoother["service_types"] = described;
+  smoother["rank"] = nullptr;
+  const Offer offer = maker.make(json::array(), json::array({smoother}));
   ASSERT_EQ(offer.services.size(), 1u);
   EXPECT_EQ(offer.services[0].request.name, "Empty");
   EXPECT_EQ(offer.services[0].reply.name, "Metrics");
@@ -67,7 +70,7 @@ TEST(OfferTest, AServiceCanBeDescribedByTheRegistry) {
 TEST(OfferTest, WhatIsNotOfTheExpectedFormIsLeftOut) {
   OfferMaker maker;
   const Offer offer = maker.make({1, nullptr, {{"topic", 3}}, topic("/a", "no schema"), topic("", kSchema)},
-                                 {1, {{"component", 2}}, node("x", -1, {3, {{"name", nullptr}}})});
+                                 {1, {{"component", 2}}, node("x", -1, {3, {{"service", nullptr}}})});
   EXPECT_THAT(offer.channels, IsEmpty());
   EXPECT_THAT(offer.services, IsEmpty());
   EXPECT_THAT(offer.parameter_owners, ElementsAre("x"));

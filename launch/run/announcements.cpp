@@ -77,6 +77,7 @@ void Announcements::append_to(nlohmann::json& list, Time now) {
                     {"type", entry.type},
                     {"fingerprint", fmt::format("{:016x}", entry.fingerprint)},
                     {"schema", entry.announcement.schema},
+                    {"latched", entry.announcement.latched},
                     {"publishers", nlohmann::json::array({publisher})},
                     {"subscribers", nlohmann::json::array()}});
   }

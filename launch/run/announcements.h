@@ -15,6 +15,7 @@ struct Announcement {
   std::string schema;     ///< The canonical text of the message type.
   std::string endpoint;   ///< Where others subscribe: an ipc address.
   std::string publisher;  ///< A name for users, such as "topic pub 12345".
+  bool latched = false;   ///< Whether a late subscriber receives the last message.
 };
 
 /// The topics that visitors publish. The registry only says where: messages never pass through the launcher.

@@ -39,6 +39,7 @@ TEST_F(AnnouncementsTest, ListsATopicAsTheRegistryDoes) {
   EXPECT_EQ(topic["publishers"][0]["endpoint"], "ipc:///run/a");
   EXPECT_EQ(topic["publishers"][0]["process"], "pub 1");
   EXPECT_EQ(topic["publishers"][0]["visitor"], true);
+  EXPECT_EQ(topic["latched"], false);
 }
 
 TEST_F(AnnouncementsTest, ATopicEndsWithItsLease) {

@@ -161,10 +161,12 @@ json RegistryServer::describe(const std::string& op) {
 }
 
 json RegistryServer::announce(const json& question) {
+  const auto latched = question.find("latched");
   const Announcement announcement{.topic = text_of(question, "topic"),
                                   .schema = text_of(question, "schema"),
                                   .endpoint = text_of(question, "endpoint"),
-                                  .publisher = text_of(question, "publisher")};
+                                  .publisher = text_of(question, "publisher"),
+                                  .latched = latched != question.end() && *latched == json(true)};
   for (const ComponentPlan& component : run_.plan.components) {
     // Every process publishes the log, whether a component has a port there or not.
     const bool has = announcement.topic == kLogTopic || std::ranges::any_of(component.topics, [&](const auto& port) {

@@ -39,6 +39,7 @@ class PublishTest(BridgeTest):
         pub = self.start("topic", "pub", "/note", '{"text": "hi", "step": 7, "at": [0.5, 1]}', "--rate", "20")
         topic = eventually(lambda: self.topics().get("/note"))
         self.assertEqual(topic["schema"], "Note {\n  string text\n  i64 step\n  list<f64> at\n}\n")
+        self.assertTrue(topic["latched"])
         self.assertEqual(topic["publishers"][0]["process"], f"topic pub {pub.pid}")
         lines = self.command("topic", "echo", "/note", "--count", "5", "--json").splitlines()
         self.assertEqual([json.loads(line) for line in lines], [{"text": "hi", "step": 7, "at": [0.5, 1]}] * 5)

@@ -162,7 +162,8 @@ class Publisher {
                                 {"topic", topic_},
                                 {"schema", type_.schema_text},
                                 {"endpoint", gateway_.endpoint()},
-                                {"publisher", fmt::format("topic pub {}", ::getpid())}});
+                                {"publisher", fmt::format("topic pub {}", ::getpid())},
+                                {"latched", true}});
   }
 
   /// Throws if the announcement before was refused: after a pause, the topic may belong to somebody else.
