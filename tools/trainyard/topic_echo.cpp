@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -6,6 +8,7 @@
 #include "messages/error.h"
 #include "messages/json.h"
 #include "messages/printable.h"
+#include "messages/subscription.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/expression.h"
 #include "tools/trainyard/field_path.h"
@@ -99,9 +102,11 @@ int echo(const EchoArguments& arguments) {
   const Display display = display_for(context, run, arguments);
   visitors::Watch watch(context, run, {arguments.topic});
   std::uint64_t shown = 0;
+  bool from_visitor = false;
   while (arguments.count == 0 || shown < arguments.count) {
     const auto message = watch.next(timeout);
     if (message) {
+      from_visitor = message->header.source == kVisitorEdge;
       shown += display.show(*message) ? 1 : 0;
     } else if (watch.ended()) {
       if (watch.killed()) throw Error(Code::kPeerLost, "the run {} was killed", run.run);
@@ -109,12 +114,10 @@ int echo(const EchoArguments& arguments) {
         throw Error(Code::kPeerLost, "the run {} has ended, but a process of it was killed or has crashed", run.run);
       }
       // A topic of a visitor can end while the run goes on.
-      std::fprintf(
-          stderr,
-          visitors::is_alive(run) ? "trainyard: nobody publishes '%s' any longer
-" : "trainyard: the run has ended
-",
-          printable_line(arguments.topic).c_str());
+      const std::string why = from_visitor
+                                  ? fmt::format("nobody publishes '{}' any longer", printable_line(arguments.topic))
+                                  : "the run has ended";
+      std::fprintf(stderr, "trainyard: %s\n", why.c_str());
       // If a number of messages was requested, some are missing; otherwise all messages have been received.
       return arguments.count == 0 ? kExitOk : kExitNotFound;
     } else {
