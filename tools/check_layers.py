@@ -22,6 +22,7 @@ FAMILIES = ("collectives", "accelerators", "strategies", "models", "datasets", "
 ALLOWED = {
     "messages": set(),
     "checkpoints": {"messages"},
+    "images": {"messages"},
     "core": {"messages"},
     "visitors": {"messages", "core"},
     "archive": {"messages", "core"},
@@ -35,12 +36,12 @@ ALLOWED = {
     "models": {"messages", "core", "tensors", "collectives"},
     "datasets": {"messages", "core"},
     "transforms": {"messages", "core", "datasets"},
-    "components": {"messages", "checkpoints", "recordings", "core", "visitors", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms", "web", "viewer"},
+    "components": {"messages", "checkpoints", "images", "archive", "recordings", "core", "visitors", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms", "web", "viewer"},
     "launch": {"messages", "core", "visitors", "archive"},
     "tools": {"messages", "checkpoints", "recordings", "core", "visitors", "archive", "launch", "web", "viewer"},
 }
 # LibTorch stays out of these.
-WITHOUT_TORCH = {"messages", "checkpoints", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools", "web", "viewer"}
+WITHOUT_TORCH = {"messages", "checkpoints", "images", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools", "web", "viewer"}
 INCLUDE = re.compile(r'^\s*#include\s+(["<])([^">]+)[">]')
 
 

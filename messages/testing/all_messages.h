@@ -5,6 +5,7 @@
 #include "messages/batch.h"
 #include "messages/control.h"
 #include "messages/dataset_info.h"
+#include "messages/histogram.h"
 #include "messages/log_record.h"
 #include "messages/message_type.h"
 #include "messages/metrics.h"
@@ -16,17 +17,19 @@
 #include "messages/step.h"
 #include "messages/subscription.h"
 #include "messages/testing/everything.h"
+#include "messages/validation_results.h"
 
 namespace trainyard::testing {
 
 /// The list of all message types of Trainyard, and Everything, for `using ... = ::testing::Types<...>` and
 /// for_each_message.
 template <template <class...> class List>
-using AllMessages = List<ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInfo, LogRecord, Metrics, RankMetrics,
-                         Order, OrderDone, Prediction, Snapshot, SnapshotTaken, StateRequest, StateAnswer,
-                         RestoredStates, StatesTaken, CheckpointDone, RunState, Gradients, Parameters, ProcessPlan,
-                         Hello, Configured, Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished,
-                         PeerGone, Request, Reply, Subscribe, Subscribed, Credit, Unsubscribe, Flush, Everything>;
+using AllMessages =
+    List<ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInfo, LogRecord, Metrics, RankMetrics, Order, OrderDone,
+         Prediction, Histograms, Confusion, SampleResults, Snapshot, SnapshotTaken, StateRequest, StateAnswer,
+         RestoredStates, StatesTaken, CheckpointDone, RunState, Gradients, Parameters, ProcessPlan, Hello, Configured,
+         Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished, PeerGone, Request, Reply, Subscribe,
+         Subscribed, Credit, Unsubscribe, Flush, Everything>;
 
 /// A list of message types over which a program can iterate: AllMessages<MessageVisitor>.
 template <class... T>

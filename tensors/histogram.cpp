@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensors/histogram.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/aminmax.h>
+#include <ATen/ops/as_strided.h>
+#include <ATen/ops/histc.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/masked_select.h>
+#include <ATen/ops/var_mean.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace trainyard {
+namespace {
+
+/// The number of elements that are looked at together. It bounds the memory for copies, which 16-bit types and factors
+/// need, and keeps the counts of a slice exact in float32.
+constexpr std::int64_t kSlice = 1 << 20;
+/// Beyond this magnitude, differences between values could overflow in float32.
+constexpr double kLargeMagnitude = 0x1p100;
+
+/// Returns all elements in one dimension, in the order of the memory if that needs no copy.
+at::Tensor flat(const at::Tensor& values) {
+  if (values.is_non_overlapping_and_dense()) return at::as_strided(values, {values.numel()}, {1});
+  return values.reshape({-1});
+}
+
+/// Calls `use` with the finite elements of each slice, times `factor`, in at least float32.
+template <class Use>
+void for_each_slice(const at::Tensor& values, double factor, Use use) {
+  for (std::int64_t begin = 0; begin < values.numel(); begin += kSlice) {
+    at::Tensor slice = values.narrow(0, begin, std::min(kSlice, values.numel() - begin));
+    if (slice.element_size() < 4 || !slice.is_floating_point()) slice = slice.to(at::kFloat);
+    if (factor != 1) slice = slice.mul(factor);
+    const auto [low, high] = at::aminmax(slice);
+    double smallest = low.item<double>(), largest = high.item<double>();
+    if (!std::isfinite(smallest) || !std::isfinite(largest)) {
+      slice = slice.masked_select(at::isfinite(slice));
+      if (slice.numel() == 0) continue;
+      const auto [finite_low, finite_high] = at::aminmax(slice);
+      smallest = finite_low.item<double>();
+      largest = finite_high.item<double>();
+    }
+    use(slice, smallest, largest);
+  }
+}
+
+/// Adds up the mean and the squared distances from the mean of several groups of values (Chan, Golub and LeVeque 1979).
+class Moments {
+ public:
+  void add(double count, double mean, double variance) {
+    const double distance = mean - mean_;
+    const double total = count_ + count;
+    squares_ += variance * count + distance * distance * count_ * count / total;
+    mean_ += distance * count / total;
+    count_ = total;
+  }
+  double count() const { return count_; }
+  double mean() const { return mean_; }
+  double deviation() const { return count_ > 0 ? std::sqrt(squares_ / count_) : 0; }
+
+ private:
+  double count_ = 0, mean_ = 0, squares_ = 0;
+};
+
+/// Fills everything but the buckets.
+void describe(const at::Tensor& values, double factor, Histogram& made) {
+  Moments moments;
+  for_each_slice(values, factor, [&](const at::Tensor& slice, double smallest, double largest) {
+    made.smallest = moments.count() == 0 ? smallest : std::min(made.smallest, smallest);
+    made.largest = moments.count() == 0 ? largest : std::max(made.largest, largest);
+    const auto [variance, mean] = at::var_mean(slice, /*unbiased=*/false);
+    moments.add(static_cast<double>(slice.numel()), mean.item<double>(), variance.item<double>());
+  });
+  made.elements = static_cast<std::uint64_t>(values.numel());
+  made.not_finite = made.elements - static_cast<std::uint64_t>(moments.count());
+  made.mean = moments.mean();
+  made.deviation = moments.deviation();
+}
+
+void count(const at::Tensor& values, double factor, Histogram& made) {
+  constexpr auto kBuckets = static_cast<std::int64_t>(Histogram::kMaxBuckets);
+  const double low = static_cast<double>(made.first) * made.width;
+  const double high = static_cast<double>(made.first + kBuckets) * made.width;
+  const bool large = std::max(std::abs(low), std::abs(high)) > kLargeMagnitude;
+  made.counts.assign(kBuckets, 0);
+  for_each_slice(values, factor, [&](const at::Tensor& slice, double, double) {
+    const at::Tensor counts =
+        at::histc(large ? slice.to(at::kDouble) : slice, kBuckets, low, high).to(at::kCPU, at::kLong);
+    for (std::int64_t i = 0; i < kBuckets; ++i) {
+      made.counts[static_cast<std::size_t>(i)] += static_cast<std::uint64_t>(counts.data_ptr<std::int64_t>()[i]);
+    }
+  });
+}
+
+void trim(Histogram& made) {
+  const auto used = [](std::uint64_t count) { return count != 0; };
+  const auto begin = std::find_if(made.counts.begin(), made.counts.end(), used);
+  made.first += begin - made.counts.begin();
+  made.counts.erase(made.counts.begin(), begin);
+  made.counts.erase(std::find_if(made.counts.rbegin(), made.counts.rend(), used).base(), made.counts.end());
+}
+
+}  // namespace
+
+double bucket_width(double smallest, double largest) {
+  const double magnitude = std::max(std::abs(smallest), std::abs(largest));
+  if (magnitude == 0) return 1;
+  // Fewer bits are left out where all values are equal, so that the bucket remains visible.
+  int exponent = largest > smallest ? std::max(std::ilogb(largest - smallest), std::ilogb(magnitude) - 16) - 6
+                                    : std::ilogb(magnitude) - 6;
+  exponent = std::max(exponent, -126);
+  const auto bucket = [&](double value) { return std::floor(std::ldexp(value, -exponent)); };
+  while (bucket(largest) - bucket(smallest) >= static_cast<double>(Histogram::kMaxBuckets)) ++exponent;
+  return std::ldexp(1.0, exponent);
+}
+
+Histogram histogram_of(const at::Tensor& values, double factor) {
+  const at::NoGradGuard no_gradients;
+  const at::Tensor elements = flat(values);
+  Histogram made;
+  describe(elements, factor, made);
+  if (made.elements == made.not_finite) return made;
+  made.width = bucket_width(made.smallest, made.largest);
+  made.first = static_cast<std::int64_t>(std::floor(made.smallest / made.width));
+  count(elements, factor, made);
+  trim(made);
+  return made;
+}
+
+}  // namespace trainyard
