@@ -35,17 +35,26 @@ void AcceleratorHost::on_configure() {
                                             .arena_read = arena_read_,
                                             .gradients = gradients_,
                                             .predictions = predictions_,
-                                            .reports = {metrics_, rank_metrics_}},
+                                            .reports = {metrics_, rank_metrics_},
+                                            .histograms = histograms_,
+                                            .confusion = confusion_,
+                                            .samples = samples_},
                      host::Workplace::Settings{.clip_norm = clip_norm_,
                                                .clip_value = clip_value_,
                                                .log_every_steps = log_every_steps_,
-                                               .log_device_stats = log_device_stats_});
+                                               .log_device_stats = log_device_stats_,
+                                               .histograms_every_steps = histograms_every_steps_,
+                                               .samples_per_validation = samples_per_validation_,
+                                               .confusion_matrix = confusion_matrix_});
 }
 
 /// Whoever ended the run has given up the orders that are still open. Messages that still arrive must not block their
 /// senders.
 void AcceleratorHost::on_deactivate() {
-  if (workplace_) workplace_->reporter.mute();
+  if (workplace_) {
+    workplace_->reporter.mute();
+    workplace_->histograms.mute();
+  }
   queue_.close();
 }
 
@@ -57,6 +66,7 @@ void AcceleratorHost::on_finalize() {
 /// filled.
 void AcceleratorHost::on_dataset(const DatasetInfo& data) {
   workplace_->reporter.count_in(data.unit, data.units_per_sample);
+  workplace_->validation.describe(data);
   runner_->build(data);
   if (context().world_size == 1) {
     pause_.emplace();

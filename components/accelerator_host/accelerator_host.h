@@ -16,11 +16,13 @@
 #include "messages/arena.h"
 #include "messages/batch.h"
 #include "messages/dataset_info.h"
+#include "messages/histogram.h"
 #include "messages/metrics.h"
 #include "messages/order.h"
 #include "messages/prediction.h"
 #include "messages/run_state.h"
 #include "messages/step.h"
+#include "messages/validation_results.h"
 #include "tensors/precision.h"
 
 namespace trainyard {
@@ -99,6 +101,16 @@ class AcceleratorHost final : public Component {
                                            at_least(1) | settable() | in_unit("steps")};
   Parameter<bool> log_device_stats_{*this, "log_device_stats", false,
                                     "add the accelerator's memory and utilization to the training metrics", settable()};
+  Parameter<std::int64_t> histograms_every_steps_{
+      *this, "histograms_every_steps", 0,
+      "steps between two reports of histograms of weights, gradients and activations; 0 = none",
+      at_least(0) | settable() | in_unit("steps")};
+  Parameter<std::int64_t> samples_per_validation_{
+      *this, "samples_per_validation", 0,
+      "samples that a classifier shows with its predictions, or texts that a model generates, in every validation",
+      between(0, SampleResults::kMaxSamples)};
+  Parameter<bool> confusion_matrix_{*this, "confusion_matrix", false,
+                                    "count in every validation which classes are mistaken for which"};
   Parameter<bool> timeline_{*this, "timeline", false,
                             "write a timeline of the host's work to timeline.rank<N>.json, in Chrome's trace format"};
   Parameter<bool> deterministic_{*this, "deterministic", false,
@@ -148,6 +160,12 @@ class AcceleratorHost final : public Component {
   Output<RankMetrics> rank_metrics_{
       *this, "rank_metrics", "the metrics of this rank, in a run with several ranks", {.topic = "/rank_metrics"}};
   Output<Prediction> predictions_{*this, "predictions", "predictions of the model", {.topic = "/predictions"}};
+  Output<Histograms> histograms_{
+      *this, "histograms", "histograms of weights, gradients and activations", {.topic = "/histograms"}};
+  Output<Confusion> confusion_{
+      *this, "confusion", "which classes were mistaken for which in an evaluation", {.topic = "/confusion"}};
+  Output<SampleResults> samples_{
+      *this, "samples", "samples of an evaluation with their predictions", {.topic = "/samples"}};
 
   // Snapshots carry the host's own state into checkpoints, so that the state belongs to the right step.
   StatePort state_{*this, [this](const RestoredStates& states) { return runner_->restore(states); }};

@@ -7,13 +7,18 @@ namespace trainyard::host {
 
 void EvaluateOrder::use(const Batch& batch) {
   Runner& runner = workplace().runner;
-  if (used() == 1) runner.begin_evaluation();
+  if (used() == 1) {
+    runner.begin_evaluation();
+    workplace().validation.begin(order());
+  }
   evaluated_.emplace_back(static_cast<double>(batch.samples), runner.evaluate(batch));
+  workplace().validation.see(batch);
 }
 
 // Only here does the host wait for the device.
 void EvaluateOrder::conclude(OrderDone& done) {
   if (used() == 0) return;
+  workplace().validation.finish();
   workplace().runner.end_evaluation();
   ScalarMerger merger;
   for (const auto& [samples, metrics] : evaluated_) {

@@ -26,6 +26,14 @@ void RandomNumbers::draw_initial(const std::function<void()>& build) {
   generator_.adopt();
 }
 
+void RandomNumbers::draw_aside(const std::function<void()>& draw) {
+  const auto held = generator_.hold();
+  const std::vector<std::uint8_t> before = device_.rng_state();
+  generator_.install();
+  draw();
+  device_.set_rng_state(before);
+}
+
 void RandomNumbers::save_state(StateWriter& into) const {
   const auto held = generator_.hold();
   generator_.install();

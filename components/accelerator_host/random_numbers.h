@@ -24,6 +24,9 @@ class RandomNumbers final : public Stateful {
   /// Returns the generator of this rank. Passes that may draw random numbers run during a RankGenerator::Turn.
   RankGenerator& generator() { return generator_; }
 
+  /// Runs `draw`, which may draw numbers, and then continues the sequence as if it had drawn none.
+  void draw_aside(const std::function<void()>& draw);
+
   /// The name of the state in checkpoints. Every rank has its own state.
   static constexpr const char* kState = "random_numbers";
 

@@ -177,8 +177,9 @@ at::Tensor Runner::train(const Batch& batch, std::uint64_t step, double weight, 
   return loss;
 }
 
-StepResult Runner::end_step(const Clipping& clipping) {
+StepResult Runner::end_step(const Clipping& clipping, const std::function<void(const StepResult&)>& look) {
   StepResult result = scaling_->end_step(*strategy_, clipping);
+  if (look && !result.skipped) look(result);
   if (!result.skipped) arena_->publish_gradients();
   passes_->check_losses();
   return result;
@@ -214,6 +215,33 @@ Prediction Runner::generate(const std::string& split) {
   mode_->evaluation().gather_model();
   const ForwardScope scope = passes_->training();  // It may draw numbers.
   return model_->predict({.split = split, .tensors = {}});
+}
+
+std::vector<Prediction> Runner::generate_aside(const std::string& split, std::uint64_t count) {
+  const at::NoGradGuard no_gradients;
+  mode_->evaluation().gather_model();
+  const ForwardScope scope = passes_->evaluation();
+  std::vector<Prediction> generated;
+  random_->draw_aside([&] {
+    while (generated.size() < count) generated.push_back(model_->predict({.split = split, .tensors = {}}));
+  });
+  return generated;
+}
+
+// In evaluation mode, a forward pass neither draws random numbers nor changes buffers, so training is not affected.
+void Runner::visit_activations(const Batch& batch,
+                               const std::function<void(const std::string& stage, const at::Tensor& output)>& visit) {
+  if (batch.samples == 0) return;
+  const at::NoGradGuard no_gradients;
+  const ForwardScope scope = passes_->evaluation();
+  model_->set_training(false);
+  at::Tensor values = model_->stage_input(batches_->take(batch));
+  for (const Stage& stage : model_->stages()) {
+    values = stage.forward(values);
+    visit(stage.name, values);
+  }
+  model_->set_training(true);
+  batches_->release();
 }
 
 std::vector<Scalar> Runner::metrics() const {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,8 +65,9 @@ class Runner {
   at::Tensor train(const Batch& batch, std::uint64_t step, double weight, bool last);
 
   /// Ends a step's accumulation: reduces over ranks, checks for overflow if the loss is scaled, clips, and then makes
-  /// the gradients visible to the optimizer. Throws what GradientScaling::end_step throws.
-  StepResult end_step(const Clipping& clipping);
+  /// the gradients visible to the optimizer. Throws what GradientScaling::end_step throws. If the step is not skipped,
+  /// calls `look`, unless it is empty, while the gradients are still in the arena (Arena::own_gradients).
+  StepResult end_step(const Clipping& clipping, const std::function<void(const StepResult&)>& look = {});
 
   /// Discards the accumulated gradients of a step that will not be completed.
   void give_up_step() { strategy_->drop_step(); }
@@ -87,6 +89,17 @@ class Runner {
   std::optional<Prediction> predict(const Batch& batch);
   /// Returns output that the model generates without input.
   Prediction generate(const std::string& split);
+
+  /// Returns `count` outputs that the model generates without input, in an evaluation. The random numbers of training
+  /// are the same as if nothing had been generated.
+  std::vector<Prediction> generate_aside(const std::string& split, std::uint64_t count);
+
+  /// Returns true if visit_activations() can be called: the model consists of stages, and this rank has all parameters.
+  bool has_activations() const { return !arena_->shard().parameters && !model_->stages().empty(); }
+  /// Computes the output of every stage of the model for a batch, as in an evaluation, and calls `visit` with the name
+  /// of the stage and its output. Called between two micro-batches of training. Does nothing for a batch of zero rows.
+  void visit_activations(const Batch& batch,
+                         const std::function<void(const std::string& stage, const at::Tensor& output)>& visit);
 
   /// Throws kInvalidArgument if a parameter is not finite after this step, unless that is allowed (OnNan).
   void check_parameters(std::uint64_t step) const;

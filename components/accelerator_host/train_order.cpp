@@ -24,7 +24,7 @@ void TrainOrder::enter(Phase next) {
 // holds.
 void TrainOrder::use(const Batch& batch) {
   workplace().reporter.training();
-  if (micro_batch_ == 0) begin_step();
+  if (micro_batch_ == 0) begin_step(batch);
   batch_ = batch.index;
   accumulate(batch);
   workplace().position.epoch = batch.epoch;
@@ -37,11 +37,12 @@ void TrainOrder::use(const Batch& batch) {
   end_accumulation();
 }
 
-void TrainOrder::begin_step() {
+void TrainOrder::begin_step(const Batch& batch) {
   const std::uint64_t remaining = order().batches - used() + 1;  // The current batch is counted as used already.
   micro_batches_ = std::min(std::max<std::uint64_t>(order().micro_batches, 1), remaining);
   reported_ = (workplace().position.step + 1) % static_cast<std::uint64_t>(*workplace().settings.log_every_steps) == 0;
   outcome_.samples = 0;
+  workplace().histograms.begin_step(workplace().position.step + 1, batch);
 }
 
 void TrainOrder::accumulate(const Batch& batch) {
@@ -65,7 +66,8 @@ double TrainOrder::weight_of(const Batch& batch) const {
 
 void TrainOrder::end_accumulation() {
   outcome_.result =
-      workplace().runner.end_step({.norm = *workplace().settings.clip_norm, .value = *workplace().settings.clip_value});
+      workplace().runner.end_step({.norm = *workplace().settings.clip_norm, .value = *workplace().settings.clip_value},
+                                  workplace().histograms.look_at_gradients());
   if (outcome_.result.skipped) {
     skip_step(*outcome_.result.skipped);
   } else if (workplace().arena_is_read()) {
@@ -118,6 +120,7 @@ void TrainOrder::end_step(double learning_rate) {
   outcome_.updated = update_ > 0;
   outcome_.learning_rate = learning_rate;
   if (reported_) workplace().reporter.report_step(order(), outcome_);
+  workplace().histograms.end_step();
   outcome_.losses.clear();
 }
 

@@ -40,7 +40,7 @@ class TrainOrder final : public ActiveOrder {
   void conclude(OrderDone& done) override;
   std::uint64_t awaited_update() const override { return phase_ == Phase::kUpdating ? update_ : 0; }
   void update_made(double learning_rate) override { end_step(learning_rate); }
-  void begin_step();
+  void begin_step(const Batch& batch);
   void accumulate(const Batch& batch);
   double weight_of(const Batch& batch) const;
   void end_accumulation();

@@ -4,10 +4,12 @@
 #include <cstdint>
 
 #include "components/accelerator_host/arena_readers.h"
+#include "components/accelerator_host/histogram_report.h"
 #include "components/accelerator_host/reporter.h"
 #include "components/accelerator_host/run_position.h"
 #include "components/accelerator_host/runner.h"
 #include "components/accelerator_host/snapshots.h"
+#include "components/accelerator_host/validation_report.h"
 #include "core/component/component.h"
 #include "messages/metrics.h"
 #include "messages/prediction.h"
@@ -26,6 +28,9 @@ struct Workplace {
     Output<Gradients>& gradients;
     Output<Prediction>& predictions;
     Reporter::Outputs reports;
+    Output<Histograms>& histograms;
+    Output<Confusion>& confusion;
+    Output<SampleResults>& samples;
   };
 
   /// Parameters of the accelerator host, which are read again in every step, because they can be changed during the
@@ -35,6 +40,9 @@ struct Workplace {
     const Parameter<double>& clip_value;
     const Parameter<std::int64_t>& log_every_steps;
     const Parameter<bool>& log_device_stats;
+    const Parameter<std::int64_t>& histograms_every_steps;
+    const Parameter<std::int64_t>& samples_per_validation;
+    const Parameter<bool>& confusion_matrix;
   };
 
   Workplace(const ComponentContext& host_context, Runner& host_runner, const Ports& ports, const Settings& parameters)
@@ -45,7 +53,11 @@ struct Workplace {
         predictions(ports.predictions),
         snapshots(runner, ports.snapshot, context.rank),
         readers(runner, ports.arena_readable, ports.arena_read, context.rank),
-        reporter(runner, position, ports.reports, context, parameters.log_device_stats) {}
+        reporter(runner, position, ports.reports, context, parameters.log_device_stats),
+        histograms(runner, position, ports.histograms, context, parameters.histograms_every_steps),
+        validation(runner, position,
+                   {.confusion = ports.confusion, .samples = ports.samples, .texts = ports.predictions}, context,
+                   {.samples = parameters.samples_per_validation, .confusion = parameters.confusion_matrix}) {}
   Workplace(const Workplace&) = delete;
   Workplace& operator=(const Workplace&) = delete;
 
@@ -62,7 +74,10 @@ struct Workplace {
   RunPosition position;
   Snapshots snapshots;
   ArenaReaders readers;
-  Reporter reporter;  ///< Declared after the position, to which it refers.
+  // These are declared after the position, to which they refer.
+  Reporter reporter;
+  HistogramReport histograms;
+  ValidationReport validation;
 };
 
 }  // namespace trainyard::host

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "components/accelerator_host/run_position.h"
+#include "components/accelerator_host/runner.h"
+#include "core/component/output.h"
+#include "core/config/parameter.h"
+#include "messages/batch.h"
+#include "messages/dataset_info.h"
+#include "messages/order.h"
+#include "messages/prediction.h"
+#include "messages/validation_results.h"
+
+namespace trainyard::host {
+
+/// The sender of what a model does in a validation, besides its metrics: which classes it mistakes for which, some
+/// samples with their predictions, and texts that it generates. An evaluation of the training split is no validation.
+///
+/// The metrics of a batch do not contain predictions. A batch whose predictions are needed is therefore computed twice.
+/// Every rank predicts the same number of times, because strategies may have to gather the model for it.
+class ValidationReport {
+ public:
+  struct Outputs {
+    Output<Confusion>& confusion;
+    Output<SampleResults>& samples;
+    Output<Prediction>& texts;
+  };
+  /// Parameters of the accelerator host.
+  struct Settings {
+    const Parameter<std::int64_t>& samples;
+    const Parameter<bool>& confusion;
+  };
+  ValidationReport(Runner& runner, const RunPosition& position, Outputs outputs, const ComponentContext& context,
+                   Settings settings);
+
+  /// Prepares reports about this dataset. Throws kInvalidArgument if the dataset has no classes, or too many, or no
+  /// text and the parameters ask for a report that needs them.
+  void describe(const DatasetInfo& data);
+
+  /// Begins a report, when the evaluation `order` has begun.
+  void begin(const Order& order);
+  /// Predicts the samples of the next batch if their predictions are needed.
+  void see(const Batch& batch);
+  /// Sends the report. Called before the evaluation ends.
+  void finish();
+
+ private:
+  bool wants_samples() const;
+  void take(const Batch& batch, const Prediction& prediction);
+  SampleResult result_of(const Batch& batch, std::int64_t row, std::int64_t right, std::int64_t predicted,
+                         double probability) const;
+  void generate();
+
+  Runner& runner_;
+  const RunPosition& position_;
+  Outputs outputs_;
+  const ComponentContext& context_;
+  Settings settings_;
+  bool text_ = false;                 ///< True if the model generates text.
+  std::vector<std::string> classes_;  ///< The names of the classes; empty if the dataset has no classes.
+  std::uint64_t batch_size_ = 1;
+
+  // These members describe the evaluation that is under way.
+  bool active_ = false;
+  std::uint64_t order_ = 0;
+  std::uint64_t batches_ = 0;  ///< The number of batches seen.
+  Confusion confusion_;
+  SampleResults samples_;
+};
+
+}  // namespace trainyard::host
