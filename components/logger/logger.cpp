@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/logger/logger.h"
 
+#include "archive/run_record.h"
 #include "components/logger/csv_sink.h"
+#include "components/logger/insights_sink.h"
 #include "components/logger/jsonl_sink.h"
 #include "components/logger/tensorboard_sink.h"
 #include "messages/error.h"
@@ -12,6 +14,17 @@ namespace {
 constexpr std::chrono::milliseconds kTick = Display::kRedraw;
 /// The longest part of the record that may be lost if the process is killed.
 constexpr std::chrono::seconds kFlush{1};
+
+/// Returns what the launch file and the command line chose, as the launcher has recorded it; nothing if it has not.
+std::map<std::string, nlohmann::json> hyperparameters(const ComponentContext& context, spdlog::logger& log) {
+  if (context.output_directory.empty()) return {};
+  try {
+    return archive::hyperparameters(archive::read_run(context.output_directory));
+  } catch (const Error& error) {
+    log.debug("TensorBoard gets no hyper-parameters: {}", error.what());
+    return {};
+  }
+}
 
 }  // namespace
 
@@ -43,8 +56,13 @@ void Logger::open_files() {
   std::string directory = directory_->empty() ? context().output_directory : *directory_;
   if (directory.empty()) directory = ".";
   if (*csv_) sinks_.push_back(std::make_unique<CsvSink>(directory));
-  if (*jsonl_) sinks_.push_back(std::make_unique<JsonlSink>(directory + "/metrics.jsonl"));
-  if (*tensorboard_) sinks_.push_back(std::make_unique<TensorboardSink>(directory + "/tensorboard"));
+  if (*jsonl_) {
+    sinks_.push_back(std::make_unique<JsonlSink>(directory + "/metrics.jsonl"));
+    sinks_.push_back(std::make_unique<InsightsSink>(directory + "/insights.jsonl"));
+  }
+  if (*tensorboard_) {
+    sinks_.push_back(std::make_unique<TensorboardSink>(directory + "/tensorboard", hyperparameters(context(), log())));
+  }
 }
 
 void Logger::on_metrics(const Metrics& metrics) {

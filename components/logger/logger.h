@@ -25,6 +25,7 @@ constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "pro
 // clang-format off
 ///   metrics_<stage>.csv   one table per stage, since stages measure different things (csv_sink.h)
 ///   metrics.jsonl         everything, one JSON object per line (jsonl_sink.h)
+///   insights.jsonl        histograms, confusion matrices and samples, if there are any (insights_sink.h)
 ///   tensorboard/          event files (tensorboard_sink.h)
 // clang-format on
 ///
@@ -92,6 +93,12 @@ class Logger final : public Component {
                               listening("dataset")};
   Input<Prediction> predictions_{*this, "predictions", "predictions of the model", [this](const auto& m) { tell(*m); },
                                  listening("/predictions")};
+  Input<Histograms> histograms_{*this, "histograms", "histograms of tensors", [this](const auto& m) { tell(*m); },
+                                listening("/histograms")};
+  Input<Confusion> confusion_{*this, "confusion", "which classes were mistaken for which",
+                              [this](const auto& m) { tell(*m); }, listening("/confusion")};
+  Input<SampleResults> samples_{*this, "samples", "samples with their predictions", [this](const auto& m) { tell(*m); },
+                                listening("/samples")};
   Input<CheckpointDone> checkpoints_{*this, "checkpoints", "what was saved", [this](const auto& m) { tell(*m); },
                                      listening("/checkpoints")};
   Input<LogRecord> log_{*this, "log", "log records of all components", [this](const auto& m) { tell(*m); },

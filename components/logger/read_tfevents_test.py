@@ -33,23 +33,51 @@ def varint(data, at):
             return value, at
 
 
-def fields(data):
-    """Field number to value: an int, a float, or bytes."""
-    at, found = 0, {}
+def pairs(data):
+    """Yields the number and the value of each field: an int, a float, or bytes."""
+    at = 0
     while at < len(data):
         key, at = varint(data, at)
         number, wire = key >> 3, key & 7
         if wire == 0:
-            found[number], at = varint(data, at)
+            value, at = varint(data, at)
         elif wire == 1:
-            found[number], at = struct.unpack_from("<d", data, at)[0], at + 8
+            value, at = struct.unpack_from("<d", data, at)[0], at + 8
         elif wire == 5:
-            found[number], at = struct.unpack_from("<f", data, at)[0], at + 4
+            value, at = struct.unpack_from("<f", data, at)[0], at + 4
         elif wire == 2:
             size, at = varint(data, at)
-            found[number], at = data[at:at + size], at + size
+            value, at = data[at:at + size], at + size
         else:
             raise ValueError(f"wire type {wire}")
+        yield number, value
+
+
+def fields(data):
+    """Field number to value, for messages without repeated fields."""
+    return dict(pairs(data))
+
+
+def tensor(data):
+    """The type, the extents and the values of a tensor."""
+    raw = list(pairs(data))
+    one = dict(raw)
+    shape = [fields(size)[1] for number, size in pairs(one[2]) if number == 2]
+    values = [value.decode("latin-1") for number, value in raw if number == 8]
+    if 4 in one:
+        code = {1: "f", 2: "d"}[one[1]]
+        values = list(struct.unpack(f"<{len(one[4]) // struct.calcsize(code)}{code}", one[4]))
+    return {"dtype": one[1], "shape": shape, "values": values}
+
+
+def hyperparameters(data):
+    """The values that a session began with."""
+    found = {}
+    for number, entry in pairs(fields(data)[3]):
+        if number == 1:
+            pair = fields(entry)
+            value = list(pairs(pair[2]))[0]
+            found[pair[1].decode()] = value[1].decode() if value[0] == 3 else bool(value[1]) if value[0] == 4 else value[1]
     return found
 
 
@@ -64,10 +92,12 @@ def event(data):
         if 2 in value:
             out["value"] = value.pop(2)
         if 8 in value:
-            tensor, metadata = fields(value.pop(8)), fields(value.pop(9))
-            out["plugin"] = fields(metadata[1])[1].decode()
-            out["dtype"], out["text"] = tensor[1], tensor[8].decode()
-            out["size"] = fields(fields(tensor[2])[2])[1]
+            metadata = fields(value.pop(9))
+            plugin = fields(metadata[1])
+            out["plugin"] = plugin[1].decode()
+            out |= tensor(value.pop(8))
+            if 2 in plugin:
+                out["hyperparameters"] = hyperparameters(plugin[2])
         assert not value, f"unknown value fields {value}"
     assert not raw, f"unknown event fields {raw}"
     return out

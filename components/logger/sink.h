@@ -3,10 +3,12 @@
 
 #include "messages/arena.h"
 #include "messages/dataset_info.h"
+#include "messages/histogram.h"
 #include "messages/log_record.h"
 #include "messages/metrics.h"
 #include "messages/prediction.h"
 #include "messages/run_state.h"
+#include "messages/validation_results.h"
 
 namespace trainyard {
 
@@ -21,6 +23,9 @@ class Sink {
   virtual void on(const ModelInfo&) {}
   virtual void on(const DatasetInfo&) {}
   virtual void on(const Prediction&) {}
+  virtual void on(const Histograms&) {}
+  virtual void on(const Confusion&) {}
+  virtual void on(const SampleResults&) {}
   virtual void on(const CheckpointDone&) {}
   virtual void on(const LogRecord&) {}
 

@@ -3,12 +3,20 @@
 
 #include <array>
 #include <bit>
+#include <initializer_list>
+
+#include "components/logger/protobuf.h"
 
 namespace trainyard {
 
-// Protobuf is written by hand: a message is a sequence of (field number, wire type, value), and a message inside
-// another is its bytes. The numbers are those of tensorflow/core/util/event.proto and
-// tensorflow/core/framework/summary.proto.
+using protobuf::little_endian;
+using protobuf::put_bytes;
+using protobuf::put_double;
+using protobuf::put_float;
+using protobuf::put_integer;
+
+// The numbers of fields are those of tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto and
+// tensorflow/core/framework/tensor.proto.
 
 namespace {
 
@@ -31,56 +39,20 @@ std::uint32_t masked_crc(std::string_view bytes) {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
-/// Returns the bytes of `value`, lowest first, whatever the byte order of the machine.
-template <class T>
-std::string little_endian(T value) {
-  std::string bytes(sizeof(T), '\0');
-  for (char& byte : bytes) {
-    byte = static_cast<char>(value & 0xff);
-    value = static_cast<T>(value >> 8);
-  }
-  return bytes;
-}
-
-/// The wire types of protobuf. A field is announced by its number and one of these.
-enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
-
-/// Appends seven bits per byte, the lowest first; the top bit says that more follow.
-void put_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
-}
-
-void put_key(std::string& out, std::uint32_t field, WireType type) { put_varint(out, field << 3 | type); }
-
-void put_integer(std::string& out, std::uint32_t field, std::uint64_t value) {
-  put_key(out, field, kVarint);
-  put_varint(out, value);
-}
-
-void put_double(std::string& out, std::uint32_t field, double value) {
-  put_key(out, field, kFixed64);
-  out += little_endian(std::bit_cast<std::uint64_t>(value));
-}
-
-void put_float(std::string& out, std::uint32_t field, float value) {
-  put_key(out, field, kFixed32);
-  out += little_endian(std::bit_cast<std::uint32_t>(value));
-}
-
-/// Appends a string, or a message that has already been encoded.
-void put_bytes(std::string& out, std::uint32_t field, std::string_view bytes) {
-  put_key(out, field, kBytes);
-  put_varint(out, bytes.size());
-  out += bytes;
-}
-
 // The field numbers of tensorflow.Event, Summary.Value, SummaryMetadata, TensorProto and TensorShapeProto.
 enum EventField : std::uint32_t { kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5 };
 enum ValueField : std::uint32_t { kTag = 1, kSimpleValue = 2, kTensor = 8, kMetadata = 9 };
-enum MetadataField : std::uint32_t { kPluginData = 1, kPluginName = 1 };
-enum TensorField : std::uint32_t { kDType = 1, kShape = 2, kStringValue = 8, kDim = 2, kDimSize = 1 };
-constexpr std::uint64_t kDTypeString = 7;
+enum MetadataField : std::uint32_t { kPluginData = 1, kDataClass = 4 };
+enum PluginField : std::uint32_t { kPluginName = 1, kContent = 2 };
+enum TensorField : std::uint32_t {
+  kDType = 1,
+  kShape = 2,
+  kTensorContent = 4,
+  kStringValue = 8,
+  kDim = 2,
+  kDimSize = 1
+};
+enum class TensorType : std::uint64_t { kFloat32 = 1, kFloat64 = 2, kString = 7 };
 
 /// Returns Event { wall_time, step, summary { value } }, where `value` is already encoded.
 std::string summary_event(double wall_time, std::uint64_t step, std::string_view value) {
@@ -92,14 +64,16 @@ std::string summary_event(double wall_time, std::uint64_t step, std::string_view
   return event;
 }
 
-/// Returns a TensorProto of one string, because TensorBoard's text page requires a tensor, not a plain string.
-std::string text_tensor(std::string_view text) {
-  std::string extent, shape, tensor;
-  put_integer(extent, kDimSize, 1);
-  put_bytes(shape, kDim, extent);
-  put_integer(tensor, kDType, kDTypeString);
+/// Returns the head of a TensorProto, to which the values are appended.
+std::string tensor_head(TensorType type, std::initializer_list<std::uint64_t> extents) {
+  std::string shape, tensor;
+  for (const std::uint64_t size : extents) {
+    std::string extent;
+    put_integer(extent, kDimSize, size);
+    put_bytes(shape, kDim, extent);
+  }
+  put_integer(tensor, kDType, static_cast<std::uint64_t>(type));
   put_bytes(tensor, kShape, shape);
-  put_bytes(tensor, kStringValue, text);
   return tensor;
 }
 
@@ -113,7 +87,7 @@ std::uint32_t crc32c(std::string_view bytes) {
 
 // The length has a checksum of its own, because a reader must be able to trust it before it allocates memory.
 void append_record(std::string& out, std::string_view data) {
-  const std::string length = little_endian<std::uint64_t>(data.size());
+  const std::string length = little_endian(std::uint64_t{data.size()});
   out.append(length).append(little_endian(masked_crc(length))).append(data).append(little_endian(masked_crc(data)));
 }
 
@@ -124,22 +98,46 @@ std::string version_event(double wall_time) {
   return event;
 }
 
-std::string scalar_event(double wall_time, std::uint64_t step, std::string_view tag, float number) {
+std::string scalar_event(const EventPlace& place, float number) {
   std::string value;
-  put_bytes(value, kTag, tag);
+  put_bytes(value, kTag, place.tag);
   put_float(value, kSimpleValue, number);
-  return summary_event(wall_time, step, value);
+  return summary_event(place.wall_time, place.step, value);
 }
 
 // The metadata names TensorBoard's plugin, without which a tensor is not shown.
-std::string text_event(double wall_time, std::uint64_t step, std::string_view tag, std::string_view text) {
-  std::string value, plugin, metadata;
-  put_bytes(plugin, kPluginName, "text");
-  put_bytes(metadata, kPluginData, plugin);
-  put_bytes(value, kTag, tag);
-  put_bytes(value, kTensor, text_tensor(text));
+std::string plugin_event(const EventPlace& place, const EventPlugin& plugin, std::string_view tensor) {
+  std::string value, data, metadata;
+  put_bytes(data, kPluginName, plugin.name);
+  if (!plugin.content.empty()) put_bytes(data, kContent, plugin.content);
+  put_bytes(metadata, kPluginData, data);
+  if (plugin.data_class != DataClass::kNone) {
+    put_integer(metadata, kDataClass, static_cast<std::uint64_t>(plugin.data_class));
+  }
+  put_bytes(value, kTag, place.tag);
+  put_bytes(value, kTensor, tensor);
   put_bytes(value, kMetadata, metadata);
-  return summary_event(wall_time, step, value);
+  return summary_event(place.wall_time, place.step, value);
+}
+
+std::string text_tensor(std::span<const std::string> texts) {
+  std::string tensor = tensor_head(TensorType::kString, {texts.size()});
+  for (const std::string& text : texts) put_bytes(tensor, kStringValue, text);
+  return tensor;
+}
+
+std::string number_tensor(std::span<const double> values, std::uint64_t columns) {
+  std::string content;
+  for (const double value : values) content += little_endian(std::bit_cast<std::uint64_t>(value));
+  std::string tensor = tensor_head(TensorType::kFloat64, {values.size() / columns, columns});
+  put_bytes(tensor, kTensorContent, content);
+  return tensor;
+}
+
+std::string null_tensor() {
+  std::string tensor = tensor_head(TensorType::kFloat32, {1});
+  put_bytes(tensor, kTensorContent, little_endian(std::uint32_t{0}));
+  return tensor;
 }
 
 }  // namespace trainyard

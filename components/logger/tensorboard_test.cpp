@@ -74,8 +74,80 @@ TEST_F(TensorboardTest, AnotherDecoderReadsThePredictedText) {
   EXPECT_EQ(events[1]["tag"], "predict/sample");
   EXPECT_EQ(events[1]["plugin"], "text");
   EXPECT_EQ(events[1]["dtype"], 7);  // DT_STRING
-  EXPECT_EQ(events[1]["size"], 1);
-  EXPECT_EQ(events[1]["text"], text);
+  EXPECT_EQ(events[1]["shape"], json({1}));
+  EXPECT_EQ(events[1]["values"], json({text}));
+}
+
+TEST_F(TensorboardTest, AnotherDecoderReadsTheBucketsOfHistograms) {
+  TensorboardSink sink(directory_.path());
+  const Histogram histogram{
+      .name = "hidden.weight", .of = HistogramOf::kGradients, .width = 0.25, .first = -2, .counts = {3, 0, 4}};
+  sink.on(Histograms{.step = 20, .time_ns = 2'500'000'000, .histograms = {histogram}});
+  sink.on(Histograms{.rank = 1, .ranks = 2, .step = 21, .histograms = {histogram}});
+  sink.flush();
+  const auto events = decode(sink.path());
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[1]["tag"], "gradients/hidden.weight");
+  EXPECT_EQ(events[1]["plugin"], "histograms");
+  EXPECT_EQ(events[1]["step"], 20);
+  EXPECT_EQ(events[1]["wall_time"], 2.5);
+  EXPECT_EQ(events[1]["shape"], json({3, 3}));
+  EXPECT_EQ(events[1]["values"], json({-0.5, -0.25, 3.0, -0.25, 0.0, 0.0, 0.0, 0.25, 4.0}));
+  EXPECT_EQ(events[2]["tag"], "gradients/hidden.weight/rank1");
+}
+
+TEST_F(TensorboardTest, TheConfusionOfAllRanksIsOnePictureAndOneTable) {
+  TensorboardSink sink(directory_.path());
+  Confusion confusion{.ranks = 2, .step = 7, .split = "validate", .classes = {"cat", "d|g"}, .counts = {5, 0, 1, 2}};
+  sink.on(confusion);
+  confusion.rank = 1;
+  confusion.counts = {1, 1, 0, 0};
+  sink.on(confusion);
+  sink.flush();
+  const auto events = decode(sink.path());
+  ASSERT_EQ(events.size(), 3u) << "the first rank alone is not shown";
+  EXPECT_EQ(events[1]["tag"], "confusion/validate");
+  EXPECT_EQ(events[1]["plugin"], "images");
+  EXPECT_EQ(events[1]["values"][0], "256");
+  EXPECT_NE(events[1]["values"][2].get<std::string>().find("PNG\r\n"), std::string::npos);
+  EXPECT_EQ(events[2]["tag"], "confusion/validate/table");
+  EXPECT_EQ(events[2]["values"][0],
+            "| right \\ predicted | cat | d\\|g |\n|---|---|---|\n| **cat** | 6 | 1 |\n| **d\\|g** | 1 | 2 |\n");
+}
+
+TEST_F(TensorboardTest, SamplesAreImagesAndATable) {
+  TensorboardSink sink(directory_.path());
+  sink.on(SampleResults{.step = 7,
+                        .split = "validate",
+                        .samples = {{.index = 0, .right = "3", .predicted = "5", .probability = 0.5, .image = "Zm9v"},
+                                    {.index = 1, .right = "4", .predicted = "4", .probability = 1, .image = "YmFy"}}});
+  sink.flush();
+  const auto events = decode(sink.path());
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[1]["tag"], "samples/validate");
+  EXPECT_EQ(events[1]["shape"], json({4}));
+  EXPECT_EQ(events[1]["values"][2], "foo");
+  EXPECT_EQ(events[1]["values"][3], "bar");
+  EXPECT_EQ(events[2]["tag"], "samples/validate/table");
+  EXPECT_EQ(events[2]["values"][0],
+            "| sample | right | predicted | probability |\n|---|---|---|---|\n| 0 | 3 | **5** | 0.500 |\n| 1 | 4 | 4 | "
+            "1.000 |\n");
+}
+
+TEST_F(TensorboardTest, HyperparametersKeepTheirKinds) {
+  TensorboardSink sink(directory_.path(), {{"optimizer.lr", 0.25},
+                                           {"accelerator_host.model.plugin", "mlp"},
+                                           {"logger.csv", true},
+                                           {"accelerator_host.model.hidden", {5, 7}}});
+  sink.flush();
+  const auto events = decode(sink.path());
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[1]["tag"], "_hparams_/session_start_info");
+  EXPECT_EQ(events[1]["plugin"], "hparams");
+  EXPECT_EQ(events[1]["hyperparameters"], json({{"optimizer.lr", 0.25},
+                                                {"accelerator_host.model.plugin", "mlp"},
+                                                {"logger.csv", true},
+                                                {"accelerator_host.model.hidden", "[5,7]"}}));
 }
 
 TEST_F(TensorboardTest, WhatIsNotFiniteIsKept) {
