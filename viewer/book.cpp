@@ -18,6 +18,8 @@ using nlohmann::json;
 constexpr std::size_t kMaxStages = 64;
 constexpr std::size_t kMaxLog = 100'000;
 constexpr std::size_t kMaxSamples = 1000;
+/// A larger image, in base64, is left out.
+constexpr std::size_t kMaxImage = 96u << 10;
 constexpr std::size_t kMaxAlerts = 1000;
 constexpr std::size_t kMaxChanges = 10'000;
 /// A longer text of a record or a sample is cut.
@@ -35,6 +37,13 @@ std::string bounded(std::string text) {
 std::uint64_t hash_of(const LogRecord& record) {
   const std::hash<std::string_view> hash;
   return hash(record.text) * 31 + hash(record.component) * 17 + static_cast<std::uint64_t>(record.time_ns / 1000);
+}
+
+std::uint64_t hash_of(const Sample& sample) {
+  const std::hash<std::string_view> hash;
+  const std::string result =
+      sample.result.is_null() ? "" : sample.result.dump(-1, ' ', true, json::error_handler_t::replace);
+  return (hash(sample.text) * 31 + hash(sample.title)) * 31 + hash(result) * 17 + sample.step;
 }
 
 bool contains(std::string_view text, std::string_view part) {
@@ -96,11 +105,40 @@ bool Book::add(const LogRecord& record) {
   return true;
 }
 
+// A sample comes as a message and as a line of the file. Two equal texts of one step are shown once.
 void Book::add(Sample sample) {
   const std::lock_guard lock(mutex_);
+  if (sample.image.size() > kMaxImage) sample.image.clear();
+  if (!known_samples_.insert(hash_of(sample)).second) return;
+  if (samples_.end() - samples_.first() == kMaxSamples) known_samples_.erase(hash_of(samples_.at(samples_.first())));
   sample.text = printable(bounded(std::move(sample.text)));
   sample.title = printable_line(bounded(std::move(sample.title)));
   samples_.add(std::move(sample));
+}
+
+void Book::add(const SampleResults& results) {
+  const std::size_t most = std::min(results.samples.size(), SampleResults::kMaxSamples);
+  for (std::size_t i = 0; i < most; ++i) {
+    const SampleResult& each = results.samples[i];
+    const std::string split = printable_line(bounded(results.split));
+    Sample sample{.step = results.step, .title = split + " " + std::to_string(each.index), .image = each.image};
+    sample.result = {{"split", split},
+                     {"index", each.index},
+                     {"right", printable_line(bounded(each.right))},
+                     {"predicted", printable_line(bounded(each.predicted))},
+                     {"probability", each.probability}};
+    add(std::move(sample));
+  }
+}
+
+void Book::add(const Histograms& histograms) {
+  const std::lock_guard lock(mutex_);
+  histograms_.add(histograms);
+}
+
+void Book::add(const Confusion& confusion) {
+  const std::lock_guard lock(mutex_);
+  confusion_.add(confusion);
 }
 
 void Book::add(Change change) {
@@ -220,8 +258,13 @@ json Book::log(const LogRequest& request) const {
 
 json Book::sample_json(std::uint64_t number) const {
   const Sample& sample = samples_.at(number);
-  return {{"number", number},    {"step", sample.step}, {"title", sample.title},
-          {"text", sample.text}, {"image", nullptr},    {"tensors", sample.tensors}};
+  return {{"number", number},
+          {"step", sample.step},
+          {"title", sample.title},
+          {"text", sample.text},
+          {"image", sample.image.empty() ? json() : json("data:image/png;base64," + sample.image)},
+          {"tensors", sample.tensors},
+          {"result", sample.result}};
 }
 
 json Book::samples(std::optional<std::uint64_t> before, std::size_t limit) const {
@@ -232,6 +275,21 @@ json Book::samples(std::optional<std::uint64_t> before, std::size_t limit) const
     list.push_back(sample_json(i));
   }
   return list;
+}
+
+json Book::histograms() const {
+  const std::lock_guard lock(mutex_);
+  return histograms_.list();
+}
+
+json Book::histogram(HistogramOf of, const std::string& name, std::size_t buckets) const {
+  const std::lock_guard lock(mutex_);
+  return histograms_.series(of, name, buckets);
+}
+
+json Book::confusion(const std::string& split, std::optional<std::uint64_t> step) const {
+  const std::lock_guard lock(mutex_);
+  return confusion_.matrix(split, step);
 }
 
 json Book::changes() const {
@@ -283,6 +341,8 @@ std::uint64_t Book::step() const {
 Positions Book::positions() const {
   const std::lock_guard lock(mutex_);
   Positions now{.log = log_.end(), .samples = samples_.end(), .alerts = alerts_.end(), .changes = changes_.end()};
+  now.histograms = histograms_.revision();
+  now.confusion = confusion_.revision();
   for (const auto& [stage, columns] : stages_) now.rows[stage] = columns.rows();
   return now;
 }
@@ -328,6 +388,12 @@ void Book::append_news(const std::string& what, Positions& positions, std::vecto
     list("log", "records", log_, positions.log, [&](std::uint64_t i) { return record_json(i); });
   } else if (what == "samples") {
     list("samples", "samples", samples_, positions.samples, [&](std::uint64_t i) { return sample_json(i); });
+  } else if (what == "histograms" && positions.histograms != histograms_.revision()) {
+    positions.histograms = histograms_.revision();
+    news.push_back({{"push", "histograms"}, {"step", histograms_.last_step()}});
+  } else if (what == "confusion" && positions.confusion != confusion_.revision()) {
+    positions.confusion = confusion_.revision();
+    news.push_back({{"push", "confusion"}, {"split", confusion_.last().split}, {"step", confusion_.last().step}});
   } else if (what == "alerts") {
     list("alerts", "alerts", alerts_, positions.alerts, [&](std::uint64_t i) { return json_of(alerts_.at(i)); });
   } else if (what == "parameters") {

@@ -11,10 +11,14 @@
 #include <unordered_set>
 #include <vector>
 
+#include "messages/histogram.h"
 #include "messages/log_record.h"
 #include "messages/metrics.h"
+#include "messages/validation_results.h"
 #include "viewer/columns.h"
+#include "viewer/confusion_shelf.h"
 #include "viewer/curve.h"
+#include "viewer/histogram_shelf.h"
 #include "viewer/records.h"
 
 namespace trainyard::viewer {
@@ -33,7 +37,7 @@ struct Identity {
 /// is new.
 struct Positions {
   std::map<std::string, std::size_t> rows;
-  std::uint64_t log = 0, samples = 0, alerts = 0, changes = 0, graph = 0;
+  std::uint64_t log = 0, samples = 0, alerts = 0, changes = 0, graph = 0, histograms = 0, confusion = 0;
   std::string state;
 };
 
@@ -58,7 +62,11 @@ class Book {
   bool add(const Metrics& metrics);
   /// Adds a record. Returns false if the book has it already.
   bool add(const LogRecord& record);
+  /// Adds a sample, unless the book has it already.
   void add(Sample sample);
+  void add(const SampleResults& results);
+  void add(const Histograms& histograms);
+  void add(const Confusion& confusion);
   void add(Change change);
   void add(Alert alert);
   void set_phase(RunPhase phase, const std::string& message = "");
@@ -71,6 +79,9 @@ class Book {
   nlohmann::json curve(const std::string& stage, const std::string& name, const CurveRequest& request) const;
   nlohmann::json log(const LogRequest& request) const;
   nlohmann::json samples(std::optional<std::uint64_t> before, std::size_t limit) const;
+  nlohmann::json histograms() const;
+  nlohmann::json histogram(HistogramOf of, const std::string& name, std::size_t buckets) const;
+  nlohmann::json confusion(const std::string& split, std::optional<std::uint64_t> step) const;
   nlohmann::json changes() const;
   nlohmann::json alerts() const;
   nlohmann::json graph() const;
@@ -104,6 +115,9 @@ class Book {
   Newest<LogRecord> log_;
   std::unordered_set<std::uint64_t> known_records_;  ///< Hashes of the records, so that none is added twice.
   Newest<Sample> samples_;
+  std::unordered_set<std::uint64_t> known_samples_;  ///< Hashes of the samples, so that none is added twice.
+  HistogramShelf histograms_;
+  ConfusionShelf confusion_;
   Newest<Change> changes_;
   Newest<Alert> alerts_;
   nlohmann::json graph_;

@@ -66,7 +66,7 @@ std::optional<T> decoded(const visitors::Received& received) {
 /// them.
 Sample sample_of(const visitors::Received& message) {
   const json prediction = json::parse(json_from_binary(message.stream->schema, message.bytes()));
-  Sample sample{prediction.at("step"), prediction.at("title"), prediction.at("text")};
+  Sample sample{.step = prediction.at("step"), .title = prediction.at("title"), .text = prediction.at("text")};
   for (const json& tensor : prediction.at("tensors")) {
     sample.tensors.push_back({{"dtype", tensor.at("dtype")}, {"shape", tensor.at("shape")}});
   }
@@ -95,6 +95,7 @@ class Follower::Work {
         rules_(all_rules([this](Alert alert) { raise(std::move(alert)); })) {
     identify();
     file_.emplace(identity_.directory + "/metrics.jsonl", identity_.started_ns);
+    insights_.emplace(identity_.directory + "/insights.jsonl", identity_.started_ns);
     watch_.emplace(context, follower.run_, existing_topics());
   }
 
@@ -137,7 +138,8 @@ class Follower::Work {
     std::vector<std::string> wanted;
     for (const json& topic : ask("topics")) {
       const std::string name = topic.value("topic", "");
-      for (const char* each : {"/metrics", "/log", "/predictions", "/checkpoints", "/orders", "/rank_metrics"}) {
+      for (const char* each : {"/metrics", "/log", "/predictions", "/checkpoints", "/orders", "/rank_metrics",
+                               "/histograms", "/confusion", "/samples"}) {
         if (name == each) wanted.push_back(name);
       }
     }
@@ -166,6 +168,12 @@ class Follower::Work {
       put(*record);
     } else if (message.stream->fingerprint == message_type<Prediction>().fingerprint) {
       book_.add(sample_of(message));
+    } else if (const auto histograms = decoded<Histograms>(message)) {
+      book_.add(*histograms);
+    } else if (const auto confusion = decoded<Confusion>(message)) {
+      book_.add(*confusion);
+    } else if (const auto samples = decoded<SampleResults>(message)) {
+      book_.add(*samples);
     } else if (const auto rank = decoded<RankMetrics>(message)) {
       for (const auto& rule : rules_) rule->on_rank(*rank);
     } else if (const auto order = decoded<Order>(message)) {
@@ -199,6 +207,7 @@ class Follower::Work {
 
   void catch_up() {
     if (file_->read(kSliceBytes, book_)) return;
+    if (insights_->read(kSliceBytes, book_)) return;
     caught_up_ = true;
     for (const auto& enter : waiting_) enter();
     waiting_.clear();
@@ -218,7 +227,10 @@ class Follower::Work {
     next_poll_ = Clock::now() + (begins ? kShortLook : kPollInterval);
     observer_.ask(watched_ ? visitors::Accounting::kOn : visitors::Accounting::kOff);
     // The file has what was missed as a message.
-    if (caught_up_) file_->read(kSliceBytes, book_);
+    if (caught_up_) {
+      file_->read(kSliceBytes, book_);
+      insights_->read(kSliceBytes, book_);
+    }
   }
 
   void on_observation(const visitors::Observation& observation) {
@@ -278,7 +290,7 @@ class Follower::Work {
     while (visitors::is_alive(follower_.run_) && Clock::now() < until && !follower_.stop_) {
       std::this_thread::sleep_for(20ms);
     }
-    while (file_->read(kSliceBytes, book_)) {
+    while (file_->read(kSliceBytes, book_) || insights_->read(kSliceBytes, book_)) {
     }
     for (const auto& enter : waiting_) enter();
     if (killed && error_.empty()) {
@@ -296,7 +308,7 @@ class Follower::Work {
   visitors::RunObserver observer_;
   std::vector<std::unique_ptr<Rule>> rules_;
   Identity identity_;
-  std::optional<RunFile> file_;
+  std::optional<RunFile> file_, insights_;
   std::optional<visitors::Watch> watch_;
   std::vector<std::function<void()>> waiting_;
   bool caught_up_ = false;

@@ -102,7 +102,8 @@ void Library::open_folder(const std::string& folder) {
   readers_.emplace_back([books = std::move(books)](const std::stop_token& stop) {
     for (const auto& book : books) {
       RunFile file(book->identity().directory + "/metrics.jsonl");
-      while (!stop.stop_requested() && file.read(kPastSliceBytes, *book)) {
+      RunFile insights(book->identity().directory + "/insights.jsonl");
+      while (!stop.stop_requested() && (file.read(kPastSliceBytes, *book) || insights.read(kPastSliceBytes, *book))) {
       }
       book->set_phase(RunPhase::kEnded);
     }

@@ -114,6 +114,18 @@ void samples(const Call& call) {
   call.answered(call.book()->samples(call.arguments.count("before"), call.arguments.limit("limit", 20, 200)));
 }
 
+void histograms(const Call& call) { call.answered(call.book()->histograms()); }
+
+void histogram(const Call& call) {
+  constexpr std::size_t kMaxBuckets = 256;
+  call.answered(call.book()->histogram(call.arguments.word("of", HistogramOf::kWeights), call.arguments.text("name"),
+                                       call.arguments.limit("buckets", 64, kMaxBuckets)));
+}
+
+void confusion(const Call& call) {
+  call.answered(call.book()->confusion(call.arguments.text("split"), call.arguments.count("step")));
+}
+
 void changes(const Call& call) { call.answered(call.book()->changes()); }
 void alerts(const Call& call) { call.answered(call.book()->alerts()); }
 void graph(const Call& call) { call.answered(call.book()->graph()); }
@@ -194,11 +206,21 @@ void act(const Call& call) {
 }
 
 const std::map<std::string, void (*)(const Call&)>& operations() {
-  static const std::map<std::string, void (*)(const Call&)> all{
-      {"runs", runs},     {"series", series},         {"curve", curve},
-      {"log", log},       {"samples", samples},       {"changes", changes},
-      {"alerts", alerts}, {"graph", graph},           {"hyperparameters", hyperparameters},
-      {"act", act},       {"parameters", parameters}, {"set_parameter", set_parameter}};
+  static const std::map<std::string, void (*)(const Call&)> all{{"runs", runs},
+                                                                {"series", series},
+                                                                {"curve", curve},
+                                                                {"log", log},
+                                                                {"samples", samples},
+                                                                {"changes", changes},
+                                                                {"alerts", alerts},
+                                                                {"graph", graph},
+                                                                {"hyperparameters", hyperparameters},
+                                                                {"act", act},
+                                                                {"parameters", parameters},
+                                                                {"set_parameter", set_parameter},
+                                                                {"histograms", histograms},
+                                                                {"histogram", histogram},
+                                                                {"confusion", confusion}};
   return all;
 }
 

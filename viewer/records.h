@@ -26,6 +26,9 @@ struct Sample {
   std::string title;
   std::string text;
   nlohmann::json tensors = nlohmann::json::array();  ///< The dtype and shape of each tensor.
+  std::string image;                                 ///< A PNG image in base64, or empty.
+  /// For a sample of an evaluation: `split`, `index`, `right`, `predicted` and `probability`; otherwise null.
+  nlohmann::json result;
 };
 
 /// A parameter that somebody changed through the viewer.

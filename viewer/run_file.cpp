@@ -13,13 +13,14 @@
 
 #include "core/config/bounded_json.h"
 #include "messages/error.h"
+#include "messages/json.h"
 
 namespace trainyard::viewer {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxLine = 1u << 20;
+constexpr std::size_t kMaxLine = 4u << 20;
 
 double value_of(const std::string& word) {
   if (word == "Infinity") return std::numeric_limits<double>::infinity();
@@ -103,7 +104,13 @@ void RunFile::take(std::string_view text, Book& book) {
       const auto level = find_by_name<LogLevel>(line->at("level").get<std::string>());
       book.add(LogRecord{time_ns, level.value_or(LogLevel::kInfo), line->at("component"), line->at("text")});
     } else if (kind == "prediction") {
-      book.add(Sample{line->at("step"), line->at("title"), line->at("text")});
+      book.add(Sample{.step = line->at("step"), .title = line->at("title"), .text = line->at("text")});
+    } else if (kind == "histograms") {
+      book.add(from_json<Histograms>(line->at("message").dump()));
+    } else if (kind == "confusion") {
+      book.add(from_json<Confusion>(line->at("message").dump()));
+    } else if (kind == "samples") {
+      book.add(from_json<SampleResults>(line->at("message").dump()));
     }
   } catch (const std::exception&) {
     ++damaged_;

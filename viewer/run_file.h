@@ -10,9 +10,10 @@
 
 namespace trainyard::viewer {
 
-/// Reads the file `metrics.jsonl` that the logger writes into the output directory of a run, and enters its lines into
-/// a book: metrics, log records and predictions. It can be asked again while the run writes, and then reads what is
-/// new. What the book has already, because it came as a message, is not added twice.
+/// Reads a file that the logger writes into the output directory of a run, `metrics.jsonl` or `insights.jsonl`, and
+/// enters its lines into a book: metrics, log records and predictions; histograms, confusion matrices and samples. It
+/// can be asked again while the run writes, and then reads what is new. What the book has already, because it came as a
+/// message, is not added twice.
 class RunFile {
  public:
   /// Lines that are older than `from_ns` (nanoseconds since 1970) are left out: they belong to an earlier launch that

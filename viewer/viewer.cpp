@@ -190,7 +190,8 @@ class Viewer::Impl {
     const auto run = question.at("run").get<std::string>();
     auto what = question.at("what").get<std::vector<std::string>>();
     for (const std::string& each : what) {
-      static const std::vector<std::string> kKnown{"curves", "graph", "log", "samples", "alerts", "parameters"};
+      static const std::vector<std::string> kKnown{"curves",     "graph",     "log",    "samples",
+                                                   "histograms", "confusion", "alerts", "parameters"};
       if (std::ranges::find(kKnown, each) == kKnown.end()) {
         throw Error(Code::kInvalidArgument, "what: '{}' cannot be watched{}", each, suggestion(each, kKnown));
       }

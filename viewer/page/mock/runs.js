@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { cosine, falling, MockSeries, rising } from './curves.js';
 import { logRecord, picture, playText } from './content.js';
+import { histogramList } from './insights.js';
 import { parametersOf } from './parameters.js';
 
 /**
@@ -12,6 +13,7 @@ import { parametersOf } from './parameters.js';
  * @typedef {{
  *   info: RunInfo, part?: number, graph: GraphInfo, series: MockSeries[], perSecond: number, samplesPerStep: number, logTotal: number,
  *   parameters: ReturnType<typeof parametersOf>, changes: Change[], alerts: Alert[], sampleCount: number,
+ *   histograms: import('../src/protocol/types').HistogramInfo[], classes: string[],
  *   hyperparameters: Record<string, import('../src/protocol/types').Json>, log: (number: number) => any, sample: (number: number) => any,
  * }} MockRun
  */
@@ -42,9 +44,11 @@ function make(run, more, age, series, rest = {}) {
     changes: [],
     alerts: [],
     sampleCount: 0,
+    histograms: histogramList(),
+    classes: [],
     hyperparameters: hyperparametersOf(run, 0.001),
     log: (/** @type {number} */ number) => logRecord(number, info.started_ns + number * 3e8),
-    sample: (/** @type {number} */ number) => ({ number, step: number * 500, title: 'generated', text: playText(number), image: null, tensors: [{ dtype: 'int64', shape: [1, 256] }] }),
+    sample: (/** @type {number} */ number) => ({ number, step: number * 500, title: 'generated', text: playText(number), image: null, result: null, tensors: [{ dtype: 'int64', shape: [1, 256] }] }),
     ...rest,
   };
   result.series.forEach((one, index) => remembered(`${run} ${index}`, one, info.step ?? 0));
@@ -116,12 +120,17 @@ export function mockRuns() {
     graph: { ranks: 8, stepsPerSecond: 2.2, timed: true, slowRank: 5 }, perSecond: 2.2, samplesPerStep: 512,
     alerts: [{ time_ns: now - 0.2 * hour, step: 39_800, kind: 'slow rank', text: 'Rank 5 takes 31 % longer for a step than the other ranks.', severity: 'error' }],
   });
-  const digits = (/** @type {number} */ number) => ({ number, step: number * 46, title: `validate, batch ${number}: 2 of 32 wrong`, text: 'predicted 7 2 1 0 4 1 4 9 5 9 0 6 9 0 1 5\ntarget    7 2 1 0 4 1 4 9 6 9 0 6 9 0 1 5', image: picture(number), tensors: [{ dtype: 'float32', shape: [32, 10] }, { dtype: 'uint8', shape: [32, 28, 28] }] });
+  const digits = (/** @type {number} */ number) => ({ number, step: number * 46, title: `validate, batch ${number}: 2 of 32 wrong`, text: 'predicted 7 2 1 0 4 1 4 9 5 9 0 6 9 0 1 5\ntarget    7 2 1 0 4 1 4 9 6 9 0 6 9 0 1 5', result: null, image: picture(number), tensors: [{ dtype: 'float32', shape: [32, 10] }, { dtype: 'uint8', shape: [32, 28, 28] }] });
+  const judged = (/** @type {number} */ number) => ({
+    number, step: 140 * Math.ceil(number / 8), title: `validate ${number % 8}`, text: '', image: picture(number, 28, 1, 1), tensors: [],
+    result: { split: 'validate', index: number % 8, right: String(number % 10), predicted: String(number % 7 === 0 ? (number + 2) % 10 : number % 10), probability: 0.5 + (number % 5) / 10 },
+  });
+  const names = Array.from({ length: 10 }, (_, index) => String(index));
   const past = [
-    make('mnist-9ix', { step: 1120, total_steps: 1120 }, 26, images(1120), { sampleCount: 24, sample: digits, hyperparameters: hyperparametersOf('mnist', 0.002) }),
+    make('mnist-9ix', { step: 1120, total_steps: 1120 }, 26, images(1120), { sampleCount: 48, sample: judged, classes: names, hyperparameters: hyperparametersOf('mnist', 0.002) }),
     make('mnist-2ab', { step: 1120, total_steps: 1120 }, 27, images(1120, 0.97), { sampleCount: 24, sample: digits, hyperparameters: hyperparametersOf('mnist', 0.01, 128, 2) }),
     make('mnist-7qq', { step: 640, total_steps: 1120, state: 'failed', message: 'component \'data_loader\': sample 57: train-images-idx3-ubyte.gz ends in the middle of an image' }, 30, images(1120, 0.95), { hyperparameters: hyperparametersOf('mnist', 0.002) }),
-    make('cifar10-b0t', { step: 9_300, total_steps: 39_000, state: 'killed', message: 'process \'main\' was ended by signal 9 (out of memory?)' }, 52, images(39_000, 0.92)),
+    make('cifar10-b0t', { step: 9_300, total_steps: 39_000, state: 'killed', message: 'process \'main\' was ended by signal 9 (out of memory?)' }, 52, images(39_000, 0.92), { classes: Array.from({ length: 100 }, (_, index) => `class ${index}`) }),
     make('cifar10-a41', { step: 39_000, total_steps: 39_000, source: 'recording', directory: '/home/user/recordings/cifar10-a41.mcap' }, 75, images(39_000, 0.93), { graph: { ranks: 1, stepsPerSecond: 60, timed: false } }),
     ...Array.from({ length: 14 }, (_, index) => make(`sweep-lr-${String(index).padStart(2, '0')}`, { step: 5000, total_steps: 5000, name: 'sweep' }, 100 + index, images(5000, 0.9 + index * 0.005), { hyperparameters: hyperparametersOf('mnist', 0.0005 * 1.5 ** index, 64, index) })),
   ];
@@ -136,7 +145,8 @@ export function mockRuns() {
     graph: { ranks: 1, stepsPerSecond: 30, timed: false, rename: (name) => (name === 'logger' ? hostile : name === 'optimizer' ? 'optimizer_with_a_name_that_is_much_longer_than_its_box' : name) },
     log: (number) => ({ ...logRecord(number, now - (4000 - number) * 1e8), component: number % 3 ? hostile : 'optimizer', text: `${hostile} line ${number} \u202e desrever si siht ${'long '.repeat(number % 50)}` }),
     alerts: [{ time_ns: now, step: null, kind: 'nan', text: hostile, severity: 'error' }],
-    sampleCount: 3, sample: (number) => ({ number, step: number, title: hostile, text: `${hostile}\n${'x'.repeat(500)}`, image: number === 1 ? 'https://example.org/spy.png' : null, tensors: [] }),
+    histograms: histogramList([hostile, 'a_very_long_name_of_a_tensor_that_does_not_fit_into_any_reasonable_card.weight']), classes: ['cat', hostile],
+    sampleCount: 3, sample: (number) => ({ number, step: number, title: hostile, text: `${hostile}\n${'x'.repeat(500)}`, image: number === 1 ? 'https://example.org/spy.png' : null, tensors: [], result: { split: hostile, index: number, right: hostile, predicted: 'cat', probability: 0.5 } }),
     changes: [{ time_ns: now, step: null, component: 'optimizer', name: 'lr', from: 1, to: hostile, who: hostile }],
   });
   return [long, ranks, bad, ...past];

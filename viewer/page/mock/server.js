@@ -5,6 +5,7 @@ import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WebSocketServer } from 'ws';
 import { graphOf } from './graph.js';
+import { confusionOf, histogramSeries } from './insights.js';
 import { mockRuns } from './runs.js';
 
 /**
@@ -114,6 +115,16 @@ export class MockServer {
         return logPage(run, question);
       case 'samples':
         return Array.from({ length: run.sampleCount }, (_, index) => index + 1).filter((number) => question.before === null || number < question.before).slice(-question.limit).map((number) => run.sample(number));
+      case 'histograms':
+        return run.histograms;
+      case 'histogram': {
+        const info = run.histograms.find((one) => one.of === question.of && one.name === question.name);
+        if (!info) throw refusal(`the run has no histogram of ${question.of} named '${question.name}'`, 'not found');
+        return histogramSeries(info);
+      }
+      case 'confusion':
+        if (run.classes.length === 0) throw refusal('the run has no confusion matrix', 'not found');
+        return confusionOf(run.classes, question.step);
       case 'parameters':
         if (!run.info.live) throw refusal(`run '${question.run}' is not running`, 'unsupported');
         return run.parameters;

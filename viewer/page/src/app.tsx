@@ -5,10 +5,12 @@ import { useSignal } from '@preact/signals';
 import { AlertCounter, Alerts } from './alerts/view';
 import { alertsNow } from './alerts/count';
 import { Curves } from './curves/view';
+import { Histograms } from './histograms/view';
 import { Log } from './log/view';
 import { Overview } from './overview/view';
 import { Parameters } from './parameters/view';
 import { Runs } from './runs/view';
+import { Confusion } from './samples/confusion';
 import { Samples } from './samples/view';
 import { run, view, type View } from './state/place';
 import { runs } from './state/session';
@@ -34,6 +36,8 @@ const tabs: Tab[] = [
   { view: 'graph', title: 'Graph', icon: 'graph', key: 'g', content: Overview },
   { view: 'curves', title: 'Curves', icon: 'curves', key: 'c', content: Curves },
   { view: 'samples', title: 'Samples', icon: 'samples', key: 's', content: Samples },
+  { view: 'histograms', title: 'Histograms', icon: 'histograms', key: 'w', content: Histograms },
+  { view: 'confusion', title: 'Confusion', icon: 'confusion', key: 'm', content: Confusion },
   { view: 'log', title: 'Log', icon: 'log', key: 'l', content: Log },
   { view: 'parameters', title: 'Parameters', icon: 'parameters', key: 'p', content: Parameters },
   { view: 'alerts', title: 'Alerts', icon: 'alerts', key: 'a', content: Alerts },

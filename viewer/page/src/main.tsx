@@ -7,6 +7,7 @@ import './styles/shell.css';
 import './styles/overview.css';
 import './styles/curves.css';
 import './styles/views.css';
+import './styles/insights.css';
 import { App } from './app';
 import { startPlace } from './state/place';
 import { startSession } from './state/session';

@@ -301,7 +301,7 @@ test('The log follows the end until it is scrolled up, and older lines come on r
 });
 
 test('Texts that look like HTML stay texts, in every view.', async () => {
-  for (const view of ['graph', 'curves', 'samples', 'log', 'parameters', 'alerts', 'runs']) {
+  for (const view of ['graph', 'curves', 'samples', 'histograms', 'confusion', 'log', 'parameters', 'alerts', 'runs']) {
     await open(view, hostile);
     await page.locator('main').getByText('<img src=x').first().waitFor({ state: 'attached' });
     expect(await page.locator('main img[src="x"], main b:text("bold")').count()).toBe(0);
@@ -354,8 +354,47 @@ test('The theme follows the system and can be switched.', async () => {
 
 test('Nothing is wider than a phone.', async () => {
   await page.setViewportSize({ width: 390, height: 844 });
-  for (const view of ['graph', 'curves', 'samples', 'log', 'parameters', 'alerts', 'runs']) {
+  for (const view of ['graph', 'curves', 'samples', 'histograms', 'confusion', 'log', 'parameters', 'alerts', 'runs']) {
     await open(view);
     expect(await page.evaluate(() => document.documentElement.scrollWidth), view).toBeLessThanOrEqual(390);
   }
+});
+
+test('Histograms are drawn over time, and described for the step that is pointed at.', async () => {
+  await open('histograms', 'mnist-9ix');
+  const card = page.locator('.heat-card', { hasText: 'hidden.weight' });
+  const map = card.getByRole('img');
+  await expect.poll(() => map.getAttribute('aria-label')).toContain('step 1,120');
+  const coloured = (): Promise<number> =>
+    card.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      return data.filter((value, index) => index % 4 === 3 && value > 0).length / (canvas.width * canvas.height);
+    });
+  await expect.poll(coloured).toBeGreaterThan(0.2);
+  await map.focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect.poll(() => map.getAttribute('aria-label')).toContain('step 1,100');
+  await page.getByRole('radio', { name: 'Activations' }).click();
+  await page.locator('.heat-card').nth(3).waitFor();
+  expect(await page.locator('.heat-card').count()).toBe(4);
+});
+
+test('A confusion matrix shows an earlier validation, and the most frequent mistakes.', async () => {
+  await open('confusion', 'mnist-9ix');
+  await page.locator('.matrix').waitFor();
+  expect(await page.locator('.matrix td.right').allTextContents()).toEqual(Array(10).fill('95'));
+  expect(await page.locator('.mistakes li').count()).toBeGreaterThan(0);
+  await page.getByRole('slider', { name: 'Step' }).fill('0');
+  await untilAsked('confusion', (one) => one['step'] === 140);
+  await page.getByText('step 140', { exact: true }).waitFor();
+  await open('confusion', 'cifar10-b0t');
+  await page.locator('.matrix-picture').waitFor();
+});
+
+test('Of judged samples, only the mistakes can be shown.', async () => {
+  await open('samples', 'mnist-9ix');
+  await page.locator('.verdict.right').first().waitFor();
+  await page.getByLabel('Only mistakes').check();
+  await expect.poll(() => page.locator('.verdict.right').count()).toBe(0);
+  expect(await page.locator('.verdict.wrong').first().textContent()).toContain('instead of');
 });

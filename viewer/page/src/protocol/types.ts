@@ -3,7 +3,7 @@
 
 export type Role = 'watch' | 'control';
 export type RunState = 'starting' | 'running' | 'paused' | 'ended' | 'failed' | 'killed';
-export type Topic = 'curves' | 'graph' | 'log' | 'samples' | 'alerts' | 'parameters';
+export type Topic = 'curves' | 'graph' | 'log' | 'samples' | 'histograms' | 'confusion' | 'alerts' | 'parameters';
 export type Action = 'checkpoint' | 'validate' | 'pause' | 'go_on' | 'stop';
 export type XAxis = 'step' | 'time' | 'samples';
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -129,6 +129,52 @@ export interface LogRecord {
   text: string;
 }
 
+/** What a classifier said about one sample of an evaluation. */
+export interface SampleResult {
+  split: string;
+  index: number;
+  right: string;
+  predicted: string;
+  probability: number;
+}
+
+export type HistogramKind = 'weights' | 'gradients' | 'activations';
+
+export interface HistogramInfo {
+  of: HistogramKind;
+  name: string;
+  steps: number;
+  last_step: number;
+  elements: number;
+}
+
+/** The histograms of one tensor over time. Bucket i counts values from (first + i) * width on. */
+export interface HistogramSeries {
+  of: HistogramKind;
+  name: string;
+  first: number;
+  width: number;
+  steps: number[];
+  /** One row of buckets for each step. */
+  counts: number[][];
+  smallest: number[];
+  largest: number[];
+  mean: number[];
+  deviation: number[];
+  elements: number[];
+  not_finite: number[];
+}
+
+/** How often each class was mistaken for each other one: counts[right * classes.length + predicted]. */
+export interface ConfusionMatrix {
+  split: string;
+  splits: string[];
+  step: number;
+  steps: number[];
+  classes: string[];
+  counts: number[];
+}
+
 export interface Sample {
   number: number;
   step: number;
@@ -137,6 +183,8 @@ export interface Sample {
   /** A data URL. */
   image: string | null;
   tensors: { dtype: string; shape: number[] }[];
+  /** Null for texts and other predictions. */
+  result: SampleResult | null;
 }
 
 export interface Parameter {
@@ -187,6 +235,9 @@ export interface Questions {
     { records: LogRecord[]; total: number },
   ];
   samples: [{ run: string; before: number | null; limit: number }, Sample[]];
+  histograms: [{ run: string }, HistogramInfo[]];
+  histogram: [{ run: string; of: HistogramKind; name: string; buckets: number }, HistogramSeries];
+  confusion: [{ run: string; split: string; step: number | null }, ConfusionMatrix];
   parameters: [{ run: string }, ComponentParameters[]];
   set_parameter: [{ run: string; component: string; name: string; value: Json }, Parameter];
   changes: [{ run: string }, Change[]];
@@ -202,6 +253,8 @@ export interface Pushes {
   graph: { run: string; graph: Graph };
   log: { run: string; records: LogRecord[] };
   samples: { run: string; samples: Sample[] };
+  histograms: { run: string; step: number };
+  confusion: { run: string; split: string; step: number };
   alerts: { run: string; alerts: Alert[] };
   parameters: { run: string; change: Change };
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { count } from '../lib/format';
-import type { Sample } from '../protocol/types';
+import { count, percent } from '../lib/format';
+import type { Sample, SampleResult } from '../protocol/types';
 import { usePush } from '../state/hooks';
 import { run } from '../state/place';
 import { connection, era } from '../state/session';
-import { Button, Choice, Empty, Failure, Foreign, Search } from '../ui/parts';
+import { Button, Check, Choice, Empty, Failure, Foreign, Search } from '../ui/parts';
+import { Icon } from '../ui/icons';
 import { useKeys } from '../ui/keys';
 import { isBoolean, stored } from '../lib/stored';
 
 const pageSize = 60;
 const most = 1000;
+const mistakes = stored<boolean>('only-mistakes', false, isBoolean);
 const large = stored<boolean>('large-samples', false, isBoolean);
 
 /** What the model has produced: texts, and predictions with their images. */
@@ -21,7 +23,8 @@ export function Samples() {
   const search = useSignal('');
   useKeys('Samples', [{ key: '/', help: 'Search', run: () => document.getElementById('sample-search')?.focus() }]);
   const words = search.value.toLowerCase();
-  const shown = samples?.filter((one) => words === '' || `${one.title}\n${one.text}\nstep ${one.step}`.toLowerCase().includes(words)) ?? [];
+  const shown = samples?.filter((one) => (!mistakes.value || isMistake(one)) && (words === '' || textOf(one).toLowerCase().includes(words))) ?? [];
+  const judged = samples?.some((one) => one.result) ?? false;
   return (
     <section class="view samples" aria-label="Samples">
       <div class="toolbar">
@@ -36,6 +39,7 @@ export function Samples() {
           ]}
           onChange={(size) => (large.value = size === 'large')}
         />
+        {judged && <Check label="Only mistakes" checked={mistakes.value} onChange={(on) => (mistakes.value = on)} />}
         <span class="spacer" />
         <span class="hint">newest first</span>
       </div>
@@ -46,12 +50,12 @@ export function Samples() {
           <Empty title="Asking for the samples …" />
         ) : shown.length === 0 ? (
           samples.length > 0 ? (
-            <Empty title={`No sample matches '${search.value}'.`} />
+            <Empty title={words === '' ? 'The model made no mistake in these samples.' : `No sample matches '${search.value}'.`} />
           ) : (
-            <Empty title="No samples yet.">They come from the orders 'predict' and 'generate', which the strategy manager issues if the launch file asks for them.</Empty>
+            <Empty title="No samples yet.">Set samples_per_validation of the accelerator host in the launch file. Predictions and generated texts of the strategy manager appear here, too.</Empty>
           )
         ) : (
-          <div class={`sample-grid${large.value ? ' large' : ''}`}>
+          <div class={`sample-grid${large.value ? ' large' : ''}${shown.every((one) => one.result && isImage(one.image)) ? ' judged' : ''}`}>
             {shown.map((sample) => (
               <Card key={sample.number} sample={sample} />
             ))}
@@ -70,11 +74,12 @@ export function Samples() {
 function Card({ sample }: { sample: Sample }) {
   const image = isImage(sample.image) ? sample.image : null;
   return (
-    <article class={`sample${image && !sample.text ? ' only-image' : ''}`}>
+    <article class={`sample${image && !sample.text ? ' only-image' : ''}${isMistake(sample) ? ' mistake' : ''}`}>
       <header>
         <Foreign>{sample.title || `sample ${sample.number}`}</Foreign>
         <span class="step">step {count(sample.step)}</span>
       </header>
+      {sample.result && <Verdict result={sample.result} />}
       {image && <img src={image} alt={sample.title || `Sample ${sample.number}`} loading="lazy" />}
       {sample.text && <pre tabIndex={0}>{sample.text}</pre>}
       {sample.tensors.length > 0 && (
@@ -90,6 +95,28 @@ function Card({ sample }: { sample: Sample }) {
     </article>
   );
 }
+
+/** What the model took the sample for, and what it is. */
+function Verdict({ result }: { result: SampleResult }) {
+  const right = result.right === result.predicted;
+  return (
+    <p class={`verdict ${right ? 'right' : 'wrong'}`}>
+      <Icon name={right ? 'check' : 'close'} />
+      <Foreign>{result.predicted}</Foreign>
+      <span class="share">{percent(result.probability)}</span>
+      {!right && (
+        <span>
+          instead of <Foreign>{result.right}</Foreign>
+        </span>
+      )}
+    </p>
+  );
+}
+
+const isMistake = (sample: Sample): boolean => sample.result !== null && sample.result !== undefined && sample.result.right !== sample.result.predicted;
+
+const textOf = (sample: Sample): string =>
+  `${sample.title}\n${sample.text}\nstep ${sample.step}\n${sample.result ? `${sample.result.predicted}\n${sample.result.right}` : ''}`;
 
 /** Only images that are part of the message: nothing is fetched from anywhere. */
 export const isImage = (text: string | null): text is string => text !== null && /^data:image\/(png|jpeg|gif|webp|bmp);base64,/.test(text);

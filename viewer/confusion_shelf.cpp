@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/confusion_shelf.h"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "messages/error.h"
+#include "messages/nearest.h"
+#include "messages/printable.h"
+
+namespace trainyard::viewer {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxName = 100;
+
+}  // namespace
+
+bool ConfusionShelf::add(const Confusion& confusion) {
+  const std::size_t classes = confusion.classes.size();
+  if (classes == 0 || classes > Confusion::kMaxClasses || confusion.counts.size() != classes * classes) return false;
+  if (!known_.emplace(confusion.time_ns, confusion.rank).second) return false;
+  if (known_.size() > 10'000) known_.erase(known_.begin());
+  ++revision_;
+  const auto same = std::ranges::find_if(matrices_, [&](const Confusion& each) {
+    return each.step == confusion.step && each.split == confusion.split && each.classes.size() == classes;
+  });
+  if (same != matrices_.end() && confusion.ranks > 1) {
+    std::ranges::transform(same->counts, confusion.counts, same->counts.begin(), std::plus<>());
+    return true;
+  }
+  matrices_.push_back(confusion);
+  Confusion& kept = matrices_.back();
+  kept.split = printable_line(kept.split.substr(0, kMaxName));
+  for (std::string& name : kept.classes) name = printable_line(name.substr(0, kMaxName));
+  counts_ += kept.counts.size();
+  while (matrices_.size() > kMaxMatrices || (counts_ > kMaxCounts && matrices_.size() > 1)) {
+    counts_ -= matrices_.front().counts.size();
+    matrices_.pop_front();
+  }
+  return true;
+}
+
+json ConfusionShelf::matrix(const std::string& split, std::optional<std::uint64_t> step) const {
+  if (matrices_.empty()) throw Error(Code::kNotFound, std::string("the run has no confusion matrix"));
+  const std::string& wanted = split.empty() ? matrices_.back().split : split;
+  const Confusion* found = nullptr;
+  json steps = json::array();
+  std::vector<std::string> splits;
+  for (const Confusion& each : matrices_) {
+    if (std::ranges::find(splits, each.split) == splits.end()) splits.push_back(each.split);
+    if (each.split != wanted) continue;
+    steps.push_back(each.step);
+    if (!step || each.step == *step) found = &each;
+  }
+  if (steps.empty()) {
+    throw Error(Code::kNotFound, "the run has no confusion matrix of the split '{}'{}", wanted,
+                suggestion(wanted, splits));
+  }
+  if (found == nullptr) {
+    throw Error(Code::kNotFound, "the run has no confusion matrix of the split '{}' after step {}", wanted, *step);
+  }
+  return {{"split", wanted},           {"splits", splits},          {"step", found->step},
+          {"steps", std::move(steps)}, {"classes", found->classes}, {"counts", found->counts}};
+}
+
+}  // namespace trainyard::viewer
