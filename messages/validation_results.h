@@ -11,6 +11,7 @@ namespace trainyard {
 
 /// How often each class was mistaken for each other class in an evaluation. Every accelerator host sends the counts of
 /// its own samples on "/confusion" if the parameter `confusion_matrix` asks for it; the counts of all ranks are added.
+/// If all ranks have the same samples, only rank 0 sends them.
 struct Confusion {
   static constexpr const char* kTypeName = "Confusion";
 

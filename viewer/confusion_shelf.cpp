@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxName = 100;
+constexpr std::size_t kMaxClassName = 100;
 
 }  // namespace
 
@@ -27,14 +27,17 @@ bool ConfusionShelf::add(const Confusion& confusion) {
   const auto same = std::ranges::find_if(matrices_, [&](const Confusion& each) {
     return each.step == confusion.step && each.split == confusion.split && each.classes.size() == classes;
   });
-  if (same != matrices_.end() && confusion.ranks > 1) {
-    std::ranges::transform(same->counts, confusion.counts, same->counts.begin(), std::plus<>());
+  if (same != matrices_.end()) {
+    // With one rank, this is a second evaluation of the same step.
+    if (confusion.ranks == 1) same->counts = confusion.counts;
+    if (confusion.ranks > 1)
+      std::ranges::transform(same->counts, confusion.counts, same->counts.begin(), std::plus<>());
     return true;
   }
   matrices_.push_back(confusion);
   Confusion& kept = matrices_.back();
-  kept.split = printable_line(kept.split.substr(0, kMaxName));
-  for (std::string& name : kept.classes) name = printable_line(name.substr(0, kMaxName));
+  kept.split = printable_line(kept.split.substr(0, kMaxClassName));
+  for (std::string& name : kept.classes) name = printable_line(name.substr(0, kMaxClassName));
   counts_ += kept.counts.size();
   while (matrices_.size() > kMaxMatrices || (counts_ > kMaxCounts && matrices_.size() > 1)) {
     counts_ -= matrices_.front().counts.size();

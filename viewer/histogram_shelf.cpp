@@ -13,18 +13,22 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxName = 300;
+constexpr std::size_t kMaxTensorName = 300;
 /// Bucket numbers beyond this are not those of a histogram: the numbers would no longer be exact.
 constexpr std::int64_t kMaxFirst = std::int64_t{1} << 50;
+/// Values beyond this magnitude could overflow when they are added.
+constexpr double kMaxMagnitude = 0x1p1000;
 
 /// What came from elsewhere must not lead to wrong sums or endless loops.
 bool is_sound(const Histogram& histogram) {
   int exponent = 0;
   const bool power =
       std::isfinite(histogram.width) && histogram.width > 0 && std::frexp(histogram.width, &exponent) == 0.5;
-  return power && histogram.counts.size() <= Histogram::kMaxBuckets && std::abs(histogram.first) < kMaxFirst &&
+  return power && histogram.counts.size() <= Histogram::kMaxBuckets && histogram.first > -kMaxFirst &&
+         histogram.first < kMaxFirst &&
+         (std::abs(static_cast<double>(histogram.first)) + Histogram::kMaxBuckets) * histogram.width < kMaxMagnitude &&
          std::isfinite(histogram.smallest) && std::isfinite(histogram.largest) && std::isfinite(histogram.mean) &&
-         std::isfinite(histogram.deviation) && !histogram.name.empty() && histogram.name.size() <= kMaxName;
+         std::isfinite(histogram.deviation) && !histogram.name.empty() && histogram.name.size() <= kMaxTensorName;
 }
 
 /// Returns the number of the bucket that contains bucket `number` after the width was doubled `times` times.
@@ -43,8 +47,9 @@ struct Grid {
   /// Widens the buckets to 2 to the power of `to`.
   void widen(int to) {
     const int times = std::max(to - exponent, 0);
+    const bool empty = first == end;
     first = coarser(first, times);
-    end = end == first ? first : coarser(end - 1, times) + 1;
+    end = empty ? first : coarser(end - 1, times) + 1;
     exponent += times;
   }
   /// Covers another row as well, with at most `most` buckets.

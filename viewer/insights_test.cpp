@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -90,6 +91,15 @@ TEST(HistogramShelfTest, AllStepsOfATensorGetTheSameBuckets) {
   }
 }
 
+TEST(HistogramShelfTest, BucketsBelowZeroAreJoinedAsWell) {
+  HistogramShelf shelf;
+  shelf.add(report(10, {histogram_of({-4, -3}, 1)}));
+  shelf.add(report(20, {histogram_of({-8, 8}, 2)}));
+  const json series = shelf.series(HistogramOf::kWeights, "w", 64);
+  EXPECT_EQ(series["first"], -4);
+  EXPECT_EQ(series["counts"], json({{0, 0, 2, 0, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0, 0, 0, 1}}));
+}
+
 TEST(HistogramShelfTest, ThePartsOfAllRanksAreOneTensor) {
   HistogramShelf shelf;
   shelf.add(report(10, {histogram_of({1, 2, 3}, 1)}));
@@ -120,11 +130,12 @@ TEST(HistogramShelfTest, WhatContradictsItselfIsLeftOut) {
 TEST(HistogramShelfTest, TheLargestDifferencesOfScaleStayExact) {
   HistogramShelf shelf;
   Histogram tiny{.name = "w", .elements = 1, .width = 0x1p-1000, .first = -(std::int64_t{1} << 49), .counts = {1}};
-  Histogram huge{.name = "w", .elements = 1, .width = 0x1p1000, .first = std::int64_t{1} << 49, .counts = {1}};
+  Histogram huge{.name = "w", .elements = 1, .width = 0x1p900, .first = std::int64_t{1} << 49, .counts = {1}};
   shelf.add(report(1, {tiny}));
   shelf.add(report(2, {huge}));
   const json series = shelf.series(HistogramOf::kWeights, "w", 64);
   EXPECT_LE(series["counts"][0].size(), 64u);
+  EXPECT_TRUE(series["width"].is_number());
   EXPECT_EQ(series["counts"][0].front(), 1);
   EXPECT_EQ(series["counts"][1].back(), 1);
 }

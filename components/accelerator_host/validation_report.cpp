@@ -67,7 +67,7 @@ void ValidationReport::begin(const Order& order) {
   order_ = order.id;
   batches_ = 0;
   confusion_ = {.rank = context_.rank,
-                .ranks = context_.world_size,
+                .ranks = runner_.same_data() ? 1 : context_.world_size,
                 .step = position_.step,
                 .epoch = position_.epoch,
                 .split = order.split,
@@ -124,7 +124,8 @@ SampleResult ValidationReport::result_of(const Batch& batch, std::int64_t row, s
 void ValidationReport::finish() {
   if (!std::exchange(active_, false)) return;
   confusion_.time_ns = samples_.time_ns = now_ns();
-  if (*settings_.confusion) outputs_.confusion.send(std::move(confusion_));
+  // If all ranks have the same samples, each sample is counted once.
+  if (*settings_.confusion && context_.rank < confusion_.ranks) outputs_.confusion.send(std::move(confusion_));
   if (!samples_.samples.empty()) outputs_.samples.send(std::move(samples_));
   if (text_ && *settings_.samples > 0) generate();
 }

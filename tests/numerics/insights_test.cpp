@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <utility>
 
 #include "messages/histogram.h"
 #include "messages/prediction.h"
 #include "messages/validation_results.h"
-#include "tests/numerics/mini_run.h"
+#include "tests/numerics/many_ranks.h"
 
 namespace trainyard::testing {
 namespace {
@@ -105,6 +109,63 @@ TEST(InsightsTest, ReportsOfAGeneratorDoNotChangeABit) {
   EXPECT_EQ(texts[0]->title, "generated text");
   EXPECT_NE(texts[0]->text, texts[1]->text) << "the texts of one validation differ";
   EXPECT_EQ(texts[2]->step, 2u);
+}
+
+/// What all ranks together report about one tensor.
+struct Reported {
+  std::uint64_t elements = 0, counted = 0;
+  double smallest = 0, largest = 0;
+};
+using AllReported = std::map<std::pair<HistogramOf, std::string>, Reported>;
+
+/// Trains four ranks for two steps, and returns what they report of the second.
+AllReported reported(const std::string& strategy, std::vector<std::vector<double>>& losses) {
+  ManyRanks ranks(4,
+                  R"("model": {"plugin": "mlp", "hidden": [16, 24]}, "strategy": {"plugin": ")" + strategy + R"("})" +
+                      R"(, "histograms_every_steps": 2, "confusion_matrix": true, "samples_per_validation": 3)",
+                  kAdamW, made_up_data(20, 7));
+  losses = ranks.train(deal({made_up_batch(0, 32, 20, 7), made_up_batch(1, 32, 20, 7)}, 4));
+  AllReported all;
+  std::uint64_t confused = 0;
+  std::mutex mutex;
+  ranks.each([&](std::uint32_t rank, MiniRun& run) {
+    run.evaluate({made_up_batch(10 + rank, 8, 20, 7)});
+    const std::lock_guard lock(mutex);
+    for (const auto& message : run.rig().received<Histograms>("/histograms")) {
+      EXPECT_EQ(message->step, 2u);
+      for (const Histogram& one : message->histograms) {
+        Reported& sum = all[{one.of, one.name}];
+        sum.elements += one.elements;
+        sum.counted += std::accumulate(one.counts.begin(), one.counts.end(), std::uint64_t{0});
+        sum.smallest = std::min(sum.smallest, one.smallest);
+        sum.largest = std::max(sum.largest, one.largest);
+      }
+    }
+    for (const auto& message : run.rig().received<Confusion>("/confusion")) {
+      confused += std::accumulate(message->counts.begin(), message->counts.end(), std::uint64_t{0});
+    }
+    EXPECT_EQ(run.rig().received<SampleResults>("/samples").size(), rank == 0 ? 1u : 0u);
+  });
+  EXPECT_EQ(confused, 32u) << strategy << ": every sample of every rank is counted once";
+  return all;
+}
+
+TEST(InsightsTest, RanksReportTheirPartsAndEveryValueOnce) {
+  std::vector<std::vector<double>> losses;
+  const AllReported whole = reported("ddp", losses);
+  EXPECT_EQ((whole.at({HistogramOf::kWeights, "layers.0.weight"}).elements), 320u);
+  for (const std::string strategy : {"zero1", "zero2", "fsdp"}) {
+    const AllReported parts = reported(strategy, losses);
+    for (const auto& [key, expected] : whole) {
+      if (key.first == HistogramOf::kActivations) continue;
+      ASSERT_TRUE(parts.contains(key)) << strategy << " " << key.second;
+      const Reported& found = parts.at(key);
+      EXPECT_EQ(found.elements, expected.elements) << strategy << " " << key.second;
+      EXPECT_EQ(found.counted, expected.counted) << strategy << " " << key.second;
+      EXPECT_NEAR(found.smallest, expected.smallest, 1e-5) << strategy << " " << key.second;
+      EXPECT_NEAR(found.largest, expected.largest, 1e-5) << strategy << " " << key.second;
+    }
+  }
 }
 
 }  // namespace
