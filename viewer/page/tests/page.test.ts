@@ -396,5 +396,5 @@ test('Of judged samples, only the mistakes can be shown.', async () => {
   await page.locator('.verdict.right').first().waitFor();
   await page.getByLabel('Only mistakes').check();
   await expect.poll(() => page.locator('.verdict.right').count()).toBe(0);
-  expect(await page.locator('.verdict.wrong').first().textContent()).toContain('instead of');
+  expect(await page.locator('.verdict.wrong').first().textContent()).toContain('right: ');
 });

@@ -106,7 +106,7 @@ function Verdict({ result }: { result: SampleResult }) {
       <span class="share">{percent(result.probability)}</span>
       {!right && (
         <span>
-          instead of <Foreign>{result.right}</Foreign>
+          right: <Foreign>{result.right}</Foreign>
         </span>
       )}
     </p>
