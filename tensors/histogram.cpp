@@ -20,8 +20,8 @@ namespace {
 /// The number of elements that are looked at together. It bounds the memory for copies, which 16-bit types and factors
 /// need, and keeps the counts of a slice exact in float32.
 constexpr std::int64_t kSlice = 1 << 20;
-/// Beyond this magnitude, differences between values could overflow in float32.
-constexpr double kLargeMagnitude = 0x1p100;
+/// Beyond this magnitude, squares of values could overflow in float32.
+constexpr double kLargeMagnitude = 0x1p60;
 
 /// Returns all elements in one dimension, in the order of the memory if that needs no copy.
 at::Tensor flat(const at::Tensor& values) {
@@ -29,24 +29,29 @@ at::Tensor flat(const at::Tensor& values) {
   return values.reshape({-1});
 }
 
-/// Calls `use` with the finite elements of each slice, times `factor`, in at least float32.
+/// Calls `use` with each slice, times `factor`, in at least float32.
 template <class Use>
 void for_each_slice(const at::Tensor& values, double factor, Use use) {
   for (std::int64_t begin = 0; begin < values.numel(); begin += kSlice) {
     at::Tensor slice = values.narrow(0, begin, std::min(kSlice, values.numel() - begin));
     if (slice.element_size() < 4 || !slice.is_floating_point()) slice = slice.to(at::kFloat);
     if (factor != 1) slice = slice.mul(factor);
-    const auto [low, high] = at::aminmax(slice);
-    double smallest = low.item<double>(), largest = high.item<double>();
-    if (!std::isfinite(smallest) || !std::isfinite(largest)) {
-      slice = slice.masked_select(at::isfinite(slice));
-      if (slice.numel() == 0) continue;
-      const auto [finite_low, finite_high] = at::aminmax(slice);
-      smallest = finite_low.item<double>();
-      largest = finite_high.item<double>();
-    }
-    use(slice, smallest, largest);
+    use(slice);
   }
+}
+
+at::Tensor finite_part(const at::Tensor& slice) { return slice.masked_select(at::isfinite(slice)); }
+
+struct Range {
+  double smallest = 0, largest = 0;
+  double magnitude() const { return std::max(std::abs(smallest), std::abs(largest)); }
+  bool finite() const { return std::isfinite(smallest) && std::isfinite(largest); }
+};
+
+/// Returns values that are not finite if there are any in the slice.
+Range range_of(const at::Tensor& slice) {
+  const auto [low, high] = at::aminmax(slice);
+  return {low.item<double>(), high.item<double>()};
 }
 
 /// Adds up the mean and the squared distances from the mean of several groups of values (Chan, Golub and LeVeque 1979).
@@ -70,9 +75,16 @@ class Moments {
 /// Fills everything but the buckets.
 void describe(const at::Tensor& values, double factor, Histogram& made) {
   Moments moments;
-  for_each_slice(values, factor, [&](const at::Tensor& slice, double smallest, double largest) {
-    made.smallest = moments.count() == 0 ? smallest : std::min(made.smallest, smallest);
-    made.largest = moments.count() == 0 ? largest : std::max(made.largest, largest);
+  for_each_slice(values, factor, [&](at::Tensor slice) {
+    Range range = range_of(slice);
+    if (!range.finite()) {
+      slice = finite_part(slice);
+      if (slice.numel() == 0) return;
+      range = range_of(slice);
+    }
+    made.smallest = moments.count() == 0 ? range.smallest : std::min(made.smallest, range.smallest);
+    made.largest = moments.count() == 0 ? range.largest : std::max(made.largest, range.largest);
+    if (range.magnitude() > kLargeMagnitude) slice = slice.to(at::kDouble);
     const auto [variance, mean] = at::var_mean(slice, /*unbiased=*/false);
     moments.add(static_cast<double>(slice.numel()), mean.item<double>(), variance.item<double>());
   });
@@ -88,7 +100,9 @@ void count(const at::Tensor& values, double factor, Histogram& made) {
   const double high = static_cast<double>(made.first + kBuckets) * made.width;
   const bool large = std::max(std::abs(low), std::abs(high)) > kLargeMagnitude;
   made.counts.assign(kBuckets, 0);
-  for_each_slice(values, factor, [&](const at::Tensor& slice, double, double) {
+  for_each_slice(values, factor, [&](at::Tensor slice) {
+    if (made.not_finite > 0) slice = finite_part(slice);
+    if (slice.numel() == 0) return;
     const at::Tensor counts =
         at::histc(large ? slice.to(at::kDouble) : slice, kBuckets, low, high).to(at::kCPU, at::kLong);
     for (std::int64_t i = 0; i < kBuckets; ++i) {

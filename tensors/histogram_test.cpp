@@ -92,7 +92,19 @@ TEST(HistogramTest, EqualValuesAreInOneBucket) {
 
 TEST(HistogramTest, TheLargestMagnitudesOfFloatDoNotOverflow) {
   const at::Tensor values = at::tensor({-3e38f, 3e38f, 0.0f});
-  expect_counts(histogram_of(values), values);
+  const Histogram histogram = histogram_of(values);
+  expect_counts(histogram, values);
+  EXPECT_NEAR(histogram.deviation / 3e38, std::sqrt(2.0 / 3), 1e-6);
+}
+
+TEST(HistogramTest, ASliceWithoutFiniteValuesIsLeftOut) {
+  const at::Tensor values = at::full({3 << 20}, std::numeric_limits<float>::quiet_NaN());
+  values[0] = 1.0f;
+  values[(3 << 20) - 1] = 2.0f;
+  const Histogram histogram = histogram_of(values);
+  EXPECT_EQ(histogram.elements - histogram.not_finite, 2u);
+  EXPECT_EQ(histogram.mean, 1.5);
+  EXPECT_EQ(std::accumulate(histogram.counts.begin(), histogram.counts.end(), std::uint64_t{0}), 2u);
 }
 
 TEST(HistogramTest, SixteenBitValuesAndOtherLayoutsAreRead) {
