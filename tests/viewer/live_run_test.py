@@ -252,6 +252,50 @@ class LiveRunTest(unittest.TestCase):
         self.assertNotIn(url.split("=")[1], (self.folder / "out/metrics.jsonl").read_text(encoding="utf-8"),
                          "others may read the log")
 
+    def test_what_the_model_does_is_seen_alive_and_later(self):
+        launch = self.launch("component.accelerator_host.params.confusion_matrix=true",
+                             "component.accelerator_host.params.samples_per_validation=4")
+        _, url = self.view("seen")
+        page = self.page(url)
+        run = page.ask("runs")[0]["run"]
+        eventually(lambda: self.state(page, run)["state"] == "running")
+        self.assertEqual(page.ask("histograms", run=run), [])
+        with self.assertRaisesRegex(Refused, "no confusion matrix"):
+            page.ask("confusion", run=run)
+        page.ask("watch", run=run, what=["histograms", "confusion", "samples"])
+        page.ask("set_parameter", run=run, component="accelerator_host", name="histograms_every_steps", value=100)
+        self.assertEqual(page.push("histograms")["step"] % 100, 0)
+        names = {(each["of"], each["name"]) for each in page.ask("histograms", run=run)}
+        tensors = {f"layers.{layer}.{part}" for layer in (0, 1) for part in ("weight", "bias")}
+        self.assertEqual(names, {(of, name) for of in ("weights", "gradients") for name in tensors} |
+                         {("activations", "layers.0"), ("activations", "layers.1")})
+        series = page.ask("histogram", run=run, of="gradients", name="layers.0.weight")
+        self.assertEqual({sum(counts) for counts in series["counts"]}, {16 * 16})
+        page.ask("set_parameter", run=run, component="accelerator_host", name="histograms_every_steps", value=0)
+
+        # The confusion matrix and the accuracy are computed in different ways.
+        page.ask("act", run=run, action="validate")
+        split = page.push("confusion")["split"]
+        matrix = page.ask("confusion", run=run)
+        right = sum(matrix["counts"][place * 4 + place] for place in range(4))
+        accuracy = eventually(lambda: [each["last"] for each in page.ask("series", run=run)
+                                       if (each["stage"], each["name"]) == (split, "accuracy")])
+        self.assertAlmostEqual(right / sum(matrix["counts"]), accuracy[0], 5)
+        samples = eventually(lambda: len(now := page.ask("samples", run=run)) == 4 and now)
+        self.assertEqual([each["result"]["index"] for each in samples], [0, 1, 2, 3])
+
+        # Whoever comes later reads the same from the files.
+        page.ask("act", run=run, action="stop")
+        self.assertEqual(launch.wait(60), 0)
+        _, url = self.view("out")
+        past = self.page(url)
+        name = past.ask("runs")[0]["run"]
+        eventually(lambda: self.state(past, name)["state"] == "ended")
+        self.assertEqual({(each["of"], each["name"]) for each in past.ask("histograms", run=name)}, names)
+        self.assertEqual(past.ask("confusion", run=name)["counts"], matrix["counts"])
+        self.assertEqual([each["result"] for each in past.ask("samples", run=name)],
+                         [each["result"] for each in samples])
+
     def test_mistakes_are_one_clear_sentence(self):
         (self.folder / "empty").mkdir()
         for arguments, code, text in (
