@@ -155,7 +155,9 @@ TEST(HistogramShelfTest, AnUnknownNameIsAnsweredWithTheNearestOne) {
   const auto [code, text] =
       trainyard::testing::error_of([&] { shelf.series(HistogramOf::kWeights, "hiden.weight", 64); });
   EXPECT_EQ(code, Code::kNotFound);
-  EXPECT_EQ(text, "the run has no histogram of weights named 'hiden.weight'; did you mean 'hidden.weight'? known: hidden.weight");
+  EXPECT_EQ(
+      text,
+      "the run has no histogram of weights named 'hiden.weight'; did you mean 'hidden.weight'? known: hidden.weight");
 }
 
 Confusion confusion(std::uint64_t step, std::vector<std::uint64_t> counts, std::uint32_t rank = 0) {
