@@ -14,16 +14,18 @@ const Series* MetricsTable::find(std::string_view name) const {
 
 // Seen from the end: a step that falls shows that a later launch begins behind it. Everything before it that is not
 // smaller than its first step was done again.
-std::vector<bool> rows_in_effect(const MetricsTable& table) {
-  std::vector<bool> in_effect(table.rows(), true);
+std::vector<bool> rows_in_effect(const std::vector<std::uint64_t>& steps) {
+  std::vector<bool> in_effect(steps.size(), true);
   std::uint64_t bound = std::numeric_limits<std::uint64_t>::max();
-  for (std::size_t row = table.rows(); row-- > 0;) {
-    const bool falls = row + 1 < table.rows() && table.steps[row + 1] < table.steps[row];
-    if (falls) bound = std::min(bound, table.steps[row + 1]);
-    in_effect[row] = table.steps[row] < bound;
+  for (std::size_t row = steps.size(); row-- > 0;) {
+    const bool falls = row + 1 < steps.size() && steps[row + 1] < steps[row];
+    if (falls) bound = std::min(bound, steps[row + 1]);
+    in_effect[row] = steps[row] < bound;
   }
   return in_effect;
 }
+
+std::vector<bool> rows_in_effect(const MetricsTable& table) { return rows_in_effect(table.steps); }
 
 namespace {
 

@@ -38,6 +38,8 @@ struct MetricsTable {
 
 /// Returns for each row whether it is part of the newest history: rows whose step a later launch reached again are not.
 std::vector<bool> rows_in_effect(const MetricsTable& table);
+/// Returns the same for rows with these steps.
+std::vector<bool> rows_in_effect(const std::vector<std::uint64_t>& steps);
 
 /// A value of a metric, and where it stands.
 struct MetricPoint {

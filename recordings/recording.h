@@ -18,6 +18,10 @@ inline constexpr const char* kRunMetadata = "trainyard.run";
 /// The metadata record that is written last: what arrived and what was missed.
 inline constexpr const char* kCountsMetadata = "trainyard.counts";
 
+/// A fact of the run: its components as JSON, a list of {"component", "plugin", "process", "rank", "inputs",
+/// "outputs"}, in which the last two are lists of topics.
+inline constexpr const char* kComponentsKey = "components";
+
 /// The keys of a channel's metadata. There is one channel for each topic and sending component.
 inline constexpr const char* kTypeKey = "type";                ///< The name of the message type.
 inline constexpr const char* kFingerprintKey = "fingerprint";  ///< Its fingerprint, as 16 hexadecimal digits.

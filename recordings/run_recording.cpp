@@ -40,6 +40,26 @@ std::vector<std::string> chosen_topics(zmq::context_t& context, const visitors::
   return chosen;
 }
 
+json topics_of(const json& node, const char* ports) {
+  json topics = json::array();
+  for (const json& port : node.value(ports, json::array())) topics.push_back(port.value("topic", ""));
+  return topics;
+}
+
+/// Describes the components for readers that want to know who receives what. `nodes` is the registry's answer.
+std::string describe(const json& nodes) {
+  json list = json::array();
+  for (const json& node : nodes) {
+    list.push_back({{"component", node.value("component", "")},
+                    {"plugin", node.value("plugin", "")},
+                    {"process", node.value("process", "")},
+                    {"rank", node.value("rank", json())},
+                    {"inputs", topics_of(node, "inputs")},
+                    {"outputs", topics_of(node, "outputs")}});
+  }
+  return list.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 }  // namespace
 
 RunRecording::RunRecording(zmq::context_t& context, visitors::RunInfo run, RunRecordingOptions options)
@@ -48,6 +68,7 @@ RunRecording::RunRecording(zmq::context_t& context, visitors::RunInfo run, RunRe
   options.files.run["run"] = run.run;
   options.files.run["name"] = run.name;
   options.files.run["launch file"] = run.file;
+  options.files.run[kComponentsKey] = description_;
   options.files.run["payloads"] = options.payloads ? "inline" : "none";
   options.files.component_name = [this](std::uint32_t source) {
     const auto component = components_.find(source);
@@ -61,7 +82,9 @@ RunRecording::RunRecording(zmq::context_t& context, visitors::RunInfo run, RunRe
 void RunRecording::learn_names() {
   visitors::RegistryClient registry(context_, watch_.run().registry);
   std::uint32_t index = 0;
-  for (const json& node : registry.ask("nodes")) components_[index++] = node.value("component", "");
+  const json nodes = registry.ask("nodes");
+  for (const json& node : nodes) components_[index++] = node.value("component", "");
+  description_ = describe(nodes);
   for (const json& topic : registry.ask("topics")) {
     for (const json& publisher : topic.value("publishers", json::array())) {
       processes_[publisher.value("endpoint", "")] = publisher.value("process", "");

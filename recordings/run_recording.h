@@ -55,6 +55,7 @@ class RunRecording {
   zmq::context_t& context_;
   visitors::Watch watch_;
   std::map<std::uint32_t, std::string> components_;  ///< By index in the plan.
+  std::string description_;                          ///< What kComponentsKey says.
   std::map<std::string, std::string> processes_;     ///< By the address of the gateway.
   std::map<std::pair<const visitors::Stream*, std::string>, std::shared_ptr<const Feed>> feeds_;
   std::unique_ptr<Recorder> recorder_;

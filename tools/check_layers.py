@@ -28,7 +28,7 @@ ALLOWED = {
     "archive": {"messages", "core"},
     "recordings": {"messages", "core", "visitors"},
     "web": {"messages", "core"},
-    "viewer": {"messages", "core", "visitors", "web"},
+    "viewer": {"messages", "core", "visitors", "archive", "recordings", "web"},
     "collectives": {"messages", "core"},
     "tensors": {"messages", "core"},
     "accelerators": {"messages", "core", "tensors"},

@@ -58,10 +58,23 @@ bool matches(const LogRecord& record, const LogRequest& request) {
 
 }  // namespace
 
+Sample sample_of(const json& prediction) {
+  Sample sample{prediction.at("step"), prediction.at("title"), prediction.at("text")};
+  for (const json& tensor : prediction.at("tensors")) {
+    sample.tensors.push_back({{"dtype", tensor.at("dtype")}, {"shape", tensor.at("shape")}});
+  }
+  return sample;
+}
+
 json json_of(const Change& change) {
   return {{"time_ns", change.time_ns}, {"step", change.step}, {"component", change.component},
           {"name", change.name},       {"from", change.from}, {"to", change.to},
           {"who", change.who}};
+}
+
+Change change_of(const json& object) {
+  return {object.at("time_ns"), object.at("step"), object.at("component"), object.at("name"),
+          object.at("from"),    object.at("to"),   object.at("who")};
 }
 
 json json_of(const Alert& alert) {
@@ -149,6 +162,11 @@ void Book::add(Change change) {
 void Book::add(Alert alert) {
   const std::lock_guard lock(mutex_);
   alerts_.add(std::move(alert));
+}
+
+void Book::drop_repeated_steps() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [stage, columns] : stages_) columns.drop_repeated_steps();
 }
 
 void Book::set_phase(RunPhase phase, const std::string& message) {

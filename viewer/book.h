@@ -69,6 +69,9 @@ class Book {
   void add(const Confusion& confusion);
   void add(Change change);
   void add(Alert alert);
+  /// Leaves out rows of metrics whose steps were repeated later; for a directory to which several launches have
+  /// written.
+  void drop_repeated_steps();
   void set_phase(RunPhase phase, const std::string& message = "");
   void set_graph(nlohmann::json graph);
   void set_hyperparameters(nlohmann::json map);

@@ -4,16 +4,20 @@
 #include <algorithm>
 #include <bit>
 
+#include "archive/metrics_table.h"
+
 namespace trainyard::viewer {
 namespace {
 
 constexpr std::uint64_t kAbsentBits = 0x7ff8'0000'0ab5'e47e;
 
-/// Keeps every second element.
+/// Keeps only the elements of these rows.
 template <class T>
-void halve(std::vector<T>& values) {
+void filter(std::vector<T>& values, const std::vector<bool>& rows) {
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < values.size(); i += 2) values[kept++] = values[i];
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (rows[i]) values[kept++] = values[i];
+  }
   values.resize(kept);
 }
 
@@ -71,13 +75,26 @@ void Columns::insert_at(std::size_t row, const Metrics& metrics, std::int64_t ti
   samples_ascend_ = samples_ascend_ && ascends(samples_);
 }
 
+void Columns::drop_repeated_steps() {
+  if (steps_ascend_) return;
+  keep(archive::rows_in_effect(std::vector<std::uint64_t>(steps_.begin(), steps_.end())));
+  steps_ascend_ = std::ranges::is_sorted(steps_);
+  samples_ascend_ = std::ranges::is_sorted(samples_);
+}
+
 void Columns::thin() {
-  halve(steps_);
-  halve(times_us_);
-  halve(times_);
-  halve(samples_);
+  std::vector<bool> every_second(rows());
+  for (std::size_t i = 0; i < every_second.size(); i += 2) every_second[i] = true;
+  keep(every_second);
+}
+
+void Columns::keep(const std::vector<bool>& rows) {
+  filter(steps_, rows);
+  filter(times_us_, rows);
+  filter(times_, rows);
+  filter(samples_, rows);
   for (Column& column : columns_) {
-    halve(column.values);
+    filter(column.values, rows);
     column.present =
         static_cast<std::size_t>(std::ranges::count_if(column.values, [](double value) { return !is_absent(value); }));
   }

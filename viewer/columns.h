@@ -37,6 +37,9 @@ class Columns {
   /// is put in its place.
   bool add(const Metrics& metrics);
 
+  /// Leaves out the rows that are not part of the newest history (archive::rows_in_effect).
+  void drop_repeated_steps();
+
   std::size_t rows() const { return steps_.size(); }
   const std::vector<double>& steps() const { return steps_; }
   const std::vector<double>& times() const { return times_; }  ///< In seconds since 1970.
@@ -51,6 +54,8 @@ class Columns {
  private:
   Column* column(const std::string& name);
   void insert_at(std::size_t row, const Metrics& metrics, std::int64_t time_us);
+  /// Keeps only these rows.
+  void keep(const std::vector<bool>& rows);
   void thin();
 
   std::vector<double> steps_;

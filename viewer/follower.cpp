@@ -22,6 +22,7 @@
 #include "messages/run_state.h"
 #include "viewer/clock.h"
 #include "viewer/graph.h"
+#include "viewer/past_run.h"
 #include "viewer/rules.h"
 #include "viewer/run_file.h"
 #include "visitors/run_observer.h"
@@ -60,17 +61,6 @@ std::optional<T> decoded(const visitors::Received& received) {
   const std::vector<Buffer> none(received.payloads.size());
   decode(message, received.bytes(), none);
   return message;
-}
-
-/// The bytes of the tensors were not requested, so the message is not decoded into the struct, which would refer to
-/// them.
-Sample sample_of(const visitors::Received& message) {
-  const json prediction = json::parse(json_from_binary(message.stream->schema, message.bytes()));
-  Sample sample{.step = prediction.at("step"), .title = prediction.at("title"), .text = prediction.at("text")};
-  for (const json& tensor : prediction.at("tensors")) {
-    sample.tensors.push_back({{"dtype", tensor.at("dtype")}, {"shape", tensor.at("shape")}});
-  }
-  return sample;
 }
 
 /// Puts the values of a parameter into a flat map: "accelerator_host.model.plugin".
@@ -161,13 +151,14 @@ class Follower::Work {
 
   void take(const visitors::Received& message) {
     if (const auto metrics = decoded<Metrics>(message)) {
-      for (const auto& rule : rules_) rule->on_metrics(*metrics);
       put(*metrics);
     } else if (const auto record = decoded<LogRecord>(message)) {
       note_error(*record);
       put(*record);
     } else if (message.stream->fingerprint == message_type<Prediction>().fingerprint) {
-      book_.add(sample_of(message));
+      // The bytes of the tensors were not requested, so the message is not decoded into the struct, which would refer
+      // to them.
+      book_.add(sample_of(json::parse(json_from_binary(message.stream->schema, message.bytes()))));
     } else if (const auto histograms = decoded<Histograms>(message)) {
       book_.add(*histograms);
     } else if (const auto confusion = decoded<Confusion>(message)) {
@@ -200,14 +191,17 @@ class Follower::Work {
   }
 
   void enter(const Metrics& metrics) {
-    book_.add(metrics);
+    if (book_.add(metrics)) apply_rules(metrics);
     if (book_.phase() == RunPhase::kStarting) book_.set_phase(RunPhase::kRunning);
   }
   void enter(const LogRecord& record) { book_.add(record); }
 
+  // Alerts of the past are shown, but nobody is told of them again.
   void catch_up() {
-    if (file_->read(kSliceBytes, book_)) return;
-    if (insights_->read(kSliceBytes, book_)) return;
+    silent_ = true;
+    const bool more = read_file();
+    silent_ = false;
+    if (more) return;
     caught_up_ = true;
     for (const auto& enter : waiting_) enter();
     waiting_.clear();
@@ -227,10 +221,7 @@ class Follower::Work {
     next_poll_ = Clock::now() + (begins ? kShortLook : kPollInterval);
     observer_.ask(watched_ ? visitors::Accounting::kOn : visitors::Accounting::kOff);
     // The file has what was missed as a message.
-    if (caught_up_) {
-      file_->read(kSliceBytes, book_);
-      insights_->read(kSliceBytes, book_);
-    }
+    if (caught_up_) read_file();
   }
 
   void on_observation(const visitors::Observation& observation) {
@@ -238,8 +229,18 @@ class Follower::Work {
     const bool active = std::ranges::all_of(
         observation.nodes, [](const auto& each) { return each.state == "active" || each.plugin.empty(); });
     if (active && book_.phase() == RunPhase::kStarting) book_.set_phase(RunPhase::kRunning);
-    if (active && !std::exchange(asked_parameters_, true)) ask_parameters(observation);
+    if (active && !std::exchange(knows_parameters_, true)) find_hyperparameters(observation);
     book_.set_graph(graph_of(observation, now_ns()));
+  }
+
+  /// Returns whether there is more to read.
+  bool read_file() {
+    if (file_->read(kSliceBytes, book_, [this](const Metrics& metrics) { apply_rules(metrics); })) return true;
+    return insights_->read(kSliceBytes, book_);
+  }
+
+  void apply_rules(const Metrics& metrics) {
+    for (const auto& rule : rules_) rule->on_metrics(metrics);
   }
 
   void apply_rules(const visitors::Observation& observation) {
@@ -250,6 +251,17 @@ class Follower::Work {
       poll.dropped[fmt::format("{} -> {} ({})", edge.from, edge.to, edge.topic)] = edge.dropped;
     }
     for (const auto& rule : rules_) rule->on_poll(poll);
+  }
+
+  /// The record of the launch has what the user has chosen. A run without a record is asked for all its parameters.
+  void find_hyperparameters(const visitors::Observation& observation) {
+    try {
+      const auto record = record_of_launch(identity_.directory, identity_.run);
+      if (record) return book_.set_hyperparameters(hyperparameters_of(*record));
+    } catch (const Error&) {
+      // As without a record.
+    }
+    ask_parameters(observation);
   }
 
   void ask_parameters(const visitors::Observation& observation) {
@@ -272,7 +284,7 @@ class Follower::Work {
 
   void raise(Alert alert) {
     book_.add(alert);
-    follower_.on_alert_(identity_, alert);
+    if (!silent_) follower_.on_alert_(identity_, alert);
   }
 
   /// Returns whether the launcher died before its processes had ended. They end in order even then, and say so. A
@@ -290,16 +302,30 @@ class Follower::Work {
     while (visitors::is_alive(follower_.run_) && Clock::now() < until && !follower_.stop_) {
       std::this_thread::sleep_for(20ms);
     }
-    while (file_->read(kSliceBytes, book_) || insights_->read(kSliceBytes, book_)) {
+    while (read_file()) {
     }
     for (const auto& enter : waiting_) enter();
-    if (killed && error_.empty()) {
-      book_.set_phase(RunPhase::kKilled, "the launcher was killed");
-    } else if (!error_.empty()) {
-      book_.set_phase(RunPhase::kFailed, error_);
-    } else {
-      book_.set_phase(RunPhase::kEnded);
+    const Ending ending = recorded_ending().value_or(observed_ending(killed));
+    book_.set_phase(ending.phase, ending.message);
+  }
+
+  /// What the launcher has recorded is right. A run without an output directory has no record.
+  std::optional<Ending> recorded_ending() const {
+    try {
+      const auto record = record_of_launch(identity_.directory, identity_.run);
+      if (!record) return {};
+      Ending ending = ending_of(*record);
+      if (is_over(ending.phase)) return ending;
+    } catch (const Error&) {
+      // A record that cannot be read says nothing.
     }
+    return {};
+  }
+
+  Ending observed_ending(bool killed) const {
+    if (!error_.empty()) return {RunPhase::kFailed, error_};
+    if (killed) return {RunPhase::kKilled, "the launcher was killed"};
+    return {RunPhase::kEnded, ""};
   }
 
   Follower& follower_;
@@ -312,9 +338,10 @@ class Follower::Work {
   std::optional<visitors::Watch> watch_;
   std::vector<std::function<void()>> waiting_;
   bool caught_up_ = false;
-  bool asked_parameters_ = false;
+  bool knows_parameters_ = false;
   bool stopping_ = false;  ///< The run has been told to stop.
   std::string error_;      ///< The first error that the run has logged.
+  bool silent_ = false;    ///< Alerts are about the past.
   bool watched_ = false;   ///< Somebody looks at the graph.
   Clock::time_point next_poll_{};
 };

@@ -6,52 +6,51 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "messages/error.h"
 #include "messages/nearest.h"
-#include "viewer/run_file.h"
+#include "viewer/past_run.h"
+#include "viewer/recorded_run.h"
 
 namespace trainyard::viewer {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxDepth = 4;
-constexpr std::size_t kMaxFolders = 20'000;
-constexpr std::size_t kPastSliceBytes = 4u << 20;
-
-bool is_output_directory(const fs::path& folder) {
-  std::error_code none;
-  return fs::is_regular_file(folder / "metrics.jsonl", none);
-}
-
-/// Returns the output directories at or below `folder`. Links are not followed.
-std::vector<fs::path> output_directories(const fs::path& folder) {
-  std::vector<fs::path> found;
-  if (is_output_directory(folder)) return {folder};
-  std::error_code error;
-  std::size_t looked_at = 0;
-  auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
-  for (; entry != fs::recursive_directory_iterator() && !error; entry.increment(error)) {
-    if (!entry->is_directory() || entry->is_symlink()) continue;
-    if (++looked_at > kMaxFolders) break;
-    const bool is_run = is_output_directory(entry->path());
-    if (is_run) found.push_back(entry->path());
-    // What is below an output directory, such as checkpoints, is no run.
-    if (is_run || entry.depth() + 1 >= kMaxDepth) entry.disable_recursion_pending();
-  }
-  return found;
-}
-
-Identity identity_of(const fs::path& directory) {
+std::int64_t created_ns(const std::string& directory) {
   struct stat status {};
-  Identity identity{.run = directory.string(),
-                    .name = directory.filename().string(),
-                    .directory = directory.string(),
+  return ::stat(directory.c_str(), &status) == 0 ? status.st_ctim.tv_sec * 1'000'000'000LL : 0;
+}
+
+Identity identity_of(const archive::RunRecord& record) {
+  Identity identity{.run = record.directory,
+                    .name = fs::path(record.directory).filename(),
+                    .directory = record.directory,
                     .source = "past"};
-  if (::stat(identity.directory.c_str(), &status) == 0) identity.started_ns = status.st_ctim.tv_sec * 1'000'000'000LL;
+  if (const archive::LaunchRecord* launch = record.last()) {
+    identity.run = launch->run;
+    identity.name = launch->name;
+    identity.file = launch->file;
+    identity.started_ns = launch->started_ns;
+  } else {
+    identity.started_ns = created_ns(record.directory);
+  }
   return identity;
+}
+
+/// Returns the launch that is writing to the output directory now, if it can be found.
+std::optional<visitors::RunInfo> running_launch(const archive::RunRecord& record) {
+  if (record.last() == nullptr || archive::state_now(*record.last()) != archive::LaunchState::kRunning) return {};
+  try {
+    for (visitors::RunInfo& run : visitors::list_runs()) {
+      if (run.run == record.last()->run) return std::move(run);
+    }
+  } catch (const Error&) {
+    // Launches that cannot be trusted are not followed; what they have written is shown.
+  }
+  return {};
 }
 
 }  // namespace
@@ -86,28 +85,76 @@ void Library::make_room() {
 
 void Library::open_folder(const std::string& folder) {
   std::error_code none;
-  if (!fs::is_directory(folder, none)) throw Error(Code::kNotFound, "there is no folder {}", folder);
-  const std::vector<fs::path> directories = output_directories(fs::canonical(folder));
-  if (directories.empty()) {
-    throw Error(Code::kInvalidArgument, "{} contains no run: no metrics.jsonl in it or in folders below it", folder);
+  const fs::path whole = fs::canonical(folder, none);
+  const std::vector<archive::RunRecord> records = archive::find_runs(none ? folder : whole.string());
+  const std::vector<std::string> recordings =
+      archive::is_output_directory(whole) ? std::vector<std::string>() : recordings_in(whole);
+  if (records.empty() && recordings.empty()) {
+    throw Error(
+        Code::kInvalidArgument,
+        "{} contains no run: neither it nor a folder below it has launches/, metrics or checkpoints/, and it has no "
+        "recording",
+        folder);
   }
   std::vector<std::shared_ptr<Book>> books;
-  const std::lock_guard lock(mutex_);
-  for (const fs::path& directory : directories) {
-    if (entries_.size() >= kMaxRuns || entries_.contains(directory)) continue;
-    books.push_back(std::make_shared<Book>(identity_of(directory)));
-    entries_[directory] = {books.back(), nullptr};
-  }
-  ++revision_;
-  readers_.emplace_back([books = std::move(books)](const std::stop_token& stop) {
-    for (const auto& book : books) {
-      RunFile file(book->identity().directory + "/metrics.jsonl");
-      RunFile insights(book->identity().directory + "/insights.jsonl");
-      while (!stop.stop_requested() && (file.read(kPastSliceBytes, *book) || insights.read(kPastSliceBytes, *book))) {
-      }
-      book->set_phase(RunPhase::kEnded);
+  for (const archive::RunRecord& record : records) {
+    if (const auto live = running_launch(record)) {
+      follow(*live);
+    } else if (auto book = add_past_run(record)) {
+      books.push_back(std::move(book));
     }
+  }
+  read_later([books = std::move(books)](const std::stop_token& stop) {
+    for (const auto& book : books) read_output_directory(book->identity(), *book, stop);
   });
+  for (const std::string& path : recordings) open_recording_or_say(path);
+}
+
+void Library::open_recording(const std::string& path) {
+  const auto recorded = std::make_shared<const RecordedRun>(path);
+  const auto book = add(recorded->identity());
+  if (book == nullptr) return;
+  const Ending ending = recorded->ending();
+  book->set_phase(ending.phase, ending.message);
+  book->set_graph(recorded->graph());
+  read_later(
+      [recorded, book](const std::stop_token& stop) { read_or_say(*book, [&] { recorded->read(*book, stop); }); });
+}
+
+// One damaged file does not hide the others.
+void Library::open_recording_or_say(const std::string& path) {
+  try {
+    open_recording(path);
+  } catch (const Error& error) {
+    const auto book = add({.run = path, .name = fs::path(path).filename(), .directory = path, .source = "recording"});
+    if (book != nullptr) book->set_phase(RunPhase::kUnknown, error.what());
+  }
+}
+
+void Library::read_later(std::function<void(const std::stop_token&)> read) {
+  const std::lock_guard lock(mutex_);
+  readers_.emplace_back(std::move(read));
+}
+
+std::shared_ptr<Book> Library::add_past_run(const archive::RunRecord& record) {
+  auto book = add(identity_of(record));
+  if (book != nullptr) enter_record(record, *book);
+  return book;
+}
+
+std::shared_ptr<Book> Library::add(Identity identity) {
+  const std::lock_guard lock(mutex_);
+  if (entries_.size() >= kMaxRuns) return nullptr;
+  if (const auto known = entries_.find(identity.run); known != entries_.end()) {
+    if (known->second.book->identity().directory == identity.directory) return nullptr;
+    // Another run had the same name, on another host or at another time, or this is a recording of the run.
+    identity.run = identity.directory;
+    if (entries_.contains(identity.run)) return nullptr;
+  }
+  auto book = std::make_shared<Book>(identity);
+  entries_[identity.run] = {book, nullptr};
+  ++revision_;
+  return book;
 }
 
 Library::Entry Library::find(const std::string& run) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "archive/run_record.h"
 #include "viewer/book.h"
 #include "viewer/follower.h"
 #include "visitors/run_info.h"
@@ -31,9 +33,12 @@ class Library {
 
   /// Follows a running launch, unless it is followed already.
   void follow(const visitors::RunInfo& run);
-  /// Opens the past runs below a folder: every output directory with a `metrics.jsonl`. They are read on a thread of
-  /// their own. Throws kNotFound if there is no such folder, and kInvalidArgument if it contains no run.
+  /// Opens the past runs in a folder and below it. They are read on a thread of their own. A run that is still under
+  /// way is followed instead. Throws kNotFound if there is no such folder, and kInvalidArgument if it contains no run.
   void open_folder(const std::string& folder);
+
+  /// Opens a recording, unless it is open already. It is read on a thread of its own. Throws as RecordedRun does.
+  void open_recording(const std::string& path);
 
   /// Returns the run whose full name is `run`. Throws kNotFound with the nearest name.
   Entry find(const std::string& run) const;
@@ -46,6 +51,12 @@ class Library {
 
  private:
   void make_room();
+  /// Returns the book of a new run, or null if the run is there already or there is no room for it.
+  std::shared_ptr<Book> add(Identity identity);
+  std::shared_ptr<Book> add_past_run(const archive::RunRecord& record);
+  void open_recording_or_say(const std::string& path);
+  /// Calls a function on a thread of its own.
+  void read_later(std::function<void(const std::stop_token&)> read);
 
   OnAlert on_alert_;
   mutable std::mutex mutex_;

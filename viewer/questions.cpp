@@ -201,6 +201,7 @@ void act(const Call& call) {
     json answer = registry.call("strategy_manager", action, body);
     if (action == "pause") book.set_phase(RunPhase::kPaused);
     if (action == "go_on") book.set_phase(RunPhase::kRunning);
+    keep(book, {now_ns(), book.step(), "strategy_manager", action, {}, {}, who});
     return answer;
   });
 }

@@ -14,9 +14,20 @@
 namespace trainyard::viewer {
 
 /// What a run is doing, or how it ended.
-enum class RunPhase : std::uint8_t { kStarting, kRunning, kPaused, kEnded, kFailed, kKilled };
+enum class RunPhase : std::uint8_t {
+  kStarting,
+  kRunning,
+  kPaused,
+  kEnded,
+  kFailed,
+  kInterrupted,  ///< A user stopped it.
+  kKilled,       ///< The launcher was killed.
+  kUnknown,      ///< It is over, and nothing says how it ended.
+  kRecording,    ///< What is shown comes from a recording, which need not know how the run ended.
+};
 constexpr auto words_of(RunPhase) {
-  return words("state of a run", "starting", "running", "paused", "ended", "failed", "killed");
+  return words("state of a run", "starting", "running", "paused", "ended", "failed", "interrupted", "killed", "unknown",
+               "recording");
 }
 inline bool is_over(RunPhase phase) { return phase >= RunPhase::kEnded; }
 
@@ -31,7 +42,10 @@ struct Sample {
   nlohmann::json result;
 };
 
-/// A parameter that somebody changed through the viewer.
+/// Reads a Prediction in its JSON form. Throws nlohmann::json::exception.
+Sample sample_of(const nlohmann::json& prediction);
+
+/// A parameter that somebody changed through the viewer, or an action such as "pause", which has no values.
 struct Change {
   std::int64_t time_ns = 0;
   std::uint64_t step = 0;
@@ -59,6 +73,8 @@ struct Alert {
 };
 
 nlohmann::json json_of(const Change& change);
+/// Reads what json_of() has made. Throws nlohmann::json::exception.
+Change change_of(const nlohmann::json& object);
 nlohmann::json json_of(const Alert& alert);
 
 /// The newest elements of a sequence, with their numbers: 0 for the first that was ever added. Older ones are

@@ -68,20 +68,20 @@ bool RunFile::open() {
   return file_ >= 0;
 }
 
-bool RunFile::read(std::size_t bytes, Book& book) {
+bool RunFile::read(std::size_t bytes, Book& book, const OnMetrics& on_metrics) {
   if (!open()) return false;
   const std::size_t old = unread_.size();
   unread_.resize(old + bytes);
   const ssize_t got = ::read(file_, unread_.data() + old, bytes);
   unread_.resize(old + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  take_lines(book);
+  take_lines(book, on_metrics);
   return got == static_cast<ssize_t>(bytes);
 }
 
-void RunFile::take_lines(Book& book) {
+void RunFile::take_lines(Book& book, const OnMetrics& on_metrics) {
   std::size_t begin = 0, end;
   while ((end = unread_.find('\n', begin)) != std::string::npos) {
-    if (!std::exchange(skipping_, false)) take(std::string_view(unread_).substr(begin, end - begin), book);
+    if (!std::exchange(skipping_, false)) take(std::string_view(unread_).substr(begin, end - begin), book, on_metrics);
     begin = end + 1;
   }
   unread_.erase(0, begin);
@@ -91,7 +91,7 @@ void RunFile::take_lines(Book& book) {
   ++damaged_;
 }
 
-void RunFile::take(std::string_view text, Book& book) {
+void RunFile::take(std::string_view text, Book& book, const OnMetrics& on_metrics) {
   const std::optional<json> line = parse_bounded_json(text);
   try {
     if (!line || !line->is_object()) throw Error(Code::kCorrupt, std::string("not an object"));
@@ -99,7 +99,8 @@ void RunFile::take(std::string_view text, Book& book) {
     if (time_ns < from_ns_) return;
     const auto kind = line->at("kind").get<std::string>();
     if (kind == "metrics") {
-      book.add(metrics_of(*line, time_ns));
+      const Metrics metrics = metrics_of(*line, time_ns);
+      if (book.add(metrics) && on_metrics) on_metrics(metrics);
     } else if (kind == "log") {
       const auto level = find_by_name<LogLevel>(line->at("level").get<std::string>());
       book.add(LogRecord{time_ns, level.value_or(LogLevel::kInfo), line->at("component"), line->at("text")});

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,8 @@ namespace trainyard::viewer {
 /// message, is not added twice.
 class RunFile {
  public:
+  using OnMetrics = std::function<void(const Metrics&)>;
+
   /// Lines that are older than `from_ns` (nanoseconds since 1970) are left out: they belong to an earlier launch that
   /// used the same directory.
   RunFile(std::string path, std::int64_t from_ns = 0);
@@ -25,14 +28,16 @@ class RunFile {
 
   /// Reads at most about `bytes` and returns whether there is more to read now. A file that does not exist yet is
   /// empty, and so is anything that is not a regular file. Lines that cannot be understood are left out.
-  bool read(std::size_t bytes, Book& book);
+  ///
+  /// `on_metrics` is called for every row of metrics that the book did not have.
+  bool read(std::size_t bytes, Book& book, const OnMetrics& on_metrics = {});
 
   std::uint64_t damaged_lines() const { return damaged_; }
 
  private:
   bool open();
-  void take_lines(Book& book);
-  void take(std::string_view line, Book& book);
+  void take_lines(Book& book, const OnMetrics& on_metrics);
+  void take(std::string_view line, Book& book, const OnMetrics& on_metrics);
 
   std::string path_;
   std::int64_t from_ns_;

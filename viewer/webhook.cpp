@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMaxWaiting = 64;
+constexpr std::size_t kMaxQueued = 64;
 constexpr std::chrono::seconds kDeadline{5};
 
 /// A socket that never waits longer than its deadline.
@@ -112,7 +112,7 @@ Webhook::~Webhook() {
 
 bool Webhook::send(std::string body) {
   const std::lock_guard lock(mutex_);
-  if (queue_.size() >= kMaxWaiting) return false;
+  if (queue_.size() >= kMaxQueued) return false;
   queue_.push_back(std::move(body));
   changed_.notify_all();
   return true;

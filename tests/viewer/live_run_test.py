@@ -184,12 +184,15 @@ class LiveRunTest(unittest.TestCase):
         eventually(lambda: self.state(page, run)["step"] > paused_at)
         self.assertEqual(self.state(page, run)["state"], "running")
         self.assertIn("text", page.ask("act", run=run, action="checkpoint"))
+        self.assertEqual([(each["name"], each["who"]) for each in page.ask("changes", run=run)[1:]],
+                         [(name, "viewer (control)") for name in ("pause", "go_on", "checkpoint")])
 
         # Still every step exactly once, also after everything that has happened.
         eventually(lambda: self.complete(self.loss(page, run)))
         page.ask("act", run=run, action="stop")
         ended = eventually(lambda: (now := self.state(page, run))["state"] == "ended" and now)
         self.assertEqual(ended["live"], False)
+        self.assertIn("stopped by viewer (control)", ended["message"])
         self.assertEqual(self.loss(page, run)["rows"], self.written())
 
     def test_a_watcher_cannot_change_the_run_and_a_killed_run_is_shown_as_killed(self):
@@ -216,9 +219,11 @@ class LiveRunTest(unittest.TestCase):
         _, url = self.view("out")
         past = self.page(url)
         name = past.ask("runs")[0]["run"]
-        curve = eventually(lambda: (now := past.ask("series", run=name)) and
-                           self.state(past, name)["state"] == "ended" and self.loss(past, name))
-        self.assertEqual(curve["rows"], self.written())
+        self.assertEqual(name, run, "a run has the same name when it is over")
+        shown = self.state(past, name)
+        self.assertEqual((shown["source"], shown["state"], shown["live"]), ("past", "killed", False))
+        eventually(lambda: past.ask("series", run=name) and self.loss(past, name)["rows"] == self.written())
+        eventually(lambda: past.ask("hyperparameters", run=name).get("optimizer.lr") == 0.001)
 
     def test_a_viewer_that_stands_still_changes_nothing(self):
         self.launch()
@@ -302,7 +307,7 @@ class LiveRunTest(unittest.TestCase):
                 (["--address", "0.0.0.0"], 2, "allowed only with TLS"),
                 (["nothing"], 3, "no launch"),
                 (["empty"], 2, "contains no run"),
-                (["seen.toml"], 2, "is a file"),
+                (["seen.toml"], 2, "seen.toml is no recording"),
                 (["--webhook", "ftp://x"], 2, "the webhook 'ftp://x' is not allowed"),
                 (["--page", "nowhere"], 3, "there is no folder nowhere")):
             done = subprocess.run([PROGRAM, "view", *arguments], cwd=self.folder, env=self.environment, timeout=30,

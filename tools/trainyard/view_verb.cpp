@@ -38,14 +38,22 @@ sigset_t ending_signals() {
   return signals;
 }
 
-/// What a word of the command line names: a folder with past runs, or a running launch.
+void show_file(viewer::Library& library, const std::string& path) {
+  if (!path.ends_with(".mcap")) {
+    throw Error(
+        Code::kInvalidArgument,
+        "{} is no recording, whose name ends with .mcap; the viewer also opens running launches by their names, "
+        "and folders with past runs",
+        path);
+  }
+  library.open_recording(std::filesystem::canonical(path));
+}
+
+/// What a word of the command line names: a folder with past runs, a recording, or a running launch.
 void show_one(viewer::Library& library, const std::string& word) {
   std::error_code none;
   if (std::filesystem::is_directory(word, none)) return library.open_folder(word);
-  if (std::filesystem::exists(word, none)) {
-    throw Error(Code::kInvalidArgument,
-                "{} is a file; the viewer opens running launches by their names, and folders with past runs", word);
-  }
+  if (std::filesystem::exists(word, none)) return show_file(library, word);
   library.follow(visitors::find_run(word));
 }
 
@@ -116,13 +124,13 @@ int view(const ViewArguments& arguments) {
 }  // namespace
 
 void add_view(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("view", "Show running launches and past runs in a browser");
+  CLI::App* verb = app.add_subcommand("view", "Show running launches, past runs and recordings in a browser");
   verb->footer(
       "Without WHAT, all running launches are shown, also those that start later, and the past runs below runs/.\n"
-      "Examples:\n  trainyard view\n  trainyard view mnist runs/mnist-old\n"
+      "Examples:\n  trainyard view\n  trainyard view mnist runs/mnist-old recording.mcap\n"
       "  trainyard view --address 0.0.0.0 --name node7.example.org --certificate node7.pem --key node7.key");
   const auto arguments = std::make_shared<ViewArguments>();
-  verb->add_option("WHAT", arguments->what, "names of running launches, and folders with past runs");
+  verb->add_option("WHAT", arguments->what, "names of running launches, folders with past runs, and recordings");
   verb->add_option("--port", arguments->port, "the port to listen at (default: a free one)")
       ->check(CLI::Range(0, 65535))
       ->type_name("PORT");

@@ -131,7 +131,7 @@ export function mockRuns() {
     make('mnist-2ab', { step: 1120, total_steps: 1120 }, 27, images(1120, 0.97), { sampleCount: 24, sample: digits, hyperparameters: hyperparametersOf('mnist', 0.01, 128, 2) }),
     make('mnist-7qq', { step: 640, total_steps: 1120, state: 'failed', message: 'component \'data_loader\': sample 57: train-images-idx3-ubyte.gz ends in the middle of an image' }, 30, images(1120, 0.95), { hyperparameters: hyperparametersOf('mnist', 0.002) }),
     make('cifar10-b0t', { step: 9_300, total_steps: 39_000, state: 'killed', message: 'process \'main\' was ended by signal 9 (out of memory?)' }, 52, images(39_000, 0.92), { classes: Array.from({ length: 100 }, (_, index) => `class ${index}`) }),
-    make('cifar10-a41', { step: 39_000, total_steps: 39_000, source: 'recording', directory: '/home/user/recordings/cifar10-a41.mcap' }, 75, images(39_000, 0.93), { graph: { ranks: 1, stepsPerSecond: 60, timed: false } }),
+    make('cifar10-a41', { step: 39_000, total_steps: 39_000, source: 'recording', state: 'recording', message: 'the run has ended', directory: '/home/user/recordings/cifar10-a41.mcap' }, 75, images(39_000, 0.93), { graph: { ranks: 1, stepsPerSecond: 60, timed: false } }),
     ...Array.from({ length: 14 }, (_, index) => make(`sweep-lr-${String(index).padStart(2, '0')}`, { step: 5000, total_steps: 5000, name: 'sweep' }, 100 + index, images(5000, 0.9 + index * 0.005), { hyperparameters: hyperparametersOf('mnist', 0.0005 * 1.5 ** index, 64, index) })),
   ];
   const bad = make(hostile, { state: 'running', live: true, source: 'live', step: 5_000, total_steps: null, name: hostile, file: 'a-very-long-name-of-a-launch-file-that-nobody-should-ever-choose-but-somebody-will.toml', message: '' }, 6, [

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { LiveRun, read } from './live_run';
 
 // Drives the built page in a real browser against the real server and a real training run, in the order of the tests:
@@ -29,14 +29,16 @@ beforeAll(async () => {
   const program = process.env['TRAINYARD_PROGRAM'];
   if (!program) throw new Error('TRAINYARD_PROGRAM must name the program trainyard');
   run = new LiveRun(program);
+  browser = await chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+  return async () => {
+    await browser.close();
+    await run.end();
+  };
+});
+beforeAll(async () => {
   run.launch();
   await vi.waitFor(() => expect(run.reports().length, run.said()).toBeGreaterThan(50), { timeout: 60_000 });
   address = await run.view();
-  browser = await chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
-});
-afterAll(async () => {
-  await browser?.close();
-  await run?.end();
 });
 
 beforeEach(async () => {

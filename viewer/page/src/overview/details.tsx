@@ -68,6 +68,14 @@ function RunDetails({ graph, model, onSelect }: Omit<Props, 'selection'>) {
           <dd>
             <StatePill state={shown.state} />
           </dd>
+          {shown.message && (
+            <>
+              <dt>Reason</dt>
+              <dd>
+                <Foreign>{shown.message}</Foreign>
+              </dd>
+            </>
+          )}
           <dt>Launch file</dt>
           <dd>
             <Foreign>{shown.file}</Foreign>

@@ -96,17 +96,19 @@ function History({ changes }: { changes: Change[] | null }) {
     <aside class="history" aria-label="Changes">
       <h2>Changes</h2>
       {list.length === 0 ? (
-        <p class="hint">No parameter has been changed since the run began.</p>
+        <p class="hint">Nothing has been changed in a viewer since the run began.</p>
       ) : (
         <ol>
           {list.map((change, index) => (
             <li key={`${change.time_ns} ${index}`}>
               <span class="change-name">
-                <Foreign>{`${change.component}.${change.name}`}</Foreign>
+                <Foreign>{isAction(change) ? (actionNames[change.name] ?? change.name) : `${change.component}.${change.name}`}</Foreign>
               </span>
-              <span class="change-values">
-                <bdi class="old">{value(change.from)}</bdi> → <bdi class="new">{value(change.to)}</bdi>
-              </span>
+              {!isAction(change) && (
+                <span class="change-values">
+                  <bdi class="old">{value(change.from)}</bdi> → <bdi class="new">{value(change.to)}</bdi>
+                </span>
+              )}
               <small title={moment(change.time_ns)}>
                 {change.step !== null && `step ${count(change.step)}, `}
                 {clock(change.time_ns).slice(0, 8)}, <bdi>{change.who}</bdi>
@@ -118,6 +120,10 @@ function History({ changes }: { changes: Change[] | null }) {
     </aside>
   );
 }
+
+const isAction = (change: Change): boolean => change.from === null && change.to === null;
+
+const actionNames: Record<string, string> = { pause: 'Pause', go_on: 'Resume', checkpoint: 'Checkpoint', validate: 'Validate', stop: 'Stop' };
 
 function matching(list: ComponentParameters[], search: string, settableOnly: boolean): ComponentParameters[] {
   const word = search.toLowerCase();

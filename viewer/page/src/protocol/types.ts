@@ -2,7 +2,7 @@
 // What the page and its server say to each other. docs/viewer_protocol.md describes it; unknown numbers are null.
 
 export type Role = 'watch' | 'control';
-export type RunState = 'starting' | 'running' | 'paused' | 'ended' | 'failed' | 'killed';
+export type RunState = 'starting' | 'running' | 'paused' | 'ended' | 'failed' | 'interrupted' | 'killed' | 'unknown' | 'recording';
 export type Topic = 'curves' | 'graph' | 'log' | 'samples' | 'histograms' | 'confusion' | 'alerts' | 'parameters';
 export type Action = 'checkpoint' | 'validate' | 'pause' | 'go_on' | 'stop';
 export type XAxis = 'step' | 'time' | 'samples';

@@ -143,14 +143,20 @@ function Row({ run, names }: { run: Run; names: string[] }) {
       ))}
       <td>
         <bdi title={run.file}>{lastPart(run.file)}</bdi>
-        {seen && <Finals run={run.run} />}
+        {seen && <Finals run={run.run} step={run.step} />}
       </td>
     </tr>
   );
 }
 
-function Finals({ run }: { run: string }) {
-  const { data } = useQuery('series', { run });
+/** Asks for the last values of a run, and again when it has gone on or more of it has been read. */
+function Finals({ run, step }: { run: string; step: number | null }) {
+  const { data, again } = useQuery('series', { run });
+  const asked = useRef(step);
+  useEffect(() => {
+    if (asked.current !== step) again();
+    asked.current = step;
+  }, [step]);
   useEffect(() => {
     if (data) finals.value = new Map(finals.value).set(run, data);
   }, [data]);

@@ -74,7 +74,7 @@ export async function listRuns(): Promise<void> {
 type Push = { state: Run['state']; message: string; step: number | null; total_steps: number | null };
 
 function changed(run: Run, { state, message, step, total_steps }: Push): Run {
-  const over = state === 'ended' || state === 'failed' || state === 'killed';
+  const over = !(state === 'starting' || state === 'running' || state === 'paused');
   return { ...run, state, message, step: step ?? run.step, total_steps: total_steps ?? run.total_steps, live: run.live && !over };
 }
 

@@ -47,7 +47,10 @@ const words: Record<RunState, string> = {
   paused: 'Paused',
   ended: 'Ended',
   failed: 'Failed',
+  interrupted: 'Interrupted',
   killed: 'Killed',
+  unknown: 'Unknown',
+  recording: 'Recording',
 };
 
 export function StatePill({ state }: { state: RunState }) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "viewer/book.h"
+#include "viewer/rules.h"
+
+namespace trainyard::viewer {
+
+/// Enters the alerts that follow from the metrics of a past run, which it sees in their order. A launch that begins at
+/// an earlier step than the one before it ended is no sudden change of the run, so the rules begin anew.
+class PastAlerts {
+ public:
+  explicit PastAlerts(Book& book) : book_(book) { begin(); }
+
+  void see(const Metrics& metrics) {
+    if (metrics.stage == "train" && metrics.step < std::exchange(step_, metrics.step)) begin();
+    for (const auto& rule : rules_) rule->on_metrics(metrics);
+  }
+  void see(const RankMetrics& metrics) {
+    for (const auto& rule : rules_) rule->on_rank(metrics);
+  }
+
+ private:
+  void begin() {
+    rules_ = all_rules([this](Alert alert) { book_.add(std::move(alert)); });
+  }
+
+  Book& book_;
+  std::vector<std::unique_ptr<Rule>> rules_;
+  std::uint64_t step_ = 0;
+};
+
+}  // namespace trainyard::viewer
