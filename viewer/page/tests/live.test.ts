@@ -6,7 +6,7 @@ import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { LiveRun, read } from './live_run';
 
 // Drives the built page in a real browser against the real server and a real training run, in the order of the tests:
-// the last one kills the run. TRAINYARD_PROGRAM names the program, and TRAINYARD_PLUGIN_PATH its plugins.
+// some of them change the run, and the last ones kill it and open what it has left. TRAINYARD_PROGRAM names the program, and TRAINYARD_PLUGIN_PATH its plugins.
 
 interface Frame {
   id?: number;
@@ -86,8 +86,8 @@ test('The token goes from the address into a cookie, and the page shows the comp
   await open('Graph');
   expect(page.url()).not.toContain('token');
   await pill('Running').waitFor();
-  await expect.poll(() => page.locator('.tile').count()).toBe(6);
-  await expect.poll(() => page.locator('.tile .load-text').allTextContents()).toHaveLength(6);
+  await expect.poll(() => page.locator('.tile').count()).toBe(7);
+  await expect.poll(() => page.locator('.tile .load-text').allTextContents()).toHaveLength(7);
   for (const text of await page.locator('.tile .load-text').allTextContents()) expect(text).toMatch(/^busy \d+/);
   // The optimizer has nothing to do until there are gradients.
   await page.locator('.tile', { hasText: 'optimizer' }).click();
@@ -186,6 +186,29 @@ test('A run that is killed says so.', async () => {
   await page.getByRole('alert').getByText(/seen-\w+ was killed\./).waitFor();
   expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
   await page.locator('article[aria-label="Curves of loss"] canvas').waitFor();
+});
+
+test('What is left on disk opens again: how the run ended, its curves, hyperparameters and changes, and the graph of its recording.', async () => {
+  address = await run.view('out');
+  await open('Graph');
+  await pill('Killed').waitFor();
+  await page.locator('.details').getByText('the launcher was killed').waitFor();
+  await expect.poll(() => page.locator('.tile').count()).toBe(7);
+  await page.getByRole('button', { name: 'Curves' }).click();
+  await page.locator('article[aria-label="Curves of loss"] canvas').waitFor();
+  await page.getByRole('radio', { name: 'Hyperparameters' }).click();
+  await page.getByRole('row', { name: /^optimizer\.lr.*0\.001/ }).waitFor();
+  await page.getByRole('button', { name: 'Parameters' }).click();
+  await page.locator('.history').getByText('0.0625').waitFor();
+  await page.locator('.history').getByText('Pause').waitFor();
+});
+
+test('A recording opens by itself.', async () => {
+  address = await run.view('out/recording.mcap');
+  await open('Curves');
+  await pill('Recording').waitFor();
+  await page.locator('article[aria-label="Curves of loss"] canvas').waitFor();
+  expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
 });
 
 /** A page of another server, which tries to show the viewer in a frame. */

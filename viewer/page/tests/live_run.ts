@@ -23,6 +23,10 @@ lr = 0.001
 [component.logger.params]
 console = "off"
 tensorboard = false
+[component.recorder]
+plugin = "recorder"
+[component.recorder.params]
+topics = ["/metrics", "/log"]
 `;
 
 export interface Report {
