@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "messages/spans.h"
 #include "visitors/registry_client.h"
 
 namespace trainyard::recordings {
@@ -33,7 +34,7 @@ std::vector<std::string> chosen_topics(zmq::context_t& context, const visitors::
   std::vector<std::string> chosen;
   for (const json& topic : visitors::RegistryClient(context, run.registry).ask("topics")) {
     const std::string name = topic.value("topic", "");
-    const bool wanted = options.topics.empty() || matches(options.topics, name);
+    const bool wanted = options.topics.empty() ? !is_topic_of_spans(name) : matches(options.topics, name);
     if (wanted && !matches(options.exclude, name)) chosen.push_back(name);
   }
   if (chosen.empty()) throw Error(Code::kInvalidArgument, "every topic is excluded, so nothing would be recorded");

@@ -33,7 +33,7 @@ void LocalSteps::after_update(std::uint64_t step, ArenaEdit& edit) {
 
 void LocalSteps::unite_if_apart(ArenaEdit& edit) {
   if (!std::exchange(apart_, false)) return;
-  const TraceSpan span(trace(), "unite", "communication");
+  const TraceSpan span(trace(), "unite", SpanKind::kCollective);
   const at::NoGradGuard no_gradients;
   unite(edit);
 }

@@ -11,14 +11,14 @@
 namespace trainyard {
 
 at::Tensor Passes::forward(Model& model, const MicroBatch& batch) const {
-  const TraceSpan span(options_.trace, "forward", "compute");
+  const TraceSpan span(options_.trace, "forward", SpanKind::kForward, batch.step);
   const ForwardScope scope = training();
   return loss(model.training_step(batch.data), batch);
 }
 
 /// The weight and the loss scale enter as the seed of the backward pass, so the loss itself needs no further operation.
 at::Tensor Passes::backward(at::Tensor loss, double weight) {
-  const TraceSpan span(options_.trace, "backward", "compute");
+  const TraceSpan span(options_.trace, "backward", SpanKind::kBackward);
   if (!weight_.defined() || weight_value_ != weight) {
     weight_ = at::full({}, weight, loss.options());
     weight_value_ = weight;

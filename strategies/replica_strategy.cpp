@@ -17,7 +17,7 @@ void ReplicaStrategy::prepare() {
   buckets_ = std::make_unique<GradientBuckets>(model().parameters(), arena().layout().entries, arena().gradients(),
                                                kFirstBytes, bucket_bytes(),
                                                [this](const Bucket& bucket, at::Tensor gradients) {
-                                                 const TraceSpan span(trace(), "reduce", "communication");
+                                                 const TraceSpan span(trace(), "reduce", SpanKind::kCollective);
                                                  Work work = reduce(bucket, gradients);
                                                  reductions_.push_back({bucket, std::move(gradients), work});
                                                });
@@ -34,7 +34,7 @@ at::Tensor ReplicaStrategy::compute(const MicroBatch& batch) {
 
 void ReplicaStrategy::complete_gradients() {
   if (!buckets_) return;
-  const TraceSpan span(trace(), "wait for reductions", "communication");
+  const TraceSpan span(trace(), "wait for reductions", SpanKind::kCollective);
   buckets_->flush();
   for (Reduction& reduction : reductions_) {
     reduction.work.wait();

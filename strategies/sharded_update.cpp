@@ -22,7 +22,7 @@ void ShardedUpdate::synchronise(ArenaEdit& edit) {
 
 void ShardedUpdate::gather_parameters(ArenaEdit& edit) {
   if (world_.is_alone()) return;
-  const TraceSpan span(trace_, "gather parameters", "communication");
+  const TraceSpan span(trace_, "gather parameters", SpanKind::kCollective);
   world_.all_gather(edit.parameters(), bounds_of(0, arena_.layout().parameter_bytes)).wait();
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/spans/span_scope.h"
+
 namespace trainyard {
 
 /// A record of what a rank does and when, as a list of events. write() uses Chrome's trace format (a JSON array of
@@ -41,11 +43,16 @@ class StepTrace {
   std::vector<Event> events_;
 };
 
-/// A guard that records one event, which lasts from the construction of the guard to its destruction. `name` and `lane`
-/// are as in StepTrace::add() and must outlive the guard. If `trace` is null, nothing is recorded.
+/// A guard that records one event, which lasts from the construction of the guard to its destruction: in `trace`,
+/// unless that is null, and as a span, while somebody records spans (core/spans/span_scope.h). `name` is a literal. The
+/// lane in `trace` is "communication" for SpanKind::kCollective and "compute" for all other kinds.
 class TraceSpan {
  public:
-  TraceSpan(StepTrace* trace, const char* name, const char* lane) : trace_(trace), name_(name), lane_(lane) {
+  TraceSpan(StepTrace* trace, const char* name, SpanKind kind, std::uint64_t step = 0)
+      : span_(kind, name, step),
+        trace_(trace),
+        name_(name),
+        lane_(kind == SpanKind::kCollective ? "communication" : "compute") {
     if (trace_ != nullptr) begin_ = StepTrace::Clock::now();
   }
   ~TraceSpan() {
@@ -55,6 +62,7 @@ class TraceSpan {
   TraceSpan& operator=(const TraceSpan&) = delete;
 
  private:
+  core::SpanScope span_;
   StepTrace* trace_;
   const char* name_;
   const char* lane_;

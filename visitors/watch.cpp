@@ -4,10 +4,12 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "messages/error.h"
 #include "messages/limits.h"
 #include "messages/nearest.h"
+#include "messages/spans.h"
 
 namespace trainyard::visitors {
 namespace {
@@ -48,7 +50,9 @@ void Watch::choose(const json& topics, const std::vector<std::string>& patterns)
                        std::ranges::any_of(chosen, [&](const std::string& topic) { return matches(pattern, topic); });
     if (!found) throw Error(Code::kNotFound, "no topic '{}'{}", pattern, suggestion(pattern, known));
   }
-  if (patterns.empty()) chosen.insert(known.begin(), known.end());
+  if (patterns.empty()) {
+    std::ranges::copy_if(known, std::inserter(chosen, chosen.end()), std::not_fn(is_topic_of_spans));
+  }
   for (const std::string& topic : chosen) {
     streams_.emplace_back();
     streams_.back().topic = topic;

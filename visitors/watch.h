@@ -27,8 +27,8 @@ namespace trainyard::visitors {
 class Watch {
  public:
   /// Listens to the topics that match a pattern of `patterns`: a name, whose leading slash may be missing, or a pattern
-  /// with `*` for any characters. Without patterns, it listens to all topics. Throws kNotFound, with the nearest topic,
-  /// if nothing matches a pattern, and kTimeout if the launcher does not answer.
+  /// with `*` for any characters. Without patterns, it listens to all topics except those of spans. Throws kNotFound,
+  /// with the nearest topic, if nothing matches a pattern, and kTimeout if the launcher does not answer.
   Watch(zmq::context_t& context, RunInfo run, const std::vector<std::string>& patterns, ListenOptions options = {});
 
   /// Returns the next message, or nothing if none arrives within `deadline` or no more messages can arrive. Processes

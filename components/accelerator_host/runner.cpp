@@ -12,9 +12,11 @@
 
 #include "components/accelerator_host/make_plugins.h"
 #include "components/accelerator_host/prepare_model.h"
+#include "core/spans/span_scope.h"
 #include "messages/error.h"
 #include "tensors/half_emulation.h"
 #include "tensors/norm.h"
+#include "tensors/operation_spans.h"
 #include "tensors/version.h"
 
 namespace trainyard {
@@ -164,6 +166,7 @@ void Runner::start() {
 }
 
 at::Tensor Runner::train(const Batch& batch, std::uint64_t step, double weight, bool last) {
+  const OperationSpans operations;
   mode_->train();
   at::Tensor loss = strategy_->train({.data = batches_->take(batch),
                                       .samples = batch.samples,
@@ -194,6 +197,8 @@ void Runner::check_parameters(std::uint64_t step) const {
 
 std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
   const at::NoGradGuard no_gradients;
+  const core::SpanScope span(SpanKind::kForward, "evaluate");
+  const OperationSpans operations;
   const ForwardScope scope = passes_->evaluation();
   std::vector<NamedMetric> metrics = mode_->evaluation().evaluate(*model_, batches_->take(batch));
   batches_->release();

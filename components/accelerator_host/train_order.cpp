@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/spans/span_scope.h"
 #include "messages/error.h"
 
 namespace trainyard::host {
@@ -43,6 +44,7 @@ void TrainOrder::begin_step(const Batch& batch) {
   reported_ = (workplace().position.step + 1) % static_cast<std::uint64_t>(*workplace().settings.log_every_steps) == 0;
   outcome_.samples = 0;
   workplace().histograms.begin_step(workplace().position.step + 1, batch);
+  if (step_began_ns_ == 0 && core::records_spans()) step_began_ns_ = core::span_clock_ns();
 }
 
 void TrainOrder::accumulate(const Batch& batch) {
@@ -116,12 +118,30 @@ void TrainOrder::hand_over_gradients() {
 void TrainOrder::end_step(double learning_rate) {
   if (phase_ != Phase::kAccumulating) enter(Phase::kAccumulating);
   workplace().runner.end_update(++workplace().position.step);
+  record_step();
   workplace().readers.show(workplace().position.step);
   outcome_.updated = update_ > 0;
   outcome_.learning_rate = learning_rate;
   if (reported_) workplace().reporter.report_step(order(), outcome_);
   workplace().histograms.end_step();
   outcome_.losses.clear();
+}
+
+/// The next step begins here, so that the time until its first batch arrives is a part of it.
+void TrainOrder::record_step() {
+  if (!core::records_spans()) {
+    step_began_ns_ = 0;
+    return;
+  }
+  const std::int64_t now = core::span_clock_ns();
+  if (step_began_ns_ != 0) {
+    core::add_span({.kind = SpanKind::kStep,
+                    .name = "step",
+                    .begin_ns = step_began_ns_,
+                    .end_ns = now,
+                    .step = workplace().position.step});
+  }
+  step_began_ns_ = now;
 }
 
 void TrainOrder::conclude(OrderDone&) { workplace().reporter.not_training(); }

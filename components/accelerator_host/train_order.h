@@ -47,6 +47,7 @@ class TrainOrder final : public ActiveOrder {
   void skip_step(const SkippedStep& skipped);
   void hand_over_gradients();
   void end_step(double learning_rate);
+  void record_step();
 
   Phase phase_ = Phase::kAccumulating;
   // These members describe the current step.
@@ -55,7 +56,8 @@ class TrainOrder final : public ActiveOrder {
   std::uint64_t batch_ = 0;          ///< The index of the newest micro-batch.
   std::uint64_t update_ = 0;  ///< The number of the update that the step makes; 0 if the optimizer gets no gradients.
   bool reported_ = false;     ///< True if the step ends with metrics.
-  StepOutcome outcome_;       ///< The outcome of the step. Its losses are kept only if the step will be reported.
+  std::int64_t step_began_ns_ = 0;  ///< When the step began, by the clock of spans; 0 if nobody recorded them then.
+  StepOutcome outcome_;             ///< The outcome of the step. Its losses are kept only if the step will be reported.
 };
 
 }  // namespace trainyard::host

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/checkpoint_writer/background_writer.h"
 
-#include <chrono>
 #include <exception>
 #include <utility>
+
+#include "core/spans/span_scope.h"
 
 namespace trainyard {
 
@@ -58,15 +59,15 @@ void BackgroundWriter::run(std::stop_token stop) {
 
 BackgroundWriter::Finished BackgroundWriter::write(std::unique_ptr<StateCopy> state) {
   const core::OwnThreads::Busy busy(activity_, 0);
-  const auto start = std::chrono::steady_clock::now();
-  Finished finished{.state = std::move(state)};
+  Finished finished{.state = std::move(state), .began_ns = core::span_clock_ns()};
   try {
     finished.written = store_.write(*finished.state);
     // A thread must not let an exception out; the receiver decides what it means.
   } catch (const std::exception& error) {
     finished.error = error.what();
   }
-  finished.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  finished.ended_ns = core::span_clock_ns();
+  finished.seconds = static_cast<double>(finished.ended_ns - finished.began_ns) * 1e-9;
   return finished;
 }
 

@@ -30,6 +30,7 @@ class BackgroundWriter {
     CheckpointStore::Written written;
     std::string error;  ///< Empty if the checkpoint is on disk.
     double seconds = 0;
+    std::int64_t began_ns = 0, ended_ns = 0;  ///< When it was written, by the clock of spans.
   };
 
   /// Starts the thread. After each checkpoint the thread calls `notify`; take_finished() then returns the result of

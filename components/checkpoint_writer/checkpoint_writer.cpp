@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "components/checkpoint_writer/resume.h"
 #include "components/checkpoint_writer/temporary_checkpoint.h"
 #include "core/loop/event_loop.h"
+#include "core/spans/span_scope.h"
 #include "messages/error.h"
 #include "messages/nearest.h"
 
@@ -170,7 +172,9 @@ void CheckpointWriter::serve_waiting() {
 void CheckpointWriter::begin_copy() {
   const auto start = std::chrono::steady_clock::now();
   // This is the one part that training waits for: a memory copy of all blocks.
+  std::optional<core::SpanScope> span(std::in_place, SpanKind::kSnapshot, "copy");
   const Snapshot& snapshot = copies_.begin(*layout_).snapshot();
+  span.reset();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   log().debug("copied {} bytes of step {} in {:.2f} ms", layout_->bytes(), snapshot.step, took.count());
   components_.collect(snapshot.order, snapshot.step, [this](std::vector<SavedState> states, const std::string& error) {
@@ -207,6 +211,12 @@ void CheckpointWriter::report_finished() {
 // CheckpointDone is sent for failures, too, because the manager waits for an answer to every checkpoint order.
 void CheckpointWriter::report(const BackgroundWriter::Finished& finished) {
   const Snapshot& snapshot = finished.state->snapshot();
+  core::add_span({.kind = SpanKind::kWrite,
+                  .name = "write",
+                  .begin_ns = finished.began_ns,
+                  .end_ns = finished.ended_ns,
+                  .step = snapshot.step,
+                  .own_thread = 1});
   for (const std::string& warning : finished.written.warnings) log().warn("{}", warning);
   if (!finished.error.empty()) log().error("checkpoint of step {} failed: {}", snapshot.step, finished.error);
   log().debug("wrote {} bytes of step {} in {:.3f} s", finished.written.bytes, snapshot.step, finished.seconds);

@@ -7,6 +7,7 @@
 
 #include "core/loop/event_loop.h"
 #include "core/plugin/loader.h"
+#include "core/spans/span_scope.h"
 #include "messages/error.h"
 #include "messages/nearest.h"
 
@@ -183,6 +184,13 @@ void DataLoader::send(Prefetcher::Slot& slot) {
   // Whatever is sent because of this batch carries its number, through every hop. Ranks count apart.
   constexpr int kRankShift = 48;
   loop().set_trace((std::uint64_t{context().rank} + 1) << kRankShift | ++sent_);
+  if (slot.read_began_ns != 0) {
+    core::add_span({.kind = SpanKind::kRead,
+                    .name = "read",
+                    .begin_ns = slot.read_began_ns,
+                    .end_ns = slot.read_ended_ns,
+                    .own_thread = slot.worker});
+  }
   batches_.send(batch);
   loop().set_trace(0);
 }

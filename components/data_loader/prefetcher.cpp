@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/spans/span_scope.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -70,6 +71,7 @@ void Prefetcher::discard(std::uint64_t count) {
 
 void Prefetcher::work(const std::stop_token& stop, std::size_t number) {
   Scratch scratch;
+  scratch.worker = static_cast<std::uint32_t>(number) + 1;
   while (true) {
     std::unique_lock lock(mutex_);
     ++idle_;
@@ -86,14 +88,20 @@ void Prefetcher::work(const std::stop_token& stop, std::size_t number) {
   }
 }
 
+/// The trace of a batch is known only when it is sent, so the owner records the span then.
 void Prefetcher::fill(Slot& slot, Scratch& scratch, const std::stop_token& stop) const {
+  slot.worker = scratch.worker;
+  slot.read_began_ns = records_spans() ? core::span_clock_ns() : 0;
   try {
     read(slot, scratch, stop);
   } catch (...) {
     slot.error = std::current_exception();
   }
+  slot.read_ended_ns = slot.read_began_ns == 0 ? 0 : core::span_clock_ns();
   slot.done.store(true);
 }
+
+bool Prefetcher::records_spans() const { return activity_ == nullptr ? core::records_spans() : activity_->recorded(); }
 
 /// An error of the system knows bytes alone; what the user can change is the batch.
 Buffer Prefetcher::allocate(const Job& job, std::uint64_t rows) const {

@@ -31,6 +31,9 @@ class Prefetcher {
     Job job;
     Buffer buffer;             ///< The fields, laid out by BatchLayout; empty for a batch without rows.
     std::exception_ptr error;  ///< The exception that reading threw; otherwise null.
+    /// When the batch was read, by the clock of spans, and by which worker; 0 if nobody recorded spans.
+    std::int64_t read_began_ns = 0, read_ended_ns = 0;
+    std::uint32_t worker = 0;  ///< Counted from 1; 0 is the owner's thread.
 
    private:
     friend class Prefetcher;
@@ -75,6 +78,7 @@ class Prefetcher {
     std::vector<std::uint64_t> samples;
     std::vector<std::span<std::byte>> fields;  ///< The fields of the sample being read.
     SampleReader::Scratch reader;
+    std::uint32_t worker = 0;  ///< As in Slot.
   };
 
   Slot& slot(std::uint64_t job) { return slots_[job % slots_.size()]; }
@@ -83,6 +87,7 @@ class Prefetcher {
   void fill(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;
   void read(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;
   Buffer allocate(const Job& job, std::uint64_t rows) const;
+  bool records_spans() const;
 
   const SampleReader& reader_;
   const BatchLayout& layout_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "components/optimizer/state_blocks.h"
+#include "core/spans/span_scope.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -107,6 +108,7 @@ void Optimizer::take_step() {
   step_ = pending_.step;
   const std::uint64_t index = (pending_.run_step == 0 ? step_ : pending_.run_step) - 1;
   const double lr = optimizer::learning_rate(schedule_settings_, base_lr(), index, pending_.total_steps);
+  const core::SpanScope span(SpanKind::kUpdate, "update", index + 1);
   pass_->run({.step = step_,
               .lr = lr,
               .gradient_scale = pending_.scale,

@@ -44,10 +44,33 @@ LoopActivity::ThreadScope::~ThreadScope() { activity_of_thread = before_; }
 // The loop's thread resets the accounts itself, when it first has something to enter. Until then their epoch is an old
 // one, and read() derives everything from what the thread does.
 void LoopActivity::start() {
+  accounting_ = true;
+  begin_epoch();
+}
+
+void LoopActivity::stop() {
+  accounting_ = false;
+  turn_on_or_off();
+}
+
+void LoopActivity::start_recording() {
+  if (ring_ == nullptr) ring_ = std::make_unique<SpanRing>();
+  recording_.store(ring_.get(), std::memory_order_release);
+  if (!on()) begin_epoch();
+}
+
+void LoopActivity::stop_recording() {
+  recording_.store(nullptr, std::memory_order_relaxed);
+  turn_on_or_off();
+}
+
+void LoopActivity::begin_epoch() {
   began_ns_.store(now_ns(), std::memory_order_relaxed);
   epoch_.fetch_add(1, std::memory_order_release);
-  on_.store(true, std::memory_order_relaxed);
+  turn_on_or_off();
 }
+
+void LoopActivity::turn_on_or_off() { on_.store(accounting_ || recording(), std::memory_order_relaxed); }
 
 void LoopActivity::arrive() {
   if (!on()) return;
@@ -69,6 +92,7 @@ bool LoopActivity::begin(const Component& component, const Envelope* message, Fr
   if (outer.account != nullptr) outer.account->last_end.set(now);
   if (outer.account != account) attribute(*account, now, message);
   if (message != nullptr) account->add_message();
+  open_handler(component, message, now);
   run({account}, now);
   return true;
 }
@@ -78,18 +102,77 @@ void LoopActivity::end(const Frame& outer) {
   const std::int64_t now = now_ns();
   enter_epoch(now);
   settle(now);
+  close_handler(now);
   frame_.account->last_end.set(now);
   frame_.account->loop_ran = ran_;
   run(outer, now);
 }
 
-void LoopActivity::set_wait(std::uint64_t cause, bool settles) {
-  if (!on()) return inner_.set(cause);
+std::int64_t LoopActivity::set_wait(std::uint64_t cause, bool settles) {
+  if (!on()) {
+    inner_.set(cause);
+    return 0;
+  }
   const Published::Change change(published_);
   const std::int64_t now = now_ns();
   enter_epoch(now);
   if (settles) settle(now);
   inner_.set(cause);
+  return now;
+}
+
+// The type of a message is part of a plugin, and plugins are never unloaded, so its name can be kept by its address.
+void LoopActivity::open_handler(const Component& component, const Envelope* message, std::int64_t now) {
+  if (++open_ > open_handlers_.size()) return;
+  OpenHandler& handler = open_handlers_[open_ - 1];
+  handler = {.begin_ns = now};
+  if (message == nullptr) return;
+  handler.trace = message->trace;
+  if (message->type != nullptr) handler.name = message->type->name.c_str();
+  if (names_its_sender(*message)) handler.peer = WaitCause{WaitKind::kMessage, message->source}.packed();
+  if (!recording()) return;
+  record({.begin_ns = now - std::max<std::int64_t>(age_of(*message), 0),
+          .end_ns = now,
+          .trace = message->trace,
+          .peer = handler.peer,
+          .name = handler.name,
+          .component = &component,
+          .kind = SpanKind::kHop});
+}
+
+// A handler that has no trace of its own may have set one, as that of a task does when it sends a batch.
+void LoopActivity::close_handler(std::int64_t now) {
+  if (open_-- > open_handlers_.size()) return;
+  const OpenHandler& handler = open_handlers_[open_];
+  record({.begin_ns = handler.begin_ns,
+          .end_ns = now,
+          .trace = handler.trace,
+          .peer = handler.peer,
+          .name = handler.name,
+          .component = running_component(),
+          .kind = SpanKind::kHandler});
+}
+
+void LoopActivity::record(SpanRecord span) {
+  SpanRing* ring = recording_.load(std::memory_order_acquire);
+  if (ring == nullptr || span.component == nullptr) return;
+  if (span.trace == 0 && trace_ != nullptr) span.trace = *trace_;
+  ring->push(span);
+}
+
+void LoopActivity::record_wait(const Component* component, WaitCause cause, std::int64_t begin, std::int64_t end) {
+  if (begin >= end || !recording()) return;
+  record({.begin_ns = begin,
+          .end_ns = end,
+          .peer = cause.packed(),
+          .name = name_of(cause.kind).data(),
+          .component = component,
+          .kind = SpanKind::kWait});
+}
+
+// A handler that began before anybody watched has no frame as long as nothing has entered the epoch.
+const Component* LoopActivity::running_component() const {
+  return frame_.account != nullptr ? &frame_.account->component() : running_.load(std::memory_order_relaxed);
 }
 
 /// Begins with the component that the thread runs now, if any. Its BusyScope is older than the accounting and will not
@@ -112,6 +195,10 @@ void LoopActivity::enter_epoch(std::int64_t now) {
 void LoopActivity::leave_implicit(std::int64_t now) {
   if (!frame_.implicit) return;
   settle(now);
+  record({.begin_ns = began_ns_.load(std::memory_order_relaxed),
+          .end_ns = now,
+          .component = &frame_.account->component(),
+          .kind = SpanKind::kHandler});
   frame_.account->last_end.set(now);
   frame_.account->loop_ran = ran_;
   run({}, now);
@@ -134,11 +221,14 @@ void LoopActivity::attribute(Account& account, std::int64_t now, const Envelope*
   if (gap <= 0) return;
   if (room_at_) {
     account.add_wait({WaitKind::kRoom, *room_at_}, gap);
+    record_wait(&account.component(), {WaitKind::kRoom, *room_at_}, now - gap, now);
   } else if (message != nullptr && names_its_sender(*message)) {
     const std::int64_t others_ran = ran_ - account.loop_ran;
     const std::int64_t ready = std::min(std::clamp<std::int64_t>(age_of(*message), 0, gap), others_ran);
     if (ready > 0) account.add_wait({WaitKind::kThread}, ready);
     account.add_wait({WaitKind::kMessage, message->source}, gap - ready);
+    record_wait(&account.component(), {WaitKind::kMessage, message->source}, now - gap, now - ready);
+    record_wait(&account.component(), {WaitKind::kThread}, now - ready, now);
   }
 }
 
@@ -209,11 +299,15 @@ void LoopActivity::leave(OwnThreads& threads) {
 WaitScope::WaitScope(WaitKind kind, std::uint32_t number) : activity_(activity_of_thread) {
   if (activity_ == nullptr) return;
   outer_ = activity_->inner_.get();
-  activity_->set_wait(WaitCause{kind, number}.packed(), true);
+  begin_ns_ = activity_->set_wait(WaitCause{kind, number}.packed(), true);
 }
 
+// The wait as a whole is for whoever was named last, as in the accounts.
 WaitScope::~WaitScope() {
-  if (activity_ != nullptr) activity_->set_wait(outer_, true);
+  if (activity_ == nullptr) return;
+  const WaitCause cause = WaitCause::unpacked(activity_->inner_.get());
+  const std::int64_t end = activity_->set_wait(outer_, true);
+  if (begin_ns_ != 0) activity_->record_wait(activity_->running_component(), cause, begin_ns_, end);
 }
 
 bool WaitScope::counts() const { return activity_ != nullptr && activity_->on(); }
@@ -221,5 +315,37 @@ bool WaitScope::counts() const { return activity_ != nullptr && activity_->on();
 void WaitScope::blame_rank(std::uint32_t rank) {
   if (counts()) activity_->set_wait(WaitCause{WaitKind::kRank, rank}.packed(), false);
 }
+
+SpanScope::SpanScope(SpanKind kind, const char* name, std::uint64_t step)
+    : activity_(records_spans() ? activity_of_thread : nullptr), kind_(kind), name_(name), step_(step) {
+  if (activity_ != nullptr) begin_ns_ = span_clock_ns();
+}
+
+SpanScope::~SpanScope() {
+  if (activity_ == nullptr) return;
+  activity_->record({.begin_ns = begin_ns_,
+                     .end_ns = span_clock_ns(),
+                     .step = step_,
+                     .name = name_,
+                     .component = activity_->running_component(),
+                     .kind = kind_});
+}
+
+bool records_spans() { return activity_of_thread != nullptr && activity_of_thread->recording(); }
+
+bool records_operations() { return records_spans() && activity_of_thread->operations_.load(std::memory_order_relaxed); }
+
+void add_span(const EndedSpan& span) {
+  if (!records_spans()) return;
+  activity_of_thread->record({.begin_ns = span.begin_ns,
+                              .end_ns = span.end_ns,
+                              .step = span.step,
+                              .name = span.name,
+                              .component = activity_of_thread->running_component(),
+                              .own_thread = span.own_thread,
+                              .kind = span.kind});
+}
+
+std::int64_t span_clock_ns() { return LoopActivity::now_ns(); }
 
 }  // namespace trainyard::core

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "core/activity/account.h"
 #include "core/edge/envelope.h"
+#include "core/spans/span_ring.h"
+#include "core/spans/span_scope.h"
 
 namespace trainyard::core {
 
@@ -29,9 +33,13 @@ class OwnThreads;
 ///
 /// Accounting begins with start() and ends with stop(). A handler or wait that is under way at this moment counts from
 /// then on. Functions are called on the loop's thread, unless a comment states otherwise.
+///
+/// Between start_recording() and stop_recording(), each of these intervals is also written into a ring as a span. Both
+/// watchers share one flag, so that a message costs the same whether none, one or both of them can exist.
 class LoopActivity {
  public:
-  LoopActivity() = default;
+  /// `trace` is where the loop keeps the trace of the message that is being handled. Null stands for a trace of 0.
+  explicit LoopActivity(const std::uint64_t* trace = nullptr) : trace_(trace) {}
   LoopActivity(const LoopActivity&) = delete;
   LoopActivity& operator=(const LoopActivity&) = delete;
 
@@ -42,10 +50,21 @@ class LoopActivity {
   /// arrive() with a task, so that a handler that is under way is accounted for when it has returned.
   void start();
   /// Ends the accounting. Called by the control thread.
-  void stop() { on_.store(false, std::memory_order_relaxed); }
-  /// Returns true between start() and stop(). Any thread may call this.
+  void stop();
+  /// Returns true while times are accounted for or spans are recorded. Any thread may call this.
   bool on() const { return on_.load(std::memory_order_relaxed); }
   void arrive();
+
+  /// Begins to record spans. Called by the control thread, which must then make the loop call arrive(), as for start().
+  void start_recording();
+  /// Sets whether the operations of LibTorch are recorded, too. Called by the control thread.
+  void want_operations(bool wanted) { operations_.store(wanted, std::memory_order_relaxed); }
+  /// Ends the recording of spans. Called by the control thread.
+  void stop_recording();
+  /// Returns true while spans are recorded. Any thread may call this.
+  bool recording() const { return recording_.load(std::memory_order_relaxed) != nullptr; }
+  /// Returns the spans that were recorded, or null if none ever were. Only the control thread may call this.
+  SpanRing* ring() const { return ring_.get(); }
 
   /// The totals of all components at one moment.
   struct Reading {
@@ -78,7 +97,11 @@ class LoopActivity {
   friend class BusyScope;
   friend class OwnThreads;
   friend class RoomScope;
+  friend class SpanScope;
   friend class WaitScope;
+  friend bool records_spans();
+  friend bool records_operations();
+  friend void add_span(const EndedSpan& span);
 
   // What the thread does inside a BusyScope.
   struct Frame {
@@ -89,8 +112,8 @@ class LoopActivity {
   bool begin(const Component& component, const Envelope* message, Frame& outer);
   void end(const Frame& outer);
   // Sets what the running component waits for, packed, or 0 for nothing. If `settles` is false, the time since the last
-  // change is attributed to the new cause, too.
-  void set_wait(std::uint64_t cause, bool settles);
+  // change is attributed to the new cause, too. Returns the time, or 0 while nobody watches.
+  std::int64_t set_wait(std::uint64_t cause, bool settles);
   void join(OwnThreads& threads);
   void leave(OwnThreads& threads);
 
@@ -103,10 +126,27 @@ class LoopActivity {
   void attribute(Account& account, std::int64_t now, const Envelope* message);
   void run(const Frame& frame, std::int64_t now);
   Account* find(const Component& component);
+
+  void begin_epoch();
+  void turn_on_or_off();
+  // Keep what the span of a handler needs, which is known when it begins, until the handler ends.
+  void open_handler(const Component& component, const Envelope* message, std::int64_t now);
+  void close_handler(std::int64_t now);
+  // Record a span. Do nothing while nobody records.
+  void record(SpanRecord span);
+  void record_wait(const Component* component, WaitCause cause, std::int64_t begin, std::int64_t end);
+  const Component* running_component() const;
+
   Totals totals_of(const Account& account, const Reading& reading) const;
+
+  // Used only by the control thread.
+  bool accounting_ = false;
+  std::unique_ptr<SpanRing> ring_;  // Made when it is first needed, and kept, because the loop may still write into it.
 
   // Written by the control thread.
   std::atomic<bool> on_{false};
+  std::atomic<SpanRing*> recording_{nullptr};
+  std::atomic<bool> operations_{false};
   std::atomic<std::uint64_t> epoch_{0};    // Counts the calls of start().
   std::atomic<std::int64_t> began_ns_{0};  // Valid for `epoch_`, and written before it.
 
@@ -120,6 +160,15 @@ class LoopActivity {
   std::deque<Account> accounts_;
 
   // Used only by the loop's thread.
+  struct OpenHandler {
+    std::int64_t begin_ns = 0;
+    std::uint64_t trace = 0;
+    std::uint64_t peer = 0;
+    const char* name = nullptr;
+  };
+  const std::uint64_t* trace_;
+  std::array<OpenHandler, 8> open_handlers_;  // Handlers that are nested deeper have no spans.
+  std::size_t open_ = 0;
   Frame frame_;
   std::int64_t ran_ = 0;  // How long the loop has run components.
   std::optional<std::uint32_t> room_at_;

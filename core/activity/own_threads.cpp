@@ -20,6 +20,8 @@ OwnThreads::OwnThreads(LoopActivity& activity, const Component& component, std::
 
 OwnThreads::~OwnThreads() { activity_.leave(*this); }
 
+bool OwnThreads::recorded() const { return activity_.recording(); }
+
 // A thread that began to work before the accounting did counts from the beginning of the accounting.
 std::int64_t OwnThreads::busy_ns(std::int64_t now) const {
   const std::uint64_t epoch = activity_.epoch_.load(std::memory_order_acquire);

@@ -30,6 +30,10 @@ class OwnThreads {
   OwnThreads(const OwnThreads&) = delete;
   OwnThreads& operator=(const OwnThreads&) = delete;
 
+  /// Returns true while spans are recorded, so that it is worth the effort to find out when a thread began to work and
+  /// when it ended (add_span()). Any thread may call this.
+  bool recorded() const;
+
  private:
   // On separate cache lines, because each has another writer.
   struct alignas(64) Thread {

@@ -32,7 +32,8 @@ class WaitScope {
 
  private:
   LoopActivity* activity_;
-  std::uint64_t outer_ = 0;  // What the scope around this one waits for, packed.
+  std::uint64_t outer_ = 0;    // What the scope around this one waits for, packed.
+  std::int64_t begin_ns_ = 0;  // When the wait began; 0 if nobody watched.
 };
 
 }  // namespace trainyard::core

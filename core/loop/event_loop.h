@@ -124,7 +124,7 @@ class EventLoop {
   int sleep_ms(std::chrono::milliseconds limit) const;
 
   std::string name_;
-  LoopActivity activity_;
+  LoopActivity activity_{&trace_};
   Wakeup wakeup_;
   Queue queue_;
   std::vector<Source*> sources_;

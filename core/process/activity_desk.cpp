@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/config/bounded_json.h"
-#include "messages/component_name.h"
+#include "core/process/cause_name.h"
 #include "messages/error.h"
 
 namespace trainyard::core {
@@ -61,42 +61,16 @@ json ActivityDesk::describe() const {
 
 json ActivityDesk::describe(const Totals& totals) const {
   json waiting = json::array();
+  const std::uint32_t own = totals.component->context().index;
   for (const Totals::Wait& wait : totals.waiting) {
     waiting.push_back(
-        {{"for", name_of_cause(totals, wait.cause)}, {"kind", name_of(wait.cause.kind)}, {"ns", wait.ns}});
+        {{"for", name_of_cause(plan_, own, wait.cause)}, {"kind", name_of(wait.cause.kind)}, {"ns", wait.ns}});
   }
   return {{"component", totals.component->name()},
           {"busy_ns", totals.busy_ns},
           {"quiet_ns", totals.quiet_ns},
           {"messages", totals.messages},
           {"waiting", std::move(waiting)}};
-}
-
-// Messages of a component that the plan does not have are impossible among members, but a name must not be made up.
-std::string ActivityDesk::name_of_cause(const Totals& totals, const WaitCause& cause) const {
-  const auto& components = plan_.plan().components;
-  const std::uint32_t own = totals.component->context().index;
-  switch (cause.kind) {
-    case WaitKind::kMessage:
-      return cause.number < components.size() ? components[cause.number].name : "";
-    case WaitKind::kRoom: {
-      const auto edge = std::ranges::find(plan_.plan().edges, cause.number, &EdgePlan::id);
-      return edge == plan_.plan().edges.end() ? "" : plan_.component(edge->to).name;
-    }
-    case WaitKind::kRank:
-      return peer_of(plan_.component(own), cause.number);
-    default:
-      return std::string(name_of(cause.kind));
-  }
-}
-
-/// Returns the component that has the same part at another rank.
-std::string ActivityDesk::peer_of(const ComponentPlan& component, std::uint32_t rank) const {
-  const std::string own = without_rank(component.name, component.rank);
-  for (const ComponentPlan& each : plan_.plan().components) {
-    if (each.rank == rank && without_rank(each.name, rank) == own) return each.name;
-  }
-  return fmt::format("rank{}", rank);
 }
 
 std::optional<double> read_activity_seconds(const std::string& body) {

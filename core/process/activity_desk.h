@@ -38,8 +38,6 @@ class ActivityDesk {
 
   void end_when_due();
   nlohmann::json describe(const Totals& totals) const;
-  std::string name_of_cause(const Totals& totals, const WaitCause& cause) const;
-  std::string peer_of(const ComponentPlan& component, std::uint32_t rank) const;
 
   EventLoop& control_;
   const PlanView& plan_;

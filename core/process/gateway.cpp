@@ -145,12 +145,18 @@ VisitorDoor::Owner Gateway::door_owner() {
 OutputBase* Gateway::find_output(const std::string& topic) {
   // "/log" belongs to the process itself, because its records come from every component's logger.
   if (topic == kLogTopic) return &log_;
+  if (topic == kSpansTopic) return &spans_;
+  if (topic == kOperationsTopic) return &operations_;
   const std::vector<OutputBase*> outputs = find_(topic);
   return outputs.empty() ? nullptr : outputs.front();
 }
 
 void Gateway::admit(VisitorEdge& edge) {
   if (&edge.output() == &log_) return admit_to_log(edge);
+  if (&edge.output() == &spans_ || &edge.output() == &operations_) {
+    edge.output().add_edge(edge);
+    return spans_changed(edge);
+  }
   // Several components of this process may publish one topic. The visitor sees them in one stream, distinguished by
   // `source`.
   for (OutputBase* output : find_(edge.topic())) {
@@ -170,8 +176,15 @@ void Gateway::admit_to_log(VisitorEdge& edge) {
 
 void Gateway::dismiss(VisitorEdge& edge) {
   log_.remove_edge(edge);
+  for (Output<Spans>* output : {&spans_, &operations_}) output->remove_edge(edge);
+  spans_changed(edge);
   if (early_over_) log_wanted_ = log_.connections() != 0;
   for (const auto& [output, tap] : taps_) tap->leave(edge);
+}
+
+void Gateway::spans_changed(const VisitorEdge& edge) const {
+  if (&edge.output() != &spans_ && &edge.output() != &operations_) return;
+  if (spans_wanted_) spans_wanted_(spans_.connections() != 0, operations_.connections() != 0);
 }
 
 void Gateway::sweep() {

@@ -14,6 +14,7 @@
 #include "core/edge/queue_edge.h"
 #include "core/logging/logging.h"
 #include "core/transport/visitor_door.h"
+#include "messages/spans.h"
 
 namespace trainyard::core {
 
@@ -42,6 +43,14 @@ class Gateway final : public Component {
   /// files.
   void publish(const LogRecord& record);
 
+  /// Sets the function that is called when subscribers of the topics of spans come or go. It is told whether there are
+  /// any for spans, and for operations.
+  void on_spans_wanted(std::function<void(bool spans, bool operations)> callback) {
+    spans_wanted_ = std::move(callback);
+  }
+  /// Publishes spans, either those of operations or all others. Only the control thread may call this.
+  void publish(Spans spans, bool operations) { (operations ? operations_ : spans_).send(std::move(spans)); }
+
   /// Sends the remaining messages of the components, and tells visitors that no more messages will follow. Called when
   /// every component has been finalized.
   void finish();
@@ -64,13 +73,18 @@ class Gateway final : public Component {
   // Connects a visitor's edge with the outputs of its topic.
   void admit(VisitorEdge& edge);
   void admit_to_log(VisitorEdge& edge);
+  // Tells whether somebody wants spans, if `edge` is or was a subscription to them.
+  void spans_changed(const VisitorEdge& edge) const;
   void dismiss(VisitorEdge& edge);
   // Checks once a second for visitors that have disconnected silently and for memory that is no longer used.
   void sweep();
   void tell(const LogRecord& record);
 
   Output<LogRecord> log_{*this, "log", "log records of this process", {.topic = "/log"}};
+  Output<Spans> spans_{*this, "spans", "spans of this process", {.topic = "/spans"}};
+  Output<Spans> operations_{*this, "operations", "operations of LibTorch in this process", {.topic = "/operations"}};
   FindOutputs find_;
+  std::function<void(bool, bool)> spans_wanted_;
   VisitorDoor door_;
   Collector collector_;
   std::map<OutputBase*, std::unique_ptr<Tap>> taps_;  ///< One for each output that a visitor has ever listened to.

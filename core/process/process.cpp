@@ -44,6 +44,7 @@ Process::Process(std::string name, const std::string& control_endpoint, RunKeys 
 Process::~Process() {
   if (!host_) return;
   host_->logs().listen({});
+  if (gateway_ != nullptr) gateway_->on_spans_wanted({});
   host_->stop();
 }
 
@@ -81,6 +82,7 @@ LifeCycle::Reports Process::life_reports() {
           .configured = [this] { report_configured(); },
           .ended =
               [this] {
+                if (spans_) spans_->collect();
                 if (gateway_ != nullptr) gateway_->finish();
                 loop_.stop();
               }};
@@ -127,6 +129,9 @@ void Process::open_gateway() {
   gateway_ = std::make_unique<Gateway>(context, sockets_, plan_->address_of("gateway"),
                                        [this](const std::string& topic) { return host_->find_outputs(topic); });
   requests_.open(*gateway_);
+  spans_.emplace(loop_, *plan_, *host_,
+                 [this](Spans spans, bool operations) { gateway_->publish(std::move(spans), operations); });
+  gateway_->on_spans_wanted([this](bool spans, bool operations) { spans_->want(spans, operations); });
   host_->logs().listen([this](const LogRecord& record) { gateway_->publish(record); });
 }
 

@@ -14,6 +14,7 @@
 #include "core/process/plan_view.h"
 #include "core/process/pulse.h"
 #include "core/process/request_desk.h"
+#include "core/process/span_desk.h"
 #include "core/process/wiring.h"
 #include "core/transport/admission.h"
 #include "messages/control.h"
@@ -84,6 +85,7 @@ class Process {
   std::optional<Pulse> pulse_;
   std::optional<Wiring> wiring_;
   std::unique_ptr<Gateway> gateway_;
+  std::optional<SpanDesk> spans_;
   RequestDesk requests_;
   std::uint64_t beats_ = 0;
 };

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "messages/log_record.h"
+#include "messages/spans.h"
 
 namespace trainyard::launch {
 
@@ -97,6 +98,20 @@ void add_log(const RunContext& run, const StartBarrier::Endpoints& endpoints, To
     if (!child->has_components()) continue;
     topic["publishers"].push_back(
         {{"component", ""}, {"process", child->name()}, {"endpoint", gateway_of(endpoints, child->name())}});
+  }
+}
+
+/// Adds the spans, which every process with components of ours publishes. Members in other languages do not.
+void add_spans(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
+  const MessageType& type = message_type<Spans>();
+  for (const char* name : {kSpansTopic, kOperationsTopic}) {
+    json topic = new_topic(name, type.name, type.fingerprint, type.schema_text);
+    for (const auto& child : run.crew.children()) {
+      if (!child->has_components() || child->planned().member) continue;
+      topic["publishers"].push_back(
+          {{"component", ""}, {"process", child->name()}, {"endpoint", gateway_of(endpoints, child->name())}});
+    }
+    if (!topic["publishers"].empty()) topics.emplace(name, std::move(topic));
   }
 }
 
@@ -201,6 +216,7 @@ json describe_topics(const RunContext& run) {
   Topics topics;
   add_outputs(run, endpoints, topics);
   add_log(run, endpoints, topics);
+  add_spans(run, endpoints, topics);
   add_subscribers(run, topics);
   add_log_readers(run, topics);
   json list = json::array();

@@ -98,7 +98,7 @@ TEST_F(RegistryServerTest, DescribesTheRunAndItsProcesses) {
 
 TEST_F(RegistryServerTest, DescribesTopicsWithEveryPublisherAndItsGateway) {
   const json topics = ask({{"op", "topics"}})["result"];
-  ASSERT_EQ(topics.size(), 3u);  // They are in the order of their names: /log, /numbers, /others.
+  ASSERT_EQ(topics.size(), 5u);  // They are in the order of their names: /log, /numbers, /operations, /others, /spans.
   EXPECT_EQ(topics[0]["topic"], "/log");
   EXPECT_EQ(topics[0]["type"], "LogRecord");
   EXPECT_EQ(topics[0]["publishers"].size(), 3u);
@@ -107,9 +107,14 @@ TEST_F(RegistryServerTest, DescribesTopicsWithEveryPublisherAndItsGateway) {
     "publishers": [{"component": "c1", "process": "p1", "endpoint": "ipc:///gateway-p1"},
                    {"component": "c2", "process": "p2", "endpoint": "ipc:///gateway-p2"}],
     "subscribers": [{"component": "c0", "process": "p0", "policy": "block"}]})"));
-  EXPECT_EQ(topics[2]["subscribers"], json::array());
-  EXPECT_EQ(topics[2]["latched"], false);
+  EXPECT_EQ(topics[3]["subscribers"], json::array());
+  EXPECT_EQ(topics[3]["latched"], false);
   EXPECT_EQ(topics[0]["latched"], false);
+  for (const std::size_t spans : {2, 4}) {
+    EXPECT_EQ(topics[spans]["topic"], spans == 2 ? "/operations" : "/spans");
+    EXPECT_EQ(topics[spans]["type"], "Spans");
+    EXPECT_EQ(topics[spans]["publishers"].size(), 3u);
+  }
 }
 
 TEST_F(RegistryServerTest, DescribesComponentsAndPrograms) {

@@ -96,7 +96,7 @@ void Fsdp::forward_stages(const MicroBatch& batch) {
 }
 
 void Fsdp::forward_stage(std::size_t stage, const MicroBatch& batch) {
-  const TraceSpan span(trace(), "forward", "compute");
+  const TraceSpan span(trace(), "forward", SpanKind::kForward);
   const ForwardScope scope = passes().training();
   if (stage == 0) inputs_[0] = model().stage_input(batch.data);
   outputs_[stage] = stages_[stage].forward(inputs_[stage]);
@@ -116,7 +116,7 @@ void Fsdp::backward_stages(const MicroBatch& batch) {
 }
 
 void Fsdp::backward_stage(std::size_t stage) {
-  const TraceSpan span(trace(), "backward", "compute");
+  const TraceSpan span(trace(), "backward", SpanKind::kBackward);
   const at::Tensor output = std::exchange(outputs_[stage], at::Tensor());
   const at::Tensor next_input = std::exchange(inputs_[stage + 1], at::Tensor());
   if (output.requires_grad()) torch::autograd::backward({output}, {next_input.grad()});

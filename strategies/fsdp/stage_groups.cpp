@@ -32,7 +32,7 @@ void StageGroups::request(std::size_t stage) {
 
 void StageGroups::use(std::size_t stage, std::size_t next) {
   if (!groups_[stage].is_gathered()) {
-    const TraceSpan span(trace_, "wait for parameters", "communication");
+    const TraceSpan span(trace_, "wait for parameters", SpanKind::kCollective);
     if (!groups_[stage].is_coming()) request(stage);
     groups_[stage].wait();
   }
@@ -58,7 +58,7 @@ void StageGroups::reduce(ShardedGroup& group) {
 
 void StageGroups::finish_reduction() {
   if (reducing_ == nullptr) return;
-  const TraceSpan span(trace_, "wait for reductions", "communication");
+  const TraceSpan span(trace_, "wait for reductions", SpanKind::kCollective);
   std::exchange(reducing_, nullptr)->add_reduced();
 }
 

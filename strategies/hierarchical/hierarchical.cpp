@@ -76,7 +76,7 @@ void Hierarchical::go_back(Stages& stages) {
 
 /// The ranks of a host start their common operations in one order: all first stages, then all third ones.
 void Hierarchical::complete_reduction() {
-  const TraceSpan span(trace(), "wait for hosts", "communication");
+  const TraceSpan span(trace(), "wait for hosts", SpanKind::kCollective);
   for (Stages& stages : under_way_) cross(stages);
   for (Stages& stages : under_way_) go_back(stages);
   for (Stages& stages : under_way_) {

@@ -64,7 +64,7 @@ std::uint64_t Horovod::bytes_between(std::size_t begin, std::size_t end) const {
 }
 
 void Horovod::reduce_fused(std::size_t begin, std::size_t end) {
-  const TraceSpan span(trace(), "reduce", "communication");
+  const TraceSpan span(trace(), "reduce", SpanKind::kCollective);
   const at::Tensor& flat = arena().gradients();
   const std::int64_t size = flat.element_size();
   at::Tensor fused = flat.narrow(0, static_cast<std::int64_t>(ready_[end - 1].offset_bytes) / size,
@@ -75,7 +75,7 @@ void Horovod::reduce_fused(std::size_t begin, std::size_t end) {
 }
 
 void Horovod::complete_reduction() {
-  const TraceSpan span(trace(), "wait for gradients of all ranks", "communication");
+  const TraceSpan span(trace(), "wait for gradients of all ranks", SpanKind::kCollective);
   while (sent_ < total_) {
     if (!voting_) vote();
     count_votes();

@@ -73,7 +73,7 @@ std::uint64_t ParameterServer::claim_update(std::uint64_t step) {
   if (is_sync()) return context().rank == 0 ? step : 0;
   if (!first_step_) first_step_ = step - 1;
   if (step_samples() == 0) return 0;
-  const TraceSpan span(trace(), "wait for the server", "communication");
+  const TraceSpan span(trace(), "wait for the server", SpanKind::kCollective);
   if (is_bounded()) table_->wait_until_begun(bound());
   table_->lock();
   // A resumed run continues to count: every earlier step had one update by each rank.
@@ -82,7 +82,7 @@ std::uint64_t ParameterServer::claim_update(std::uint64_t step) {
 
 void ParameterServer::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
   if (!table_) return;
-  const TraceSpan span(trace(), "new parameters", "communication");
+  const TraceSpan span(trace(), "new parameters", SpanKind::kCollective);
   is_sync() ? take_over_update(edit) : finish_step(edit);
 }
 

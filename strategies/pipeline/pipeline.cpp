@@ -142,7 +142,7 @@ at::Tensor Pipeline::compute(const MicroBatch& batch) {
 void Pipeline::forward(Part& part) {
   part.input = segment_->input_of(part.batch.data);
   if (!segment_->is_first()) part.input.set_requires_grad(true);
-  const TraceSpan span(trace(), "forward", "compute");
+  const TraceSpan span(trace(), "forward", SpanKind::kForward);
   {
     const ForwardScope scope = passes().training();
     part.output = segment_->run(part.input);
@@ -163,7 +163,7 @@ void Pipeline::backward(Part& part, const Part* next_forward) {
     passes().backward(std::move(part.output), part.batch.weight);
   } else {
     const at::Tensor gradient = segment_->gradient_of_output(part.batch.data);
-    const TraceSpan span(trace(), "backward", "compute");
+    const TraceSpan span(trace(), "backward", SpanKind::kBackward);
     torch::autograd::backward({std::move(part.output)}, {gradient});
   }
   part.output = at::Tensor();

@@ -34,7 +34,7 @@ Segment::Segment(Model& model, Placement placement, World& world, at::Device dev
 
 at::Tensor Segment::input_of(const ModelBatch& batch) {
   if (is_first()) return model_.stage_input(batch);
-  const TraceSpan span(trace_, "wait for the stage before", "communication");
+  const TraceSpan span(trace_, "wait for the stage before", SpanKind::kCollective);
   return previous_->receive(key_of(batch));
 }
 

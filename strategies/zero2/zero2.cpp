@@ -71,7 +71,7 @@ at::Tensor Zero2::compute(const MicroBatch& batch) {
 }
 
 void Zero2::complete_gradients() {
-  const TraceSpan span(trace(), "wait for reductions", "communication");
+  const TraceSpan span(trace(), "wait for reductions", SpanKind::kCollective);
   for (Staging& staging : stagings_) finish(staging);
 }
 
@@ -87,7 +87,7 @@ void Zero2::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
 
 /// A parameter may be larger than a piece, and is then reduced in several.
 void Zero2::reduce_bucket(const Bucket& bucket) {
-  const TraceSpan span(trace(), "reduce", "communication");
+  const TraceSpan span(trace(), "reduce", SpanKind::kCollective);
   peak_bytes_ = std::max(peak_bytes_, bytes_of_gradients());
   const Run whole{bucket.offset_bytes, bucket.offset_bytes + bucket.bytes};
   const std::uint64_t most = stagings_.front().memory.nbytes();

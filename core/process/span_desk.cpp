@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/process/span_desk.h"
+
+#include <unistd.h>
+
+#include "core/process/cause_name.h"
+
+namespace trainyard::core {
+namespace {
+
+/// The name of the span of a handler without a message.
+constexpr const char* kTask = "task";
+
+}  // namespace
+
+SpanDesk::SpanDesk(EventLoop& control, const PlanView& plan, const ComponentHost& host, Publish publish)
+    : control_(control), plan_(plan), host_(host), publish_(std::move(publish)) {
+  for (const auto& [index, component] : host_.components()) {
+    indices_[component] = static_cast<std::uint32_t>(sources_.size());
+    const ComponentPlan& planned = plan_.component(index);
+    sources_.push_back({.component = planned.name, .thread = planned.thread, .rank = planned.rank});
+  }
+}
+
+SpanDesk::~SpanDesk() {
+  control_.cancel(timer_);
+  for (const auto& [thread, worker] : host_.workers()) worker->loop.activity().stop_recording();
+}
+
+void SpanDesk::want(bool spans, bool operations) {
+  const bool was_on = spans_ || operations_;
+  spans_ = spans;
+  operations_ = operations;
+  for (const auto& [thread, worker] : host_.workers()) worker->loop.activity().want_operations(operations);
+  if (was_on == (spans || operations)) return;
+  record(!was_on);
+  control_.cancel(timer_);
+  if (was_on) return;
+  lost_before_ = lost();
+  schedule();
+}
+
+void SpanDesk::record(bool on) {
+  for (const auto& [thread, worker] : host_.workers()) {
+    LoopActivity& activity = worker->loop.activity();
+    if (!on) {
+      activity.stop_recording();
+      continue;
+    }
+    // What a loop wrote after the end of the last recording is of no use now.
+    SpanRecord old;
+    while (activity.ring() != nullptr && activity.ring()->pop(old)) {
+    }
+    activity.start_recording();
+    worker->loop.post([&activity] { activity.arrive(); });
+  }
+}
+
+void SpanDesk::schedule() {
+  timer_ = control_.after(kInterval, [this] {
+    collect();
+    schedule();
+  });
+}
+
+// What a loop writes meanwhile is for the next time, so that the control thread has time for other things.
+void SpanDesk::collect() {
+  Batch batches[2];
+  for (const auto& [thread, worker] : host_.workers()) {
+    SpanRing* ring = worker->loop.activity().ring();
+    SpanRecord record;
+    for (std::size_t i = 0; ring != nullptr && i < SpanRing::kCapacity && ring->pop(record); ++i) {
+      const bool operation = record.kind == SpanKind::kOperation;
+      if (!(operation ? operations_ : spans_)) continue;
+      Batch& batch = batches[operation ? 1 : 0];
+      add(batch, record);
+      if (batch.message.spans.size() == kMostSpans) publish(batch, operation);
+    }
+  }
+  for (const bool operations : {false, true}) publish(batches[operations ? 1 : 0], operations);
+}
+
+void SpanDesk::publish(Batch& batch, bool operations) {
+  if (batch.message.spans.empty()) return;
+  batch.message.process = plan_.process();
+  batch.message.pid = ::getpid();
+  batch.message.sources = sources_;
+  batch.message.lost = lost() - lost_before_;
+  publish_(std::exchange(batch, {}).message, operations);
+}
+
+void SpanDesk::add(Batch& batch, const SpanRecord& record) const {
+  const std::string peer =
+      record.peer == 0 ? "" : name_of_cause(plan_, record.component->context().index, WaitCause::unpacked(record.peer));
+  batch.message.spans.push_back({.kind = record.kind,
+                                 .source = indices_.at(record.component),
+                                 .name = index_of(batch, record.name == nullptr ? kTask : record.name),
+                                 .peer = index_of(batch, peer),
+                                 .own_thread = record.own_thread,
+                                 .step = record.step,
+                                 .trace = record.trace,
+                                 .begin_ns = record.begin_ns,
+                                 .end_ns = record.end_ns});
+}
+
+std::uint32_t SpanDesk::index_of(Batch& batch, const std::string& name) {
+  const auto [entry, added] = batch.names.emplace(name, static_cast<std::uint32_t>(batch.message.names.size()));
+  if (added) batch.message.names.push_back(name);
+  return entry->second;
+}
+
+std::uint64_t SpanDesk::lost() const {
+  std::uint64_t sum = 0;
+  for (const auto& [thread, worker] : host_.workers()) {
+    if (const SpanRing* ring = worker->loop.activity().ring()) sum += ring->lost();
+  }
+  return sum;
+}
+
+}  // namespace trainyard::core

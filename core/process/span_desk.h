@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/loop/event_loop.h"
+#include "core/process/component_host.h"
+#include "core/process/plan_view.h"
+#include "core/spans/span_ring.h"
+#include "messages/spans.h"
+
+namespace trainyard::core {
+
+/// Collects the spans of all event loops of a process while somebody wants them, and publishes them in batches. It is
+/// used only on the control thread.
+class SpanDesk {
+ public:
+  /// How often the spans are published.
+  static constexpr std::chrono::milliseconds kInterval{50};
+  /// The most spans in one message. A message then has about 130 kB.
+  static constexpr std::size_t kMostSpans = 2048;
+
+  /// Receives a batch: spans of operations, or all other spans.
+  using Publish = std::function<void(Spans spans, bool operations)>;
+
+  /// All objects passed by reference must outlive this object.
+  SpanDesk(EventLoop& control, const PlanView& plan, const ComponentHost& host, Publish publish);
+  /// Ends the recording.
+  ~SpanDesk();
+  SpanDesk(const SpanDesk&) = delete;
+  SpanDesk& operator=(const SpanDesk&) = delete;
+
+  /// Sets what somebody wants, and so begins or ends the recording. At the end, what has not been published is
+  /// discarded.
+  void want(bool spans, bool operations);
+  /// Publishes what has been recorded until now.
+  void collect();
+
+ private:
+  // A message that is being made, and where its names are.
+  struct Batch {
+    Spans message;
+    std::unordered_map<std::string, std::uint32_t> names;
+  };
+
+  void record(bool on);
+  void add(Batch& batch, const SpanRecord& record) const;
+  static std::uint32_t index_of(Batch& batch, const std::string& name);
+  void publish(Batch& batch, bool operations);
+  std::uint64_t lost() const;
+  void schedule();
+
+  EventLoop& control_;
+  const PlanView& plan_;
+  const ComponentHost& host_;
+  Publish publish_;
+  std::vector<SpanSource> sources_;
+  std::unordered_map<const Component*, std::uint32_t> indices_;  ///< The index in `sources_` of each component.
+  bool spans_ = false;
+  bool operations_ = false;
+  std::uint64_t lost_before_ = 0;  ///< What was lost before the recording began.
+  EventLoop::TimerId timer_ = 0;
+};
+
+}  // namespace trainyard::core

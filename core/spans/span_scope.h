@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "messages/span_kind.h"
+
+namespace trainyard::core {
+
+class LoopActivity;
+
+/// Marks a part of a handler that is worth seeing in the timeline of a run (docs/timeline.md):
+///
+///    const core::SpanScope span(SpanKind::kUpdate, "update", step);
+///    pass.run(...);
+///
+/// The span belongs to the component whose handler runs, and to the batch of the event loop's trace. While nobody
+/// records spans, a scope costs a call and a relaxed load. On a thread that is not an event loop's, it has no effect.
+class SpanScope {
+ public:
+  /// `name` must live as long as the process, like a literal. `step` is the number of the step; 0 if it is not known.
+  SpanScope(SpanKind kind, const char* name, std::uint64_t step = 0);
+  ~SpanScope();
+  SpanScope(const SpanScope&) = delete;
+  SpanScope& operator=(const SpanScope&) = delete;
+
+ private:
+  LoopActivity* activity_;  // Null if nobody records.
+  SpanKind kind_;
+  const char* name_;
+  std::uint64_t step_;
+  std::int64_t begin_ns_ = 0;
+};
+
+/// A span that is known only when it has ended, such as the work of one of the component's own threads.
+struct EndedSpan {
+  SpanKind kind = SpanKind::kOther;
+  const char* name = "";  ///< As in SpanScope.
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  std::uint64_t step = 0;
+  std::uint32_t own_thread = 0;  ///< The number of the component's own thread, counted from 1; 0 for the event loop.
+};
+
+/// Returns true while the spans of the calling thread are recorded. Always false on a thread that is not an event
+/// loop's.
+bool records_spans();
+/// Returns true while also the operations of LibTorch are recorded.
+bool records_operations();
+/// Records a span, on the event loop of the component. Does nothing while nobody records spans.
+void add_span(const EndedSpan& span);
+/// Returns the time of the clock of all spans, CLOCK_MONOTONIC.
+std::int64_t span_clock_ns();
+
+}  // namespace trainyard::core
