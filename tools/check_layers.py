@@ -23,12 +23,13 @@ ALLOWED = {
     "messages": set(),
     "checkpoints": {"messages"},
     "images": {"messages"},
+    "timeline": {"messages"},
     "core": {"messages"},
     "visitors": {"messages", "core"},
     "archive": {"messages", "core"},
     "recordings": {"messages", "core", "visitors"},
     "web": {"messages", "core"},
-    "viewer": {"messages", "core", "visitors", "archive", "recordings", "web"},
+    "viewer": {"messages", "core", "visitors", "archive", "recordings", "web", "timeline"},
     "collectives": {"messages", "core"},
     "tensors": {"messages", "core"},
     "accelerators": {"messages", "core", "tensors"},
@@ -36,12 +37,12 @@ ALLOWED = {
     "models": {"messages", "core", "tensors", "collectives"},
     "datasets": {"messages", "core"},
     "transforms": {"messages", "core", "datasets"},
-    "components": {"messages", "checkpoints", "images", "archive", "recordings", "core", "visitors", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms", "web", "viewer"},
+    "components": {"messages", "checkpoints", "images", "archive", "recordings", "core", "visitors", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms", "web", "viewer", "timeline"},
     "launch": {"messages", "core", "visitors", "archive"},
-    "tools": {"messages", "checkpoints", "recordings", "core", "visitors", "archive", "launch", "web", "viewer"},
+    "tools": {"messages", "checkpoints", "recordings", "core", "visitors", "archive", "launch", "web", "viewer", "timeline"},
 }
 # LibTorch stays out of these.
-WITHOUT_TORCH = {"messages", "checkpoints", "images", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools", "web", "viewer"}
+WITHOUT_TORCH = {"messages", "checkpoints", "images", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools", "web", "viewer", "timeline"}
 INCLUDE = re.compile(r'^\s*#include\s+(["<])([^">]+)[">]')
 
 

@@ -23,6 +23,7 @@ struct BagArguments {
   std::uint64_t max_bytes = 1 << 30;
   std::uint64_t max_files = 8;
   std::string format = "jsonl";
+  std::string perfetto;  ///< The file for Perfetto; empty: none.
   double rate = 1;
   double start_s = 0;
   bool loop = false;

@@ -15,6 +15,8 @@
 #include "recordings/recording.h"
 #include "tools/trainyard/bag.h"
 #include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/recorded_spans.h"
+#include "tools/trainyard/text_output.h"
 
 namespace trainyard::tools {
 
@@ -24,37 +26,6 @@ namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-/// A text file that is written once, or standard output. Errors of the disk are reported when it is closed.
-class TextOutput {
- public:
-  /// An empty path stands for standard output. Throws kIo if the file exists or cannot be created.
-  explicit TextOutput(const std::string& path) : path_(path) {
-    if (path.empty()) return;
-    file_ = std::fopen(path.c_str(), "wxe");
-    if (file_ == nullptr) throw Error(Code::kIo, "cannot create {}: {}", path, std::strerror(errno));
-  }
-  ~TextOutput() {
-    if (file_ != stdout) std::fclose(file_);
-  }
-  TextOutput(const TextOutput&) = delete;
-  TextOutput& operator=(const TextOutput&) = delete;
-
-  void write(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
-  }
-  void finish() {
-    if (std::fflush(file_) != 0) fail();
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    throw Error(Code::kIo, "cannot write {}: {}", path_.empty() ? "standard output" : path_, std::strerror(errno));
-  }
-
-  std::string path_;
-  std::FILE* file_ = stdout;
-};
 
 std::string component_of(const ChannelRecord& channel) {
   const auto component = channel.metadata.find(kComponentKey);
@@ -228,6 +199,14 @@ void convert_to_tables(const McapReader& reader, const std::vector<std::string>&
   }
 }
 
+int convert_to_perfetto(const McapReader& reader, const std::string& path) {
+  timeline::Timeline spans;
+  read_spans(reader, spans);
+  write_perfetto(spans, run_of(reader), path);
+  fmt::print("{}\n", path);
+  return kExitOk;
+}
+
 }  // namespace
 
 bool matches_any(const std::vector<std::string>& patterns, const std::string& topic) {
@@ -241,6 +220,7 @@ bool matches_any(const std::vector<std::string>& patterns, const std::string& to
 int bag_convert(const BagArguments& arguments) {
   const McapReader reader(arguments.path);
   if (!reader.problem().empty()) fmt::print(stderr, "trainyard: INCOMPLETE: {}\n", reader.problem());
+  if (!arguments.perfetto.empty()) return convert_to_perfetto(reader, arguments.perfetto);
   const std::vector<std::string> topics = chosen_topics(reader.contents(), arguments.topics);
   if (arguments.format == "csv") {
     convert_to_tables(reader, topics, arguments.output);

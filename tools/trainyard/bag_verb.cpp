@@ -59,7 +59,11 @@ void add_convert(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("--format", arguments->format, "jsonl or csv (jsonl)")
       ->check(CLI::IsMember({"jsonl", "csv"}))
       ->type_name("");
-  verb.add_option("-o,--output", arguments->output, "a file; for csv a folder (standard output)")->type_name("PATH");
+  CLI::Option* output = verb.add_option("-o,--output", arguments->output, "a file; for csv a folder (standard output)")
+                            ->type_name("PATH");
+  verb.add_option("--perfetto", arguments->perfetto, "only the spans, as a new file for ui.perfetto.dev")
+      ->excludes(output)
+      ->type_name("OUT");
 }
 
 }  // namespace

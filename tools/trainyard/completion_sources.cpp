@@ -37,6 +37,9 @@ Candidates runs(const TypedWords&) {
   return candidates;
 }
 
+/// For verbs that take a recording in place of a run.
+Candidates runs_and_files(const TypedWords& typed) { return {runs(typed).words, true}; }
+
 Candidates topics(const TypedWords& typed) {
   CompletionRun run(typed);
   Candidates candidates;
@@ -131,6 +134,9 @@ Candidates launch_files(const TypedWords&) {
 /// By the names in the help: of arguments with the verb or family before them where it matters, and of options.
 const std::map<std::string, std::function<Candidates(const TypedWords&)>> kSources{
     {"--run", runs},
+    {"trace RUN", runs_and_files},
+    {"profile RUN", runs_and_files},
+    {"--perfetto", files},
     {"TOPIC", topics},
     {"COMPONENT", components},
     {"SERVICE", services},

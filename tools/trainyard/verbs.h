@@ -32,7 +32,10 @@ void add_topic(CLI::App& app, Action& chosen);
 void add_node(CLI::App& app, Action& chosen);
 /// Adds `top`, which shows what every component of a run does, and for whom it waits.
 void add_top(CLI::App& app, Action& chosen);
-/// Adds `param list|get|set`, which shows and changes parameters of a running component.
+/// Adds `trace`, which shows what happened because of one batch.
+void add_trace(CLI::App& app, Action& chosen);
+/// Adds `profile`, which shows where the time of a training step goes.
+void add_profile(CLI::App& app, Action& chosen);
 /// Adds `graph`, which shows who sends what to whom, as text or as a picture.
 void add_graph(CLI::App& app, Action& chosen);
 /// Adds `param list|describe|get|set|dump|load`, which shows and changes parameters of running components.

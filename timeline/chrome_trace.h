@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "timeline/timeline.h"
+
+namespace trainyard::timeline {
+
+/// Writes events in the JSON form of Chrome's trace events, which https://ui.perfetto.dev and chrome://tracing open.
+/// Each component is a row of its process. Messages are arrows from the handler that sent them to the handler that got
+/// them. `run` is the name of the run; `write` receives the text in pieces.
+void write_chrome_trace(const std::deque<Event>& events, const std::string& run,
+                        const std::function<void(std::string_view text)>& write);
+
+}  // namespace trainyard::timeline

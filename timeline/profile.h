@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "timeline/timeline.h"
+
+namespace trainyard::timeline {
+
+/// The time of some steps that follow each other, by the steps of rank 0.
+struct StepWindow {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+
+  std::uint64_t steps() const { return last - first + 1; }
+};
+
+/// Returns the first `steps` steps that the timeline contains without a gap, or nothing if there are not so many yet.
+/// `after` is left out, and everything before it.
+std::optional<StepWindow> find_steps(const Timeline& timeline, std::uint64_t steps, std::uint64_t after = 0);
+
+/// What a component did in a part of the time. `what` is in the words of words_for(), without what differs from message
+/// to message.
+struct ProfilePart {
+  std::string what;
+  SpanKind kind = SpanKind::kOther;
+  std::int64_t ns = 0;
+  std::uint64_t count = 0;
+};
+
+/// How a component spent the window. Each moment of its event loop counts for the innermost span only, so that the
+/// parts and `idle_ns` add up to the length of the window.
+struct ComponentProfile {
+  std::string component;
+  std::vector<ProfilePart> parts;  ///< The longest first.
+  std::int64_t idle_ns = 0;
+  /// What the component's own threads did, divided by the number of those that did anything.
+  std::vector<ProfilePart> own_threads;
+  std::uint32_t number_of_own_threads = 0;
+};
+
+/// The messages of one type that one component has sent to another.
+struct HopProfile {
+  std::string from, to, type;
+  std::uint64_t count = 0;
+  std::int64_t mean_ns = 0;
+  std::int64_t max_ns = 0;
+};
+
+/// An operation of LibTorch. `self_ns` is the time without the operations that it has called.
+struct OperationProfile {
+  std::string name;
+  std::uint64_t count = 0;
+  std::int64_t self_ns = 0;
+  std::int64_t total_ns = 0;
+};
+
+struct Profile {
+  StepWindow window;
+  std::vector<ComponentProfile> components;  ///< In the order of their names.
+  std::vector<HopProfile> hops;              ///< Those that took longest altogether first.
+  std::vector<OperationProfile> operations;  ///< Those with the longest `self_ns` first.
+};
+
+/// Returns where the time of the window went.
+Profile profile_of(const Timeline& timeline, const StepWindow& window);
+
+}  // namespace trainyard::timeline

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timeline/timeline.h"
+
+#include <algorithm>
+
+#include "messages/error.h"
+
+namespace trainyard::timeline {
+namespace {
+
+/// A name in a table would not be longer; the rest of it is of no use.
+constexpr std::size_t kMostTextBytes = 200;
+
+template <class T>
+const T& at(const std::vector<T>& list, std::uint32_t index, const char* what) {
+  if (index < list.size()) return list[index];
+  throw Error(Code::kCorrupt, "a message of spans refers to {} {}, and has {}", what, index, list.size());
+}
+
+/// The kinds of spans whose step and trace belong together. A checkpoint, for instance, is written long after its step.
+bool tells_step(SpanKind kind) {
+  return kind == SpanKind::kStep || kind == SpanKind::kForward || kind == SpanKind::kUpdate;
+}
+
+}  // namespace
+
+BatchNumber batch_of(std::uint64_t trace) {
+  constexpr int kRankShift = 48;
+  const auto rank = static_cast<std::uint32_t>(trace >> kRankShift);
+  return {.rank = rank == 0 ? 0 : rank - 1, .batch = trace & ((std::uint64_t{1} << kRankShift) - 1)};
+}
+
+void Timeline::add(const Spans& spans) {
+  const std::string_view process = keep(spans.process);
+  for (const Span& span : spans.spans) {
+    const SpanSource& source = at(spans.sources, span.source, "component");
+    if (span.begin_ns < 0 || span.end_ns < span.begin_ns) {
+      throw Error(Code::kCorrupt, "a message of spans has a span from {} ns to {} ns", span.begin_ns, span.end_ns);
+    }
+    events_.push_back({.kind = span.kind,
+                       .process = process,
+                       .component = keep(source.component),
+                       .thread = keep(source.thread),
+                       .name = keep(at(spans.names, span.name, "name")),
+                       .peer = keep(at(spans.names, span.peer, "name")),
+                       .pid = spans.pid,
+                       .rank = source.rank,
+                       .own_thread = span.own_thread,
+                       .step = span.step,
+                       .trace = span.trace,
+                       .begin_ns = span.begin_ns,
+                       .end_ns = span.end_ns});
+    index(events_.back());
+  }
+  lost_[spans.pid] = spans.lost;
+  for (; events_.size() > most_events_; ++dropped_) events_.pop_front();
+}
+
+/// The numbers of steps and batches grow, so the smallest are dropped first.
+void Timeline::index(const Event& event) {
+  if (event.kind == SpanKind::kStep && event.rank == 0) steps_[event.step] = event;
+  if (event.kind == SpanKind::kRead && event.trace != 0) read_.insert(event.trace);
+  if (event.trace != 0 && event.step != 0 && tells_step(event.kind)) step_of_trace_[event.trace] = event.step;
+  while (steps_.size() > most_events_) steps_.erase(steps_.begin());
+  while (read_.size() > most_events_) read_.erase(read_.begin());
+  while (step_of_trace_.size() > most_events_) step_of_trace_.erase(step_of_trace_.begin());
+}
+
+std::uint64_t Timeline::step_of(std::uint64_t trace) const {
+  const auto known = step_of_trace_.find(trace);
+  return known == step_of_trace_.end() ? 0 : known->second;
+}
+
+std::vector<std::uint64_t> Timeline::batches_of(std::uint64_t step) const {
+  std::vector<std::uint64_t> traces;
+  for (const auto& [trace, of_step] : step_of_trace_) {
+    if (of_step == step) traces.push_back(trace);
+  }
+  return traces;
+}
+
+std::uint64_t Timeline::lost() const {
+  std::uint64_t sum = 0;
+  for (const auto& [pid, lost] : lost_) sum += lost;
+  return sum;
+}
+
+std::string_view Timeline::keep(const std::string& text) {
+  const std::string_view wanted = std::string_view(text).substr(0, kMostTextBytes);
+  const auto known = texts_.find(wanted);
+  if (known != texts_.end()) return *known;
+  if (texts_.size() >= kMostTexts) {
+    throw Error(Code::kCorrupt, "the spans contain more than {} different names", kMostTexts);
+  }
+  return *texts_.emplace(wanted).first;
+}
+
+}  // namespace trainyard::timeline

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "messages/error.h"
+#include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/json_output.h"
+#include "tools/trainyard/profile_text.h"
+#include "tools/trainyard/recorded_spans.h"
+#include "tools/trainyard/span_recording.h"
+#include "tools/trainyard/spans_choice.h"
+#include "tools/trainyard/table.h"
+#include "tools/trainyard/verbs.h"
+
+namespace trainyard::tools {
+namespace {
+
+using timeline::StepWindow;
+using timeline::Timeline;
+
+struct ProfileArguments {
+  SpansChoice spans;
+  std::uint64_t steps = 20;
+  bool no_operations = false;
+  std::string perfetto;
+};
+
+/// Records spans until there are `steps` steps after the step `after`. The first one that is found may have begun
+/// before the recording, so it does not count.
+StepWindow record_steps(const ProfileArguments& arguments, const visitors::RunInfo& run, Timeline& timeline,
+                        std::uint64_t after, bool operations) {
+  SpanRecording recording(run, timeline, operations);
+  std::optional<StepWindow> window;
+  const auto enough = [&] {
+    const auto first = timeline.steps().upper_bound(after);
+    if (first != timeline.steps().end()) window = timeline::find_steps(timeline, arguments.steps, first->first);
+    return window.has_value();
+  };
+  recording.collect_until(enough, std::chrono::duration<double>(arguments.spans.timeout_s),
+                          fmt::format("{} training steps were profiled", arguments.steps));
+  recording.collect_rest();
+  return *window;
+}
+
+ProfileReport profile_launch(const ProfileArguments& arguments, Timeline& timeline) {
+  const visitors::RunInfo run = visitors::find_run(arguments.spans.run);
+  const StepWindow window = record_steps(arguments, run, timeline, 0, /*operations=*/false);
+  ProfileReport report{.run = run.run, .time = profile_of(timeline, window), .operations = {}};
+  if (arguments.no_operations) return report;
+  // These steps take longer, so the shares above come from steps without operations.
+  const std::uint64_t after = timeline.steps().rbegin()->first;
+  report.operations = profile_of(timeline, record_steps(arguments, run, timeline, after, /*operations=*/true));
+  return report;
+}
+
+ProfileReport profile_recording(const recordings::McapReader& reader, const ProfileArguments& arguments,
+                                Timeline& timeline) {
+  read_spans(reader, timeline);
+  const auto window = timeline::find_steps(timeline, arguments.steps);
+  if (!window) {
+    throw Error(Code::kNotFound, "the recording does not contain {} training steps in a row; --steps N asks for fewer",
+                arguments.steps);
+  }
+  ProfileReport report{.run = run_of(reader), .time = profile_of(timeline, *window), .operations = {}};
+  if (!report.time.operations.empty()) report.operations = report.time;
+  return report;
+}
+
+int profile(const ProfileArguments& arguments) {
+  if (!arguments.perfetto.empty() && std::filesystem::exists(arguments.perfetto)) {
+    throw Error(Code::kInvalidArgument, "the file {} exists; a new file is needed", arguments.perfetto);
+  }
+  Timeline timeline;
+  const auto reader = arguments.spans.recording();
+  const ProfileReport report =
+      reader ? profile_recording(*reader, arguments, timeline) : profile_launch(arguments, timeline);
+  if (!arguments.perfetto.empty()) write_perfetto(timeline, report.run, arguments.perfetto);
+  if (arguments.spans.as_json) {
+    print_json(json_of(report));
+  } else {
+    std::fputs(text_of(report, use_colours(), terminal_width()).c_str(), stdout);
+  }
+  std::fflush(stdout);
+  report_lost(timeline);
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app, Action& chosen) {
+  constexpr std::uint64_t kMostSteps = 100'000;
+  CLI::App* verb = app.add_subcommand("profile", "Where the time of a training step goes");
+  verb->footer(
+      "Twice as many steps are recorded: the second half with the operations of LibTorch,\n"
+      "which take longer while they are recorded.\n\n"
+      "Examples:\n  trainyard profile\n  trainyard profile mnist --steps 100 --no-operations\n"
+      "  trainyard profile --perfetto timeline.json   # then open it in ui.perfetto.dev");
+  const auto arguments = std::make_shared<ProfileArguments>();
+  arguments->spans.add_to(*verb);
+  verb->add_option("--steps", arguments->steps, "how many training steps (20)")
+      ->check(CLI::Range(std::uint64_t{1}, kMostSteps))
+      ->type_name("N");
+  verb->add_flag("--no-operations", arguments->no_operations, "leave the operations of LibTorch out");
+  verb->add_option("--perfetto", arguments->perfetto, "write what was recorded for ui.perfetto.dev")->type_name("FILE");
+  verb->callback([=, &chosen] { chosen = [=] { return profile(*arguments); }; });
+}
+
+}  // namespace trainyard::tools
