@@ -37,6 +37,8 @@ class Follower {
   bool post(Errand errand);
 
   bool over() const { return over_; }
+  /// Returns the run that is followed.
+  const visitors::RunInfo& run() const { return run_; }
 
  private:
   class Work;

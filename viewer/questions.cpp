@@ -14,6 +14,7 @@
 #include "messages/error.h"
 #include "messages/nearest.h"
 #include "viewer/clock.h"
+#include "viewer/recorded_timeline.h"
 
 namespace trainyard::viewer {
 namespace {
@@ -162,6 +163,13 @@ void parameters(const Call& call) {
   });
 }
 
+/// Recording takes as long as what is recorded, so it is an errand.
+void timeline(const Call& call) {
+  const std::chrono::milliseconds length(call.arguments.limit("ms", 500, 5000));
+  const visitors::RunInfo run = call.entry().follower ? call.entry().follower->run() : visitors::RunInfo{};
+  ask_run(call, [run, length](visitors::RegistryClient&, Book&) { return record_timeline(run, length); });
+}
+
 void require_control(const Call& call) {
   if (call.asker.role == web::Role::kControl) return;
   throw Error(Code::kInvalidArgument,
@@ -221,7 +229,8 @@ const std::map<std::string, void (*)(const Call&)>& operations() {
                                                                 {"set_parameter", set_parameter},
                                                                 {"histograms", histograms},
                                                                 {"histogram", histogram},
-                                                                {"confusion", confusion}};
+                                                                {"confusion", confusion},
+                                                                {"timeline", timeline}};
   return all;
 }
 

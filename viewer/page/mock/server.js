@@ -7,6 +7,7 @@ import { WebSocketServer } from 'ws';
 import { graphOf } from './graph.js';
 import { confusionOf, histogramSeries } from './insights.js';
 import { mockRuns } from './runs.js';
+import { timelineOf } from './timeline.js';
 
 /**
  * @typedef {import('./runs.js').MockRun} MockRun
@@ -125,6 +126,9 @@ export class MockServer {
       case 'confusion':
         if (run.classes.length === 0) throw refusal('the run has no confusion matrix', 'not found');
         return confusionOf(run.classes, question.step);
+      case 'timeline':
+        if (!run.info.live) throw refusal(`the run '${question.run}' is not running`, 'unsupported');
+        return timelineOf(run.graph, question.ms ?? 500);
       case 'parameters':
         if (!run.info.live) throw refusal(`run '${question.run}' is not running`, 'unsupported');
         return run.parameters;

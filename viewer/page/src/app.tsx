@@ -12,6 +12,7 @@ import { Parameters } from './parameters/view';
 import { Runs } from './runs/view';
 import { Confusion } from './samples/confusion';
 import { Samples } from './samples/view';
+import { TimelineView } from './timeline/view';
 import { run, view, type View } from './state/place';
 import { runs } from './state/session';
 import { Banners } from './shell/banners';
@@ -38,6 +39,7 @@ const tabs: Tab[] = [
   { view: 'samples', title: 'Samples', icon: 'samples', key: 's', content: Samples },
   { view: 'histograms', title: 'Histograms', icon: 'histograms', key: 'w', content: Histograms },
   { view: 'confusion', title: 'Confusion', icon: 'confusion', key: 'm', content: Confusion },
+  { view: 'timeline', title: 'Timeline', icon: 'timeline', key: 'i', content: TimelineView },
   { view: 'log', title: 'Log', icon: 'log', key: 'l', content: Log },
   { view: 'parameters', title: 'Parameters', icon: 'parameters', key: 'p', content: Parameters },
   { view: 'alerts', title: 'Alerts', icon: 'alerts', key: 'a', content: Alerts },

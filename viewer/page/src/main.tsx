@@ -8,6 +8,7 @@ import './styles/overview.css';
 import './styles/curves.css';
 import './styles/views.css';
 import './styles/insights.css';
+import './styles/timeline.css';
 import { App } from './app';
 import { startPlace } from './state/place';
 import { startSession } from './state/session';

@@ -187,6 +187,25 @@ export interface Sample {
   result: SampleResult | null;
 }
 
+/** What components did for a short time. The lists in `spans` have the same length. */
+export interface Timeline {
+  length_ns: number;
+  lost: number;
+  rows: { process: string; component: string; thread: string; own_thread: number; steps: boolean }[];
+  texts: string[];
+  spans: {
+    row: number[];
+    kind: string[];
+    text: number[];
+    peer: number[];
+    begin_ns: number[];
+    ns: number[];
+    step: number[];
+    batch: (number | null)[];
+    rank: number[];
+  };
+}
+
 export interface Parameter {
   name: string;
   kind: string;
@@ -238,6 +257,7 @@ export interface Questions {
   histograms: [{ run: string }, HistogramInfo[]];
   histogram: [{ run: string; of: HistogramKind; name: string; buckets: number }, HistogramSeries];
   confusion: [{ run: string; split: string; step: number | null }, ConfusionMatrix];
+  timeline: [{ run: string; ms: number }, Timeline];
   parameters: [{ run: string }, ComponentParameters[]];
   set_parameter: [{ run: string; component: string; name: string; value: Json }, Parameter];
   changes: [{ run: string }, Change[]];

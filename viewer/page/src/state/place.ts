@@ -7,7 +7,7 @@ import { colour } from '../lib/colours';
 // Where the page is: the view, the run, and the runs that are compared with it. The part of the address after '#' says
 // the same, so that a reload and the buttons of the browser work: "#/curves/mnist-9ix?with=mnist-2ab".
 
-export const views = ['graph', 'curves', 'samples', 'histograms', 'confusion', 'log', 'parameters', 'alerts', 'runs'] as const;
+export const views = ['graph', 'curves', 'samples', 'histograms', 'confusion', 'timeline', 'log', 'parameters', 'alerts', 'runs'] as const;
 export type View = (typeof views)[number];
 
 export const view = signal<View>('graph');

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Timeline } from '../protocol/types';
+
+/** A part of a row. Times are nanoseconds since the beginning of the timeline. */
+export interface Slice {
+  row: number;
+  /** How many slices of the row it lies inside. */
+  depth: number;
+  kind: string;
+  text: string;
+  peer: string;
+  begin: number;
+  end: number;
+  step: number;
+  batch: Batch | null;
+}
+
+/** The batch that caused something: the rank of its data loader, and its number there. */
+export interface Batch {
+  rank: number;
+  number: number;
+}
+
+export interface Row {
+  label: string;
+  process: string;
+  component: string;
+  /** How many slices lie inside each other at most; at least 1. */
+  depths: number;
+  /** By their beginnings; what contains something else comes first. */
+  slices: Slice[];
+}
+
+/** A message, from the row of its sender to that of its receiver. */
+export interface Arrow {
+  from: number;
+  to: number;
+  text: string;
+  begin: number;
+  end: number;
+  batch: Batch | null;
+}
+
+export interface Picture {
+  length: number;
+  rows: Row[];
+  arrows: Arrow[];
+  /** All batches, in the order in which they appear. */
+  batches: Batch[];
+}
+
+/** Turns an answer of the server into what is drawn. */
+export function pictureOf(timeline: Timeline): Picture {
+  const rows = timeline.rows.map((row) => ({
+    label: labelOf(row),
+    process: row.process,
+    component: row.component,
+    depths: 1,
+    slices: [] as Slice[],
+  }));
+  const homes = new Map(timeline.rows.flatMap((row, index) => (row.steps || row.own_thread > 0 ? [] : [[row.component, index] as const])));
+  const arrows: Arrow[] = [];
+  const { spans, texts } = timeline;
+  spans.row.forEach((row, index) => {
+    const begin = spans.begin_ns[index]!;
+    const number = spans.batch[index] ?? null;
+    const common = {
+      text: texts[spans.text[index]!] ?? '',
+      begin,
+      end: begin + spans.ns[index]!,
+      batch: number === null ? null : { rank: spans.rank[index]!, number },
+    };
+    const peer = texts[spans.peer[index]!] ?? '';
+    if (spans.kind[index] === 'hop') {
+      const from = homes.get(peer);
+      if (from !== undefined) arrows.push({ ...common, from, to: row });
+    } else {
+      rows[row]?.slices.push({ ...common, row, depth: 0, kind: spans.kind[index]!, peer, step: spans.step[index]! });
+    }
+  });
+  for (const row of rows) nest(row);
+  return { length: Math.max(timeline.length_ns, 1), rows, arrows, batches: batchesOf(rows) };
+}
+
+function labelOf(row: Timeline['rows'][number]): string {
+  if (row.steps) return `${row.component}: steps`;
+  return row.own_thread > 0 ? `${row.component}: thread ${row.own_thread}` : row.component;
+}
+
+/** Puts the slices of a row into order, and finds out which lie inside which. */
+function nest(row: Row): void {
+  row.slices.sort((a, b) => a.begin - b.begin || b.end - a.end);
+  const open: number[] = [];
+  for (const slice of row.slices) {
+    // Clocks can differ by a nanosecond or two, so what ends later lies beside, and not inside.
+    while (open.length > 0 && (open.at(-1)! <= slice.begin || open.at(-1)! < slice.end)) open.pop();
+    slice.depth = open.length;
+    open.push(slice.end);
+    row.depths = Math.max(row.depths, slice.depth + 1);
+  }
+}
+
+function batchesOf(rows: Row[]): Batch[] {
+  const first = new Map<string, { batch: Batch; begin: number }>();
+  for (const { slices } of rows) {
+    for (const { batch, begin } of slices) {
+      if (!batch) continue;
+      const known = first.get(keyOf(batch));
+      if (!known || begin < known.begin) first.set(keyOf(batch), { batch, begin });
+    }
+  }
+  return [...first.values()].sort((a, b) => a.begin - b.begin).map(({ batch }) => batch);
+}
+
+export const keyOf = (batch: Batch): string => `${batch.rank}/${batch.number}`;
+
+export const isSame = (a: Batch | null, b: Batch | null): boolean => a !== null && b !== null && a.rank === b.rank && a.number === b.number;
+
+/** What happened because of a batch, in its order. Waiting between two messages is not a part of it. */
+export function pathOf(picture: Picture, batch: Batch): (Slice | Arrow)[] {
+  const slices = picture.rows.flatMap((row) => row.slices.filter((slice) => isSame(slice.batch, batch) && slice.kind !== 'step' && !(slice.kind === 'wait' && slice.depth === 0)));
+  return [...slices, ...picture.arrows.filter((arrow) => isSame(arrow.batch, batch))].sort((a, b) => a.begin - b.begin || b.end - a.end);
+}
+
+/** The batch after, or before, another one; the first one if there was none. */
+export function batchBeside(picture: Picture, batch: Batch | null, by: 1 | -1): Batch | null {
+  const { batches } = picture;
+  if (batches.length === 0) return null;
+  const at = batches.findIndex((one) => isSame(one, batch));
+  if (at < 0) return by > 0 ? batches[0]! : batches.at(-1)!;
+  return batches[Math.min(Math.max(at + by, 0), batches.length - 1)]!;
+}
+
+/** 1234567 -> "1.235 ms" */
+export function lengthOf(ns: number): string {
+  const [size, unit] = ns < 1e3 ? [ns, 'ns'] : ns < 1e6 ? [ns / 1e3, 'µs'] : ns < 1e9 ? [ns / 1e6, 'ms'] : [ns / 1e9, 's'];
+  return `${Number(size.toPrecision(4))} ${unit}`;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "timeline/timeline.h"
+#include "visitors/run_info.h"
+
+namespace trainyard::viewer {
+
+/// The most spans of an answer; the newest are kept.
+inline constexpr std::size_t kMostSpansOfAnswer = 50'000;
+
+/// Records the spans of a running launch for `length`, and returns them in the form of docs/viewer_protocol.md. Throws
+/// kUnsupported if the run publishes none, and kTimeout if the launcher does not answer.
+nlohmann::json record_timeline(const visitors::RunInfo& run, std::chrono::milliseconds length);
+
+/// Returns the events of a timeline in this form.
+nlohmann::json json_of(const timeline::Timeline& timeline);
+
+}  // namespace trainyard::viewer
