@@ -13,6 +13,7 @@
 #include "messages/limits.h"
 #include "messages/log_record.h"
 #include "messages/nearest.h"
+#include "messages/spans.h"
 
 namespace trainyard::launch {
 
@@ -168,10 +169,10 @@ json RegistryServer::announce(const json& question) {
                                   .publisher = text_of(question, "publisher"),
                                   .latched = latched != question.end() && *latched == json(true)};
   for (const ComponentPlan& component : run_.plan.components) {
-    // Every process publishes the log, whether a component has a port there or not.
-    const bool has = announcement.topic == kLogTopic || std::ranges::any_of(component.topics, [&](const auto& port) {
-                       return port.second == announcement.topic;
-                     });
+    // Every process publishes its log and its spans, whether a component has a port there or not.
+    const bool has =
+        announcement.topic == kLogTopic || is_topic_of_spans(announcement.topic) ||
+        std::ranges::any_of(component.topics, [&](const auto& port) { return port.second == announcement.topic; });
     if (!has) continue;
     throw Error(Code::kInvalidArgument,
                 "the topic {} belongs to the run ({} has a port there, for instance); a visitor can publish only "
