@@ -94,12 +94,12 @@ export class Parameter {
   }
 
   /**
-   * The answer to param.get.
+   * The answer to param.get: the whole declaration, and the value.
    * @param {unknown} value
    */
   describe(value) {
-    return { name: this.name, value, kind: this.kind, allowed: this.allowed(), unit: this.unit, settable: this.settable,
-      help: this.help };
+    return { ...this.declaration(), default: this.required ? null : this.default, plugin_kind: "",
+      allowed: this.allowed(), value };
   }
 }
 

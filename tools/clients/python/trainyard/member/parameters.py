@@ -112,9 +112,9 @@ class Parameter:
         return out
 
     def description(self, value: Any) -> Dict[str, Any]:
-        """The answer to param.get."""
-        return {"name": self.name, "value": value, "kind": self.kind, "allowed": self.allowed(), "unit": self.unit,
-                "settable": self.settable, "help": self.help}
+        """The answer to param.get: the whole declaration, and the value."""
+        default = None if self.default is REQUIRED else self.default
+        return {**self.declaration(), "default": default, "plugin_kind": "", "allowed": self.allowed(), "value": value}
 
 
 def read_values(declared: List[Parameter], given: Dict[str, Any], places: Dict[str, str]) -> Dict[str, Any]:
