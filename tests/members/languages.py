@@ -50,8 +50,11 @@ _KNOWN = {language.name: language for language in (
              r"RangeError: enough \(ticker\.mjs:\d+\)", r"RangeError: 13 is not wanted \(tally\.mjs:\d+\)"))}
 
 CPP = _KNOWN["c++"]
+_chosen = os.environ.get("TRAINYARD_MEMBER_LANGUAGES", "c++ python").split()
+if unknown := set(_chosen) - set(_KNOWN):
+    raise SystemExit(f"TRAINYARD_MEMBER_LANGUAGES: no language {', '.join(sorted(unknown))}; there are: {', '.join(_KNOWN)}")
 #: The languages to test.
-LANGUAGES = [_KNOWN[name] for name in os.environ.get("TRAINYARD_MEMBER_LANGUAGES", "c++ python").split()]
+LANGUAGES = [_KNOWN[name] for name in _chosen]
 #: A source and a sink in languages of which at least one is to be tested, in every combination.
 PAIRS = [(source, sink) for source in _KNOWN.values() for sink in _KNOWN.values()
          if {source, sink} <= {CPP, *LANGUAGES} and {source, sink} & set(LANGUAGES)]

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { Component, schemaOf, StateReader, StateWriter, Tensor } from "trainyard/member";
 import { Declared, Output } from "../src/member/declared.js";
 import { Edge } from "../src/member/edge.js";
-import { describe } from "../src/member/host.js";
+import { describe } from "../src/member/describe.js";
 import { Mailbox } from "../src/member/mailbox.js";
 import { Imports } from "../src/member/memory.js";
 import { OutputPort } from "../src/member/outlet.js";

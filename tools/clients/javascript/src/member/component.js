@@ -35,7 +35,7 @@ export class Component {
   /** @type {Record<string, ServiceOptions>} */
   static services = {};
 
-  /** @param {import("./host.js").Context} context what the run gives to the component; pass it on to super() */
+  /** @param {import("./parts.js").Context} context what the run gives to the component; pass it on to super() */
   constructor(context) {
     this.#host = context.host;
     /** The full name in the run, such as "rank0/smoother". */

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors of the user's program in one sentence.
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { TrainyardError } from "../errors.js";
+
+const HERE = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * Returns one sentence about an error, with the place in the user's program. An error of this package says by itself what
+ * is wrong.
+ * @param {unknown} error
+ * @returns {string}
+ */
+export function describe(error) {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof TrainyardError) return error.message;
+  for (const line of (error.stack ?? "").split("\n")) {
+    const place = /(?:file:\/\/)?(\/[^():]+):(\d+):\d+\)?$/.exec(line);
+    if (place && !place[1].startsWith(HERE) && !place[1].includes("/node_modules/")) {
+      return `${error.name}: ${error.message} (${basename(place[1])}:${place[2]})`;
+    }
+  }
+  return `${error.name}: ${error.message}`;
+}
