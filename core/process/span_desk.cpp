@@ -89,11 +89,14 @@ void SpanDesk::publish(Batch& batch, bool operations) {
   publish_(std::exchange(batch, {}).message, operations);
 }
 
+// What is no component of the plan has no name that a reader would know.
 void SpanDesk::add(Batch& batch, const SpanRecord& record) const {
+  const auto source = indices_.find(record.component);
+  if (source == indices_.end()) return;
   const std::string peer =
       record.peer == 0 ? "" : name_of_cause(plan_, record.component->context().index, WaitCause::unpacked(record.peer));
   batch.message.spans.push_back({.kind = record.kind,
-                                 .source = indices_.at(record.component),
+                                 .source = source->second,
                                  .name = index_of(batch, record.name == nullptr ? kTask : record.name),
                                  .peer = index_of(batch, peer),
                                  .own_thread = record.own_thread,

@@ -57,9 +57,12 @@ void measure(const char* name, const std::function<void()>& round_trip) {
   report(name, std::move(samples));
 }
 
+/// What somebody wants to know of the components.
+enum class Watching { kNothing, kTimes, kSpans };
+
 /// Measures one message through the event loop of one thread, while somebody watches what its components do, or while
 /// nobody does.
-void measure_hop(const char* name, bool watched) {
+void measure_hop(const char* name, Watching watching) {
   constexpr int kBurst = 1000;
   class Counter final : public Component {
    public:
@@ -78,7 +81,8 @@ void measure_hop(const char* name, bool watched) {
   for (Component* component : {static_cast<Component*>(&pipe.source), static_cast<Component*>(&counter)}) {
     activity.add(*component);
   }
-  if (watched) activity.start();
+  if (watching == Watching::kTimes) activity.start();
+  if (watching == Watching::kSpans) activity.start_recording();
   std::vector<double> samples;
   for (int i = 0; i < kRounds; ++i) {
     const auto start = Clock::now();
@@ -89,6 +93,10 @@ void measure_hop(const char* name, bool watched) {
       pipe.loop.run_once();
     }
     samples.push_back(nanoseconds(Clock::now() - start) / kBurst);
+    // What the control thread does in a process.
+    core::SpanRecord span;
+    while (activity.ring() != nullptr && activity.ring()->pop(span)) {
+    }
   }
   report(name, std::move(samples));
 }
@@ -220,8 +228,9 @@ void measure_component(const std::string& directory, const char* name, std::size
 void run() {
   std::string pattern = (std::filesystem::temp_directory_path() / "trainyard-bench-XXXXXX").string();
   const std::string directory = ::mkdtemp(pattern.data());
-  measure_hop("hop_one_thread", false);
-  measure_hop("hop_one_thread_watched", true);
+  measure_hop("hop_one_thread", Watching::kNothing);
+  measure_hop("hop_one_thread_watched", Watching::kTimes);
+  measure_hop("hop_one_thread_recorded", Watching::kSpans);
   measure_raw(directory, "raw_zmq_8B", 8);
   measure_component(directory, "message_8B", 0);
   measure_component(directory, "message_40MB_tensor", 40'000'000);

@@ -10,6 +10,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/transport/ring_offer.h"
 #include "messages/control.h"
 #include "messages/header.h"
 #include "messages/limits.h"
@@ -149,7 +150,7 @@ TEST(WireFormatPageTest, ShowsEveryMessageThatMembersAndTheLauncherExchange) {
        {shown<Hello>(), shown<ProcessPlan>(), shown<StateChanged>(), shown<Configured>(), shown<Connect>(),
         shown<Connected>(), shown<Transition>(), shown<Heartbeat>(), shown<Request>(), shown<Reply>(),
         shown<PeerGone>(), shown<RunFinished>(), shown<LogRecord>(), shown<StateRequest>(), shown<StateAnswer>(),
-        shown<RestoredStates>(), shown<StatesTaken>()}) {
+        shown<RestoredStates>(), shown<StatesTaken>(), shown<core::RingOffer>()}) {
     for (const std::string& type : structs) EXPECT_THAT(text, HasSubstr(type));
   }
   EXPECT_THAT(text, HasSubstr(fmt::format("`wire {}`", Header::kVersion)));

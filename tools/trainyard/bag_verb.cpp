@@ -55,14 +55,14 @@ void add_play(CLI::App& verb, const BagOptions& arguments) {
 
 void add_convert(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("FILE", arguments->path)->required();
-  verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
-  verb.add_option("--format", arguments->format, "jsonl or csv (jsonl)")
-      ->check(CLI::IsMember({"jsonl", "csv"}))
-      ->type_name("");
+  CLI::Option* topics = verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
+  CLI::Option* format = verb.add_option("--format", arguments->format, "jsonl or csv (jsonl)")
+                            ->check(CLI::IsMember({"jsonl", "csv"}))
+                            ->type_name("");
   CLI::Option* output = verb.add_option("-o,--output", arguments->output, "a file; for csv a folder (standard output)")
                             ->type_name("PATH");
   verb.add_option("--perfetto", arguments->perfetto, "only the spans, as a new file for ui.perfetto.dev")
-      ->excludes(output)
+      ->excludes(output, format, topics)
       ->type_name("OUT");
 }
 

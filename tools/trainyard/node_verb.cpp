@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <sstream>
 
@@ -118,20 +119,21 @@ void print_parameters(const json& parameters) {
 /// not say what they are.
 std::string fields_of(const std::string& schema_text) {
   if (schema_text.empty()) return "?";
+  const Schema schema = parse_schema(schema_text);
   std::vector<std::string> fields;
-  for (const Field& field : parse_schema(schema_text).structs.front().fields) {
+  for (const Field& field : schema.structs.front().fields) {
     fields.push_back(to_text(field.type) + " " + field.name);
   }
   return fields.empty() ? "nothing" : fmt::format("{}", fmt::join(fields, ", "));
 }
 
 void print_services(const json& node) {
+  std::map<std::string, json> types;
+  for (const json& type : node.value("service_types", json::array())) types[type.value("service", "")] = type;
   Table table({"service", "request", "reply"});
-  const json types = node.value("service_types", json::array());
-  for (const json& service : node.value("services", json::array())) {
-    const auto type = std::ranges::find(types, service, [](const json& each) { return each.value("service", ""); });
-    const json known = type == types.end() ? json::object() : *type;
-    table.add({service.get<std::string>(), fields_of(known.value("request", "")), fields_of(known.value("reply", ""))});
+  for (const auto& name : node.value("services", std::vector<std::string>())) {
+    const json type = types.contains(name) ? types[name] : json::object();
+    table.add({name, fields_of(type.value("request", "")), fields_of(type.value("reply", ""))});
   }
   print_section("services", table);
 }

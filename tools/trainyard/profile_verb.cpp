@@ -95,8 +95,8 @@ void add_profile(CLI::App& app, Action& chosen) {
   constexpr std::uint64_t kMostSteps = 100'000;
   CLI::App* verb = app.add_subcommand("profile", "Where the time of a training step goes");
   verb->footer(
-      "Twice as many steps are recorded: the second half with the operations of LibTorch,\n"
-      "which take longer while they are recorded.\n\n"
+      "Twice as many steps are recorded: the second half with the operations of\n"
+      "LibTorch, which take longer while they are recorded.\n\n"
       "Examples:\n  trainyard profile\n  trainyard profile mnist --steps 100 --no-operations\n"
       "  trainyard profile --perfetto timeline.json   # then open it in ui.perfetto.dev");
   const auto arguments = std::make_shared<ProfileArguments>();

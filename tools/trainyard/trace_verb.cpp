@@ -178,7 +178,8 @@ void add_trace(CLI::App& app, Action& chosen) {
   constexpr std::uint64_t kMostSteps = 1000;
   CLI::App* verb = app.add_subcommand("trace", "What happened because of one batch, from component to component");
   verb->footer(
-      "Times begin when the batch was read. Messages of several ranks are shown rank by rank.\n\n"
+      "Times begin when the batch was read. With several ranks, each has a batch of its\n"
+      "own, and they are shown one after another.\n\n"
       "Examples:\n  trainyard trace\n  trainyard trace mnist --steps 3\n  trainyard trace --batch 1200 --json");
   const auto arguments = std::make_shared<TraceArguments>();
   arguments->spans.add_to(*verb);
