@@ -217,11 +217,12 @@ class Follower::Work {
     // The first look of a page only begins the accounting; a short one follows, so that there is something to see soon.
     const bool begins = book_.graph_is_watched() && !watched_;
     watched_ = book_.graph_is_watched();
-    if (!begins && Clock::now() < next_poll_) return;
+    const bool due = begins || Clock::now() >= next_poll_;
+    // The file has what was missed as a message.
+    if (caught_up_ && (due || behind_)) behind_ = read_file();
+    if (!due) return;
     next_poll_ = Clock::now() + (begins ? kShortLook : kPollInterval);
     observer_.ask(watched_ ? visitors::Accounting::kOn : visitors::Accounting::kOff);
-    // The file has what was missed as a message.
-    if (caught_up_) read_file();
   }
 
   void on_observation(const visitors::Observation& observation) {
@@ -230,7 +231,8 @@ class Follower::Work {
         observation.nodes, [](const auto& each) { return each.state == "active" || each.plugin.empty(); });
     if (active && book_.phase() == RunPhase::kStarting) book_.set_phase(RunPhase::kRunning);
     if (active && !std::exchange(knows_parameters_, true)) find_hyperparameters(observation);
-    book_.set_graph(graph_of(observation, now_ns()));
+    graph_ = graph_of(observation, now_ns());
+    book_.set_graph(graph_);
   }
 
   /// Returns whether there is more to read.
@@ -305,6 +307,7 @@ class Follower::Work {
     while (read_file()) {
     }
     for (const auto& enter : waiting_) enter();
+    if (!graph_.is_null()) book_.set_graph(graph_at_rest(std::move(graph_)));
     const Ending ending = recorded_ending().value_or(observed_ending(killed));
     book_.set_phase(ending.phase, ending.message);
   }
@@ -334,6 +337,7 @@ class Follower::Work {
   visitors::RunObserver observer_;
   std::vector<std::unique_ptr<Rule>> rules_;
   Identity identity_;
+  json graph_;  ///< The last one.
   std::optional<RunFile> file_, insights_;
   std::optional<visitors::Watch> watch_;
   std::vector<std::function<void()>> waiting_;
@@ -342,6 +346,7 @@ class Follower::Work {
   bool stopping_ = false;  ///< The run has been told to stop.
   std::string error_;      ///< The first error that the run has logged.
   bool silent_ = false;    ///< Alerts are about the past.
+  bool behind_ = false;    ///< There is more to read in the file.
   bool watched_ = false;   ///< Somebody looks at the graph.
   Clock::time_point next_poll_{};
 };

@@ -51,7 +51,7 @@ json component_json(const ObservedNode& node, const json& alone) {
   return {{"name", node.name},
           {"plugin", node.plugin},
           {"process", node.process},
-          {"pid", node.pid},
+          {"pid", node.pid == 0 ? json() : json(node.pid)},
           {"host", ""},
           {"rank", or_null(node.rank)},
           {"state", node.state},
@@ -105,6 +105,19 @@ json graph_of(const Observation& observation, std::int64_t now_ns) {
           {"processes", std::move(processes)},
           {"edges", std::move(edges)},
           {"bottlenecks", bottlenecks_json(observation)}};
+}
+
+json graph_at_rest(json graph) {
+  for (json& component : graph["components"]) {
+    component["state"] = "";
+    for (const char* key : {"pid", "cpu_percent", "memory_bytes", "busy", "waiting"}) component[key] = nullptr;
+  }
+  for (json& edge : graph["edges"]) {
+    for (const char* key : {"rate_hz", "bytes_per_s", "queued"}) edge[key] = nullptr;
+  }
+  graph["processes"] = json::array();
+  graph["bottlenecks"] = nullptr;
+  return graph;
 }
 
 }  // namespace trainyard::viewer

@@ -71,5 +71,22 @@ TEST(GraphTest, ShowsWhatIsNotKnownAsNull) {
   }
 }
 
+TEST(GraphTest, ARunThatIsOverHasItsComponentsAndTotalsAndDoesNothing) {
+  Observation observation;
+  observation.nodes = {node("host", "main", 1)};
+  observation.bottlenecks = {{"host", 0.25}};
+  observation.processes = {{.name = "main", .pid = 3, .cpu = 1.5, .memory_bytes = 100}};
+  observation.edges = {{.topic = "/metrics", .messages_per_s = 3.0, .bytes_per_s = 4.0, .under_way = 1, .dropped = 5}};
+  const json graph = graph_at_rest(graph_of(observation, 0));
+  EXPECT_EQ(graph["components"][0]["name"], "host");
+  for (const char* key : {"pid", "cpu_percent", "memory_bytes", "busy", "waiting"}) {
+    EXPECT_TRUE(graph["components"][0][key].is_null()) << key;
+  }
+  EXPECT_TRUE(graph["edges"][0]["rate_hz"].is_null());
+  EXPECT_EQ(graph["edges"][0]["dropped"], 5);
+  EXPECT_EQ(graph["processes"], json::array());
+  EXPECT_TRUE(graph["bottlenecks"].is_null());
+}
+
 }  // namespace
 }  // namespace trainyard::viewer

@@ -151,12 +151,21 @@ void ask_run(const Call& call, std::function<json(visitors::RegistryClient&, Boo
   if (!queued) throw Error(Code::kUnsupported, std::string("too many requests to this run wait; try again later"));
 }
 
+/// Returns the name under which the parameters of a component are set: of the components that exist for each rank, that
+/// of rank 0 stands for all, without its rank. Returns an empty text for the others.
+std::string name_for_all_ranks(const std::string& component) {
+  const std::size_t slash = component.find('/');
+  if (!component.starts_with("rank") || slash == std::string::npos) return component;
+  return component.starts_with("rank0/") ? component.substr(slash + 1) : "";
+}
+
 void parameters(const Call& call) {
   ask_run(call, [](visitors::RegistryClient& registry, Book&) {
     json list = json::array();
     for (const json& node : registry.ask("nodes")) {
       if (node.value("plugin", "").empty() || node.value("state", "") == "error") continue;
-      const std::string name = node.value("component", "");
+      const std::string name = name_for_all_ranks(node.value("component", ""));
+      if (name.empty()) continue;
       list.push_back({{"component", name}, {"parameters", registry.call(name, "param.list")}});
     }
     return list;

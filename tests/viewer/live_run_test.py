@@ -225,6 +225,24 @@ class LiveRunTest(unittest.TestCase):
         eventually(lambda: past.ask("series", run=name) and self.loss(past, name)["rows"] == self.written())
         eventually(lambda: past.ask("hyperparameters", run=name).get("optimizer.lr") == 0.001)
 
+    def test_a_parameter_is_set_on_all_ranks(self):
+        self.launch("devices=2", "strategy=ddp")
+        _, url = self.view("seen")
+        page = self.page(url)
+        run = page.ask("runs")[0]["run"]
+        eventually(lambda: self.state(page, run)["state"] == "running" and page.ask("series", run=run))
+        names = [each["component"] for each in page.ask("parameters", run=run)]
+        self.assertEqual(sorted(set(names)), sorted(names))
+        self.assertIn("optimizer", names)
+        self.assertFalse([name for name in names if name.startswith("rank")])
+        page.ask("set_parameter", run=run, component="optimizer", name="lr", value=0.0625)
+        eventually(lambda: page.ask("curve", run=run, stage="train", name="learning_rate", x="step")["mean"][-1] == 0.0625)
+        page.ask("act", run=run, action="stop")
+        eventually(lambda: not self.state(page, run)["live"])
+        graph = page.ask("graph", run=run)
+        self.assertIn("rank1/optimizer", [each["name"] for each in graph["components"]])
+        self.assertEqual({each["busy"] for each in graph["components"]}, {None}, "it does nothing any more")
+
     def test_a_viewer_that_stands_still_changes_nothing(self):
         self.launch()
         viewer, url = self.view()

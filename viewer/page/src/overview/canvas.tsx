@@ -159,7 +159,7 @@ const titleOf = (model: Model, id: string): string => model.nodes.find((node) =>
 const worthShowing = 0.05;
 
 /** Whether somebody waits on this link for a component that holds up the run. */
-const holdsUp = (link: Link): boolean => link.wait !== null && link.wait.holdsUp && link.wait.share >= worthShowing;
+const holdsUp = (link: Link): boolean => link.wait !== null && link.wait.holdsUp && (link.rate ?? 0) > 0 && link.wait.share >= worthShowing;
 
 const thickness = (link: Link): string => `${Math.min(4.5, 1.25 + 0.42 * Math.max(0, Math.log10((link.bytes ?? 0) / 1e4)))}px`;
 

@@ -57,7 +57,7 @@ function RunDetails({ graph, model, onSelect }: Omit<Props, 'selection'>) {
       {slow && (
         <button type="button" class="callout" onClick={() => onSelect({ kind: 'node', id: slow.id })}>
           <strong>
-            Bottleneck: <bdi>{slow.title}</bdi>
+            Bottleneck: <bdi>{slow.members.length === 1 ? slow.members[0]!.name : slow.title}</bdi>
           </strong>
           <HoldsUp node={slow} />
         </button>

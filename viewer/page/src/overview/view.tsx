@@ -78,7 +78,11 @@ export function Overview() {
       </div>
       <div class="overview-body">
         <div class="canvas-frame" ref={frame}>
-          {query.error && !graph ? (
+          {query.error && !graph && run.value?.state === 'starting' ? (
+            <Empty title="The run is starting.">Its components appear here as soon as they answer.</Empty>
+          ) : query.error && !graph && run.value?.live === false ? (
+            <Empty title="Nothing is known of the components of this run.">The graph of a run that is over can be shown if the run was recorded, or if the viewer has followed it.</Empty>
+          ) : query.error && !graph ? (
             <Failure error={query.error} again={query.again} />
           ) : !model || !layout ? (
             <Empty title="Asking for the graph …" />
