@@ -90,7 +90,7 @@ test('The token goes from the address into a cookie, and the page shows the comp
   await expect.poll(() => page.locator('.tile .load-text').allTextContents()).toHaveLength(7);
   for (const text of await page.locator('.tile .load-text').allTextContents()) expect(text).toMatch(/^busy \d+/);
   // The optimizer has nothing to do until there are gradients.
-  await page.locator('.tile', { hasText: 'optimizer' }).click();
+  await page.locator('.tile-head', { hasText: 'optimizer' }).click();
   await page.locator('.details').getByText(/waiting for accelerator_host/).first().waitFor();
   // The run is not idle, so somebody holds it up.
   await page.locator('.tag.bottleneck').first().waitFor();

@@ -86,7 +86,7 @@ test('The page opens on the newest live run and shows its components.', async ()
   await page.getByRole('button', { name: /accelerator_host.*bottleneck/ }).waitFor();
   expect(await page.locator('.tile').count()).toBe(6);
   expect(await page.locator('.link-label').count()).toBeGreaterThanOrEqual(7);
-  await page.locator('.tile', { hasText: 'data_loader' }).click();
+  await page.locator('.tile-head', { hasText: 'data_loader' }).click();
   await page.locator('.details').getByText('/batches').waitFor();
 });
 
