@@ -12,7 +12,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <tuple>
+
+#include "tensors/histogram_kernel.h"
 
 namespace trainyard {
 namespace {
@@ -44,7 +47,6 @@ at::Tensor finite_part(const at::Tensor& slice) { return slice.masked_select(at:
 
 struct Range {
   double smallest = 0, largest = 0;
-  double magnitude() const { return std::max(std::abs(smallest), std::abs(largest)); }
   bool finite() const { return std::isfinite(smallest) && std::isfinite(largest); }
 };
 
@@ -54,27 +56,9 @@ Range range_of(const at::Tensor& slice) {
   return {low.item<double>(), high.item<double>()};
 }
 
-/// Adds up the mean and the squared distances from the mean of several groups of values (Chan, Golub and LeVeque 1979).
-class Moments {
- public:
-  void add(double count, double mean, double variance) {
-    const double distance = mean - mean_;
-    const double total = count_ + count;
-    squares_ += variance * count + distance * distance * count_ * count / total;
-    mean_ += distance * count / total;
-    count_ = total;
-  }
-  double count() const { return count_; }
-  double mean() const { return mean_; }
-  double deviation() const { return count_ > 0 ? std::sqrt(squares_ / count_) : 0; }
-
- private:
-  double count_ = 0, mean_ = 0, squares_ = 0;
-};
-
-/// Fills everything but the buckets.
-void describe(const at::Tensor& values, double factor, Histogram& made) {
-  Moments moments;
+/// Fills the numbers of elements, the smallest and the largest value.
+void measure_range(const at::Tensor& values, double factor, Histogram& made) {
+  std::int64_t finite = 0;
   for_each_slice(values, factor, [&](at::Tensor slice) {
     Range range = range_of(slice);
     if (!range.finite()) {
@@ -82,33 +66,49 @@ void describe(const at::Tensor& values, double factor, Histogram& made) {
       if (slice.numel() == 0) return;
       range = range_of(slice);
     }
-    made.smallest = moments.count() == 0 ? range.smallest : std::min(made.smallest, range.smallest);
-    made.largest = moments.count() == 0 ? range.largest : std::max(made.largest, range.largest);
-    if (range.magnitude() > kLargeMagnitude) slice = slice.to(at::kDouble);
-    const auto [variance, mean] = at::var_mean(slice, /*unbiased=*/false);
-    moments.add(static_cast<double>(slice.numel()), mean.item<double>(), variance.item<double>());
+    made.smallest = finite == 0 ? range.smallest : std::min(made.smallest, range.smallest);
+    made.largest = finite == 0 ? range.largest : std::max(made.largest, range.largest);
+    finite += slice.numel();
   });
   made.elements = static_cast<std::uint64_t>(values.numel());
-  made.not_finite = made.elements - static_cast<std::uint64_t>(moments.count());
-  made.mean = moments.mean();
-  made.deviation = moments.deviation();
+  made.not_finite = made.elements - static_cast<std::uint64_t>(finite);
 }
 
-void count(const at::Tensor& values, double factor, Histogram& made) {
+/// Does what add_to_buckets() does with LibTorch, for other devices and types.
+void add_with_libtorch(const at::Tensor& slice, const BucketGrid& grid, BucketSums& sums) {
   constexpr auto kBuckets = static_cast<std::int64_t>(Histogram::kMaxBuckets);
-  const double low = static_cast<double>(made.first) * made.width;
-  const double high = static_cast<double>(made.first + kBuckets) * made.width;
-  const bool large = std::max(std::abs(low), std::abs(high)) > kLargeMagnitude;
-  made.counts.assign(kBuckets, 0);
+  const auto [variance, mean] = at::var_mean(slice, /*unbiased=*/false);
+  const auto count = static_cast<double>(slice.numel());
+  const double distance = mean.item<double>() - grid.centre;
+  sums.distances += count * distance;
+  sums.squares += count * (variance.item<double>() + distance * distance);
+  const double high = grid.low + static_cast<double>(kBuckets) * grid.width;
+  const at::Tensor counts = at::histc(slice, kBuckets, grid.low, high).to(at::kCPU, at::kLong);
+  for (std::int64_t i = 0; i < kBuckets; ++i)
+    sums.counts[i] += static_cast<std::uint64_t>(counts.data_ptr<std::int64_t>()[i]);
+}
+
+/// Fills the buckets, the mean and the deviation.
+void count(const at::Tensor& values, double factor, Histogram& made) {
+  const BucketGrid grid{.low = static_cast<double>(made.first) * made.width,
+                        .width = made.width,
+                        .centre = made.smallest / 2 + made.largest / 2};
+  const bool large = std::max(std::abs(made.smallest), std::abs(made.largest)) > kLargeMagnitude;
+  BucketSums sums;
   for_each_slice(values, factor, [&](at::Tensor slice) {
     if (made.not_finite > 0) slice = finite_part(slice);
     if (slice.numel() == 0) return;
-    const at::Tensor counts =
-        at::histc(large ? slice.to(at::kDouble) : slice, kBuckets, low, high).to(at::kCPU, at::kLong);
-    for (std::int64_t i = 0; i < kBuckets; ++i) {
-      made.counts[static_cast<std::size_t>(i)] += static_cast<std::uint64_t>(counts.data_ptr<std::int64_t>()[i]);
+    if (slice.is_cpu() && slice.scalar_type() == at::kFloat && slice.is_contiguous() && !large) {
+      add_to_buckets({slice.data_ptr<float>(), static_cast<std::size_t>(slice.numel())}, grid, sums);
+    } else {
+      add_with_libtorch(large ? slice.to(at::kDouble) : slice, grid, sums);
     }
   });
+  const auto finite = static_cast<double>(made.elements - made.not_finite);
+  const double distance = sums.distances / finite;
+  made.mean = grid.centre + distance;
+  made.deviation = std::sqrt(std::max(sums.squares / finite - distance * distance, 0.0));
+  made.counts.assign(std::begin(sums.counts), std::end(sums.counts));
 }
 
 void trim(Histogram& made) {
@@ -137,7 +137,7 @@ Histogram histogram_of(const at::Tensor& values, double factor) {
   const at::NoGradGuard no_gradients;
   const at::Tensor elements = flat(values);
   Histogram made;
-  describe(elements, factor, made);
+  measure_range(elements, factor, made);
   if (made.elements == made.not_finite) return made;
   made.width = bucket_width(made.smallest, made.largest);
   made.first = static_cast<std::int64_t>(std::floor(made.smallest / made.width));
