@@ -19,6 +19,8 @@ except ImportError as error:
 from harness import PYTHON, SOURCES, MembersTest
 
 CLIENT, FAKES = SOURCES / "tools" / "clients" / "python", SOURCES / "tests" / "members" / "fakes"
+sys.path.append(str(FAKES))
+from fake_service import read_calls
 
 TRAINING = """
 include = ["standard.toml"]
@@ -77,17 +79,16 @@ class BridgesTest(MembersTest):
         return self.file(TRAINING + BRIDGE.replace("SERVICE", service), f"{service}.toml")
 
     def calls(self, *names):
-        try:
-            lines = (self.service / "calls.jsonl").read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError:
-            return []
-        found = [json.loads(line) for line in lines if line.endswith("}")]
-        return [one for one in found if one["call"] in names]
+        return [one for one in read_calls(self.service) if one["call"] in names]
 
     def rows(self, stage="train", folder="out"):
-        """What the standard logger wrote: the step and the loss."""
-        with open(self.folder / folder / f"metrics_{stage}.csv", encoding="utf-8") as file:
-            return [(int(row["step"]), float(row["loss"])) for row in csv.DictReader(file)]
+        """What the standard logger wrote: the step and the loss. The last line may not be complete yet."""
+        try:
+            text = (self.folder / folder / f"metrics_{stage}.csv").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return []
+        lines = text[:text.rfind("\n") + 1].splitlines()
+        return [(int(row["step"]), float(row["loss"])) for row in csv.DictReader(lines)]
 
     def arrived(self, service, stage="train"):
         """What the service was told: the step and the loss."""
@@ -175,7 +176,7 @@ class DeliveryTest(BridgesTest):
         (self.service / "calls.jsonl").unlink()
         launch = self.launch(self.path("mlflow"), *ENDLESS, "placement=processes")
         self.wait_for(lambda: self.calls("log_batch"), "metrics arrive")
-        os.kill(self.nodes()["optimizer"]["pid"], signal.SIGKILL)
+        os.kill(self.wait_active("optimizer")["pid"], signal.SIGKILL)
         text, _ = launch.communicate(timeout=60)
         self.assertEqual(launch.returncode, 1, text)
         self.assertEqual([one["status"] for one in self.calls("set_terminated")], ["FAILED"])
@@ -187,7 +188,7 @@ class DeliveryTest(BridgesTest):
                 (self.service / "calls.jsonl").unlink(missing_ok=True)
                 launch = self.launch(self.path(service), *ENDLESS, f"run.directory={service}")
                 self.wait_for(lambda: len(self.arrived(service)) > 10, "metrics arrive")
-                os.kill(self.nodes()["tracker"]["pid"], signal.SIGKILL)
+                os.kill(self.wait_active("tracker")["pid"], signal.SIGKILL)
                 self.wait_for(lambda: len(self.calls(begin)) == 2, "the bridge goes on")
                 newest = max(self.arrived(service))
                 self.wait_for(lambda: max(self.arrived(service)) > newest, "new metrics arrive")
@@ -266,7 +267,7 @@ class OutageTest(BridgesTest):
     def test_what_a_killed_run_has_left_is_delivered(self):
         (self.service / "hang").touch()
         launch = self.launch(self.path("mlflow"), *ENDLESS)
-        self.wait_for(lambda: len(self.rows()) > 20 if (self.folder / "out/metrics_train.csv").exists() else False, "rows")
+        self.wait_for(lambda: len(self.rows()) > 20, "training goes on")
         outboxes = self.folder / "out" / "outbox" / "tracker"
         self.wait_for(lambda: any(path.stat().st_size > 2000 for path in outboxes.rglob("*.jsonl")), "records are kept")
         folder = next(path.parent for path in outboxes.rglob("outbox.json"))

@@ -17,9 +17,7 @@ if "TRAINYARD_TRACKERS_PYTHON" not in os.environ:
     print("skipped: TRAINYARD_TRACKERS_PYTHON is not set")
     sys.exit(77)
 
-from bridges_test import ENDLESS, FAKES, FINISH, BridgesTest
-
-sys.path.append(str(FAKES))
+from bridges_test import ENDLESS, FINISH, BridgesTest
 from wandb_server import WandbServer
 
 TRACKERS, READER = os.environ["TRAINYARD_TRACKERS_PYTHON"], os.environ["TRAINYARD_WANDB_READER"]
@@ -160,7 +158,7 @@ class WandbTest(TrackersTest):
         files = self.folder / "out" / "wandb"
         self.wait_for(lambda: any(path.stat().st_size > 40_000 for path in files.glob("offline-run-*/*.wandb")),
                       "the first file")
-        os.kill(self.nodes()["tracker"]["pid"], signal.SIGKILL)
+        os.kill(self.wait_active("tracker")["pid"], signal.SIGKILL)
         self.wait_for(lambda: len(list(files.glob("offline-run-*/*.wandb"))) == 2, "the second file")
         text = self.interrupt(launch)
         self.assertRegex(text, r"records were delivered to Weights & Biases")

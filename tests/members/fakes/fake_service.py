@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands for the server of a tracking service. The folder FAKE_SERVICE contains what was called, in calls.jsonl. While it
 contains the file `down`, calls make the file `refused` and fail; while it contains the file `hang`, they do not return."""
+import contextlib
 import json
 import os
 import pathlib
 import time
 
-FOLDER = pathlib.Path(os.environ["FAKE_SERVICE"])
+FOLDER = pathlib.Path(os.environ.get("FAKE_SERVICE", "."))
 
 
 def call(name, /, **arguments):
@@ -17,13 +18,22 @@ def call(name, /, **arguments):
         (FOLDER / "refused").touch()
         raise ConnectionError("nobody listens\nat the address")
     with open(FOLDER / "calls.jsonl", "a", encoding="utf-8") as file:
-        file.write(json.dumps({"call": name, **arguments}) + "\n")
+        file.write("\n" + json.dumps({"call": name, **arguments}) + "\n")
 
 
 def calls():
     """Returns all calls so far."""
+    return read_calls(FOLDER)
+
+
+def read_calls(folder):
+    """Returns the calls that a folder contains. A process that was killed may have left half a line."""
+    found = []
     try:
-        text = (FOLDER / "calls.jsonl").read_text(encoding="utf-8")
+        lines = (folder / "calls.jsonl").read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
-        return []
-    return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+        return found
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            found.append(json.loads(line))
+    return found
