@@ -10,10 +10,12 @@
 #include <utility>
 
 #include "messages/error.h"
+#include "messages/histogram.h"
 #include "messages/json.h"
 #include "messages/message_type.h"
 #include "messages/metrics.h"
 #include "messages/prediction.h"
+#include "messages/validation_results.h"
 #include "recordings/message_text.h"
 #include "recordings/recorder.h"
 #include "recordings/recording.h"
@@ -46,7 +48,9 @@ class Intake {
   static bool wants(const ChannelRecord& channel) {
     const std::uint64_t type = type_of(channel);
     return type == message_type<Metrics>().fingerprint || type == message_type<RankMetrics>().fingerprint ||
-           type == message_type<LogRecord>().fingerprint || type == message_type<Prediction>().fingerprint;
+           type == message_type<LogRecord>().fingerprint || type == message_type<Prediction>().fingerprint ||
+           type == message_type<Histograms>().fingerprint || type == message_type<Confusion>().fingerprint ||
+           type == message_type<SampleResults>().fingerprint;
   }
 
   void take(const ChannelRecord& channel, std::string_view text) {
@@ -78,6 +82,12 @@ class Intake {
       alerts_.see(decoded<RankMetrics>(bytes));
     } else if (type == message_type<LogRecord>().fingerprint) {
       book_.add(decoded<LogRecord>(bytes));
+    } else if (type == message_type<Histograms>().fingerprint) {
+      book_.add(decoded<Histograms>(bytes));
+    } else if (type == message_type<Confusion>().fingerprint) {
+      book_.add(decoded<Confusion>(bytes));
+    } else if (type == message_type<SampleResults>().fingerprint) {
+      book_.add(decoded<SampleResults>(bytes));
     } else {
       // The tensors need not be there, so the message is not decoded into the struct, which would refer to them.
       book_.add(sample_of(json::parse(json_from_binary(schema, bytes))));

@@ -168,6 +168,9 @@ class CommandsTest(ContractTest):
         self.assertEqual([port["topic"] for port in self.node["outputs"]], ["/counts"])
         self.assertIn("add", str(self.node["services"]))
         self.assertIn("counts", self.trainyard("node", "info", "tally"))
+        counters = self.run_now().request("call", process=self.node["process"], method="counters", body={})
+        self.assertGreater(counters["cpu_ns"], 0)
+        self.assertGreater(counters["memory_bytes"], 1 << 20)
         self.interrupt(launch)
 
     @in_each_language
@@ -182,6 +185,8 @@ class CommandsTest(ContractTest):
         self.assertEqual((listed["factor"]["value"], listed["factor"]["settable"], listed["factor"]["allowed"]),
                          (0.5, True, "a number >= 0 and <= 1"))
         self.assertEqual(listed["kind"]["allowed"], "one of: plain, kept")
+        self.assertEqual((listed["factor"]["default"], listed["kind"]["choices"]), (0.5, ["plain", "kept"]))
+        self.assertIn("default: 0.5", self.trainyard("param", "describe", "tally"))
         self.trainyard("param", "set", "tally", "factor", "0.25")
         self.assertIn("0.25", self.trainyard("param", "get", "tally", "factor"))
         echoed = self.trainyard("topic", "echo", "/counts", "--count", "2", "--json")

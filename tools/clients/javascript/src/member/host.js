@@ -137,13 +137,19 @@ export class Host {
     this.#control.send("Connected", { process: this.#start.name });
   }
 
+  #counters() {
+    const cpu = process.cpuUsage();
+    return { time_ns: Number(process.hrtime.bigint()), cpu_ns: (cpu.user + cpu.system) * 1000,
+      memory_bytes: process.memoryUsage.rss(), shared_bytes: 0, edges: this.#parts?.wiring.counters() ?? [],
+      visitors: this.#parts?.gateway.counters() ?? [] };
+  }
+
   /** @param {{ id: number, target: string, method: string, body: string }} request */
   #onRequest({ id, target, method, body }) {
     /** @param {boolean} ok @param {string} answer */
     const reply = (ok, answer) => this.#control.send("Reply", { id, ok, body: answer });
     if (target === "") {
-      return method === "counters" ? reply(true, JSON.stringify({ edges: this.#parts?.wiring.counters() ?? [],
-        visitors: this.#parts?.gateway.counters() ?? [], shared_bytes: 0 })) :
+      return method === "counters" ? reply(true, JSON.stringify(this.#counters())) :
         reply(false, "a process answers only 'counters' and 'pulse'");
     }
     if (!this.#parts || target !== this.#name) {

@@ -118,8 +118,8 @@ export class Wiring {
   /** The answer about edges to the call `counters`. */
   counters() {
     return this.edges.map((edge) => ({ topic: edge.plan.topic, edge: edge.plan.id, from: this.#me.name,
-      to: this.#plan.components[edge.plan.to].name, sent: edge.sent, bytes: edge.bytes, dropped: edge.dropped,
-      blocked: edge.blocked }));
+      to: this.#plan.components[edge.plan.to].name, policy: edge.policy, window: edge.windowMessages,
+      under_way: null, sent: edge.sent, bytes: edge.bytes, dropped: edge.dropped, blocked: edge.blocked }));
   }
 
   close() {

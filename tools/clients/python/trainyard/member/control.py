@@ -27,6 +27,15 @@ _MOST_TAPPED = 64  # Messages that wait between the component and its visitors.
 _MOST_TAPPED_BYTES = 32 << 20
 
 
+def _resident_bytes() -> int:
+    """The resident memory of this process, including shared memory; 0 if it is unknown."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
 class Control:
     """`received` is called on this thread with the name and the fields of each message of the launcher, except for what
     this thread answers itself."""
@@ -174,5 +183,6 @@ class Control:
         return {**self.sent(), "busy": busy}
 
     def _counters(self) -> Dict[str, Any]:
-        return {"edges": self.edge_counters(), "visitors": self.gateway.counters() if self.gateway else [],
+        return {"time_ns": time.monotonic_ns(), "cpu_ns": time.process_time_ns(), "memory_bytes": _resident_bytes(),
+                "edges": self.edge_counters(), "visitors": self.gateway.counters() if self.gateway else [],
                 "shared_bytes": self.shared_bytes()}

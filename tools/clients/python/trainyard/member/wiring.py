@@ -123,7 +123,8 @@ class Wiring:
         """The answer about edges to the call `counters`. Another thread may ask."""
         names = {one["index"]: one["name"] for one in self._plan["components"]}
         return [{"topic": edge.plan["topic"], "edge": edge.id, "from": self._me["name"], "to": names[edge.plan["to"]],
-                 "sent": edge.sent, "bytes": edge.bytes, "dropped": edge.dropped, "blocked": edge.blocked}
+                 "policy": edge.policy, "window": edge.window_messages, "under_way": None, "sent": edge.sent,
+                 "bytes": edge.bytes, "dropped": edge.dropped, "blocked": edge.blocked}
                 for edge in self.edges]
 
     def sent(self) -> Dict[str, int]:
