@@ -33,6 +33,7 @@ class RunningParametersTest : public CommandOnFakeRun {
     });
     run_.start();
   }
+  void TearDown() override { run_.stop(); }
 
   /// Answers as components do.
   json answer(const std::string& target, const std::string& method, const json& body) {

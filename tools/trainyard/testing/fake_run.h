@@ -56,6 +56,8 @@ class FakeRun {
 
   /// Makes the run visible.
   void start();
+  /// Ends the run. A test whose own members answer calls does this before they are destroyed.
+  void stop() { thread_ = {}; }
 
   /// Returns the value that XDG_RUNTIME_DIR must have so that a program finds this run by itself.
   const std::string& runtime_directory() const { return folder_.path(); }
