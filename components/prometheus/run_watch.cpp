@@ -78,7 +78,7 @@ class RunWatch::Session {
   void observe() {
     if (Clock::now() >= next_question_) {
       next_question_ = Clock::now() + kBetweenQuestions;
-      observer_.ask(watch_.is_scraped());
+      observer_.ask(watch_.is_scraped() ? visitors::Accounting::kOn : visitors::Accounting::kOff);
     }
     auto observation = observer_.answer(milliseconds(0));
     if (!observation) return;
