@@ -19,7 +19,8 @@ bool is_table(const std::string& name) { return name.starts_with("metrics_") && 
 
 /// What the logger writes, with what a crash leaves of a table that was being widened.
 bool is_log(const std::string& name) {
-  return name == "metrics.jsonl" || is_table(name) || (name.starts_with("metrics_") && name.ends_with(".csv.tmp"));
+  return name == "metrics.jsonl" || name == "insights.jsonl" || is_table(name) ||
+         (name.starts_with("metrics_") && name.ends_with(".csv.tmp"));
 }
 
 bool is_number(const std::string& name) {

@@ -18,9 +18,10 @@ struct Removal {
   std::size_t files = 0;            ///< The number of files that were removed.
 };
 
-/// Removes what runs have written to an output directory: tables, metrics.jsonl, TensorBoard's events, checkpoints, and
-/// the records of launches, and the folders of these if nothing else is in them. The directory itself and the lock in
-/// it stay, because the caller must hold the lock (launch/run/directory_lock.h). Links are removed but never followed.
+/// Removes what runs have written to an output directory: tables, metrics.jsonl, insights.jsonl, TensorBoard's events,
+/// checkpoints, and the records of launches, and the folders of these if nothing else is in them. The directory itself
+/// and the lock in it stay, because the caller must hold the lock (launch/run/directory_lock.h). Links are removed but
+/// never followed.
 Removal remove_run(const std::string& output_directory);
 
 }  // namespace trainyard::archive

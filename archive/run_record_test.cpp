@@ -185,17 +185,18 @@ TEST_F(RunRecordTest, FlattensWhatThePlanChose) {
 
 TEST_F(RunRecordTest, RemovesWhatRunsMadeAndNothingElse) {
   write_launch("mnist", example());
-  for (const char* name : {"launches/3/plan.json", "launches/3/files/mnist.toml", "metrics_train.csv", "metrics.jsonl",
-                           "tensorboard/events.out.tfevents.1.host", "checkpoints/step-00000010/manifest.json",
-                           "checkpoints/step-00000010/model.safetensors", "checkpoints/.tmp-step-00000020/run.json",
-                           "notes.txt", "checkpoints/step-00000010/remark.txt", "kept/metrics_train.csv"}) {
+  for (const char* name :
+       {"launches/3/plan.json", "launches/3/files/mnist.toml", "metrics_train.csv", "metrics.jsonl", "insights.jsonl",
+        "tensorboard/events.out.tfevents.1.host", "checkpoints/step-00000010/manifest.json",
+        "checkpoints/step-00000010/model.safetensors", "checkpoints/.tmp-step-00000020/run.json", "notes.txt",
+        "checkpoints/step-00000010/remark.txt", "kept/metrics_train.csv"}) {
     write(std::string("mnist/") + name);
   }
   fs::create_directory_symlink("step-00000010", path("mnist/checkpoints/last"));
   write("elsewhere/metrics.jsonl");
   const Removal removal = remove_run(path("mnist"));
   EXPECT_THAT(removal.failed, IsEmpty());
-  EXPECT_EQ(removal.files, 10);
+  EXPECT_EQ(removal.files, 11);
   EXPECT_THAT(removal.left, ElementsAre("checkpoints/step-00000010/remark.txt", "kept", "notes.txt"));
   EXPECT_FALSE(fs::exists(path("mnist/launches")));
   EXPECT_FALSE(fs::exists(path("mnist/tensorboard")));

@@ -39,7 +39,7 @@ struct Traced {
   std::vector<BatchPath> paths;
 };
 
-double milliseconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+double in_milliseconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
 /// Returns the steps to show: those whose batches were read while spans were recorded, so that their paths are
 /// complete. A batch is read ahead, so the first steps lack this. A data loader in another language never has it, so
@@ -116,7 +116,7 @@ Traced trace_launch(const TraceArguments& arguments, Timeline& timeline) {
 std::string heading_of(const BatchPath& path, const std::string& run) {
   const auto [rank, batch] = timeline::batch_of(path.trace);
   return fmt::format("{}: batch {} of rank {}, step {}, {:.3f} ms", printable_line(run), batch, rank, path.step,
-                     milliseconds(path.end_ns - path.begin_ns));
+                     in_milliseconds(path.end_ns - path.begin_ns));
 }
 
 void print(const Traced& traced) {
@@ -126,8 +126,8 @@ void print(const Traced& traced) {
     Table table({"  BEGIN ms", " TAKES ms", "COMPONENT", "WHAT"});
     for (const PathLine& line : path.lines) {
       const std::string own = line.event.own_thread == 0 ? "" : fmt::format(", thread {}", line.event.own_thread);
-      table.add({fmt::format("{:>10.3f}", milliseconds(line.event.begin_ns - path.begin_ns)),
-                 fmt::format("{:>9.3f}", milliseconds(line.event.length_ns())), std::string(line.event.component),
+      table.add({fmt::format("{:>10.3f}", in_milliseconds(line.event.begin_ns - path.begin_ns)),
+                 fmt::format("{:>9.3f}", in_milliseconds(line.event.length_ns())), std::string(line.event.component),
                  std::string(2 * line.depth, ' ') + words_for(line.event) + own});
     }
     std::fputs(table.text(use_colours(), terminal_width()).c_str(), stdout);
