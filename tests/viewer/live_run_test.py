@@ -314,7 +314,9 @@ class LiveRunTest(unittest.TestCase):
         past = self.page(url)
         name = past.ask("runs")[0]["run"]
         eventually(lambda: self.state(past, name)["state"] == "ended")
-        self.assertEqual({(each["of"], each["name"]) for each in past.ask("histograms", run=name)}, names)
+        # The files of a past run are read one after another, after the page has been opened.
+        eventually(lambda: len(past.ask("samples", run=name)) == 4)
+        eventually(lambda: {(each["of"], each["name"]) for each in past.ask("histograms", run=name)} == names)
         self.assertEqual(past.ask("confusion", run=name)["counts"], matrix["counts"])
         self.assertEqual([each["result"] for each in past.ask("samples", run=name)],
                          [each["result"] for each in samples])
