@@ -36,8 +36,8 @@ StepWindow record_steps(const ProfileArguments& arguments, const visitors::RunIn
   SpanRecording recording(run, timeline, operations);
   std::optional<StepWindow> window;
   const auto enough = [&] {
-    const auto first = timeline.steps().upper_bound(after);
-    if (first != timeline.steps().end()) window = timeline::find_steps(timeline, arguments.steps, first->first);
+    const std::uint64_t first = last_step_of_the_beginning(timeline, after);
+    if (first != 0) window = timeline::find_steps(timeline, arguments.steps, first);
     return window.has_value();
   };
   recording.collect_until(enough, std::chrono::duration<double>(arguments.spans.timeout_s),

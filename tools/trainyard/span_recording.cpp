@@ -28,6 +28,7 @@ SpanRecording::SpanRecording(visitors::RunInfo run, timeline::Timeline& timeline
 void SpanRecording::collect_until(const std::function<bool()>& enough, std::chrono::duration<double> patience,
                                   const std::string& what) {
   constexpr std::chrono::milliseconds kSlice{50};
+  wait_for_all_processes();
   auto last_step = Clock::now();
   std::size_t steps = 0;
   while (!enough()) {
@@ -46,9 +47,16 @@ void SpanRecording::collect_until(const std::function<bool()>& enough, std::chro
   }
 }
 
-// Spans are published every 50 ms, and other ranks may end the step a little later.
+// What arrives before every process has accepted its subscription is not complete.
+void SpanRecording::wait_for_all_processes() {
+  constexpr std::chrono::milliseconds kSlice{10};
+  const auto give_up = Clock::now() + std::chrono::seconds(2);
+  while (!watch_.subscribed() && !watch_.ended() && Clock::now() < give_up) watch_.next(kSlice);
+}
+
+// Spans are published every 50 ms, but on a busy machine not every process has its turn so soon.
 void SpanRecording::collect_rest() {
-  const auto until = Clock::now() + std::chrono::milliseconds(250);
+  const auto until = Clock::now() + std::chrono::milliseconds(700);
   for (auto now = Clock::now(); now < until && !watch_.ended(); now = Clock::now()) {
     take(std::chrono::ceil<std::chrono::milliseconds>(until - now));
   }
@@ -64,6 +72,17 @@ bool SpanRecording::take(std::chrono::milliseconds deadline) {
   decode(spans, message->bytes());
   timeline_.add(spans);
   return true;
+}
+
+std::uint64_t last_step_of_the_beginning(const timeline::Timeline& timeline, std::uint64_t after) {
+  constexpr std::int64_t kBeginning = 200'000'000;
+  const auto first = timeline.steps().upper_bound(after);
+  std::uint64_t last = 0;
+  for (auto step = first; step != timeline.steps().end(); ++step) {
+    if (step->second.begin_ns - first->second.begin_ns > kBeginning) break;
+    last = step->first;
+  }
+  return last;
 }
 
 void report_lost(const timeline::Timeline& timeline) {

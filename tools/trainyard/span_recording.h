@@ -27,6 +27,7 @@ class SpanRecording {
   void collect_rest();
 
  private:
+  void wait_for_all_processes();
   // Returns false if nothing arrived in time.
   bool take(std::chrono::milliseconds deadline);
 
@@ -34,6 +35,11 @@ class SpanRecording {
   zmq::context_t sockets_;
   visitors::Watch watch_;
 };
+
+/// Processes and their event loops begin to record one after another, so the first steps of a recording lack spans.
+/// Returns the last of these steps: it began at most 0.2 s after the first step that follows `after`. 0 if there is
+/// none.
+std::uint64_t last_step_of_the_beginning(const timeline::Timeline& timeline, std::uint64_t after = 0);
 
 /// Tells the user on stderr if the timeline lacks spans.
 void report_lost(const timeline::Timeline& timeline);

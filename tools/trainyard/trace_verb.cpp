@@ -47,8 +47,8 @@ double in_milliseconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-6;
 std::optional<StepWindow> choose_steps(const Timeline& timeline, std::uint64_t steps) {
   constexpr std::size_t kManySteps = 64;
   constexpr std::int64_t kLong = 2'000'000'000;
-  for (std::optional<StepWindow> window = timeline::find_steps(timeline, steps); window;
-       window = timeline::find_steps(timeline, steps, window->first)) {
+  for (std::optional<StepWindow> window = timeline::find_steps(timeline, steps, last_step_of_the_beginning(timeline));
+       window; window = timeline::find_steps(timeline, steps, window->first)) {
     const std::vector<std::uint64_t> batches = timeline.batches_of(window->first);
     const bool complete = std::ranges::all_of(batches, [&](std::uint64_t trace) { return timeline.was_read(trace); });
     if (complete && !batches.empty()) return window;
