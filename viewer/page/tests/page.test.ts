@@ -333,6 +333,7 @@ test('The keyboard alone suffices.', async () => {
   // What has the focus can be seen.
   expect(await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle)).toBe('solid');
   await page.keyboard.press('l');
+  await page.locator('#log-search').waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('checkpoint');
   await untilAsked('log', (one) => one['text'] === 'checkpoint');
