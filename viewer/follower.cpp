@@ -289,8 +289,8 @@ class Follower::Work {
     if (!silent_) follower_.on_alert_(identity_, alert);
   }
 
-  /// Returns whether the launcher died before its processes had ended. They end in order even then, and say so. A
-  /// launcher that ends its run lives longer than they do; a follower that was too late to see that knows the reason.
+  /// Returns whether the launcher died before its processes had ended. A launcher that ends its run lives longer than
+  /// they do; a follower that was too late to see that knows whether the run was told to stop or had done all steps.
   bool launcher_died() const {
     const json book = book_.summary();
     const bool done = book["total_steps"] != 0 && book["step"] >= book["total_steps"];

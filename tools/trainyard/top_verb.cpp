@@ -201,8 +201,8 @@ class Top {
     return std::max(TopScreen::size().rows, kOtherLines + 1) - kOtherLines;
   }
 
-  /// Returns true if the run has ended without recording its end. What processes say on the way out is no proof: they
-  /// end in order even if their launcher was killed.
+  /// Returns true if the run has ended without recording its end. Only without a record is it judged by how the
+  /// connections ended, and by what the launcher has left behind.
   bool was_killed() const {
     try {
       for (const archive::LaunchRecord& launch : archive::read_run(output_directory_).launches) {
