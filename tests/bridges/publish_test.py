@@ -68,7 +68,7 @@ class PublishTest(BridgeTest):
 
     def test_the_topics_of_the_run_cannot_be_forged(self):
         self.launch("")
-        for topic in ("/metrics", "/orders", "/gradients", "/log", "metrics"):
+        for topic in ("/metrics", "/orders", "/gradients", "/log", "/spans", "metrics"):
             code, text = self.refused(topic, '{"step": 1}', "--like", "/metrics")
             self.assertEqual(code, 2)
             self.assertIn("belongs to the run", text)
