@@ -41,10 +41,11 @@ def main():
     try:
         run = trainyard.find_run(sys.argv[1] if len(sys.argv) > 1 else None)
         print(f"attached to {run.run} ({run.file})", flush=True)
-        for _, metrics in run.subscribe("/metrics", timeout=None):
-            if metrics["values"]:
-                lines += 1
-                print(line(metrics), flush=True)
+        with run.subscribe("/metrics", timeout=None) as subscription:
+            for _, metrics in subscription:
+                if metrics["values"]:
+                    lines += 1
+                    print(line(metrics), flush=True)
         end = "the run has ended"
     except trainyard.TrainyardError as error:
         end = None
