@@ -8,6 +8,7 @@
 #include <set>
 
 #include "timeline/batch_path.h"
+#include "timeline/rows.h"
 
 namespace trainyard::timeline {
 namespace {
@@ -18,16 +19,6 @@ std::string json_text(std::string_view text) {
 
 /// The format counts in microseconds. As text, no digit of the nanoseconds is lost.
 std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
-
-/// What is a row: the event loop of a component, one of its own threads, or the steps of a rank, which contain the time
-/// between handlers as well.
-struct Row {
-  std::int32_t pid = 0;
-  std::string_view component;
-  std::uint32_t own_thread = 0;
-  bool steps = false;
-  friend auto operator<=>(const Row&, const Row&) = default;
-};
 
 class Writer {
  public:
@@ -43,7 +34,7 @@ class Writer {
     rows_[row] = number;
     if (row.own_thread == 0 && !row.steps) lanes_[row.component] = {row.pid, number};
     if (named_.insert(row.pid).second) describe("process_name", row.pid, 0, fmt::format("{} {}", run_, event.process));
-    describe("thread_name", row.pid, number, name_of_row(row, event));
+    describe("thread_name", row.pid, number, name_of_row(event));
   }
 
   void add(const Event& event) {
@@ -57,21 +48,6 @@ class Writer {
   void finish() { write_("\n]}\n"); }
 
  private:
-  static Row row_of(const Event& event) {
-    return {event.pid, event.component, event.own_thread, event.kind == SpanKind::kStep};
-  }
-
-  static std::string name_of_row(const Row& row, const Event& event) {
-    if (row.steps) return fmt::format("{}: steps", row.component);
-    if (row.own_thread != 0) return fmt::format("{}: own thread {}", row.component, row.own_thread);
-    return row.component == event.thread ? std::string(row.component)
-                                         : fmt::format("{} (thread {})", row.component, event.thread);
-  }
-
-  static std::string title_of(const Event& event) {
-    return event.kind == SpanKind::kStep ? fmt::format("step {}", event.step) : words_for(event);
-  }
-
   static std::string arguments_of(const Event& event) {
     std::string text = "{";
     const auto add = [&](const char* name, const std::string& value) {

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Lets programs and libraries of others read what Trainyard writes: readers.sh BUILD. They are installed into the build
 # folder: the MCAP libraries of PyPI and npm, which read recordings, TensorBoard, which reads the files of the logger, the
-# client of the Foxglove protocol of npm, and Prometheus with its tools, which reads metrics.
+# client of the Foxglove protocol of npm, Prometheus with its tools, which reads metrics, and the schema of Perfetto.
 set -euo pipefail
 build="$(cd "$1" && pwd)"
 python3 -m venv "$build/readers/venv"
-"$build/readers/venv/bin/pip" install --quiet "mcap==1.6.0" "prometheus-client==0.21.0" "tensorboard==2.20.0" "setuptools<81"
+"$build/readers/venv/bin/pip" install --quiet "mcap==1.6.0" "prometheus-client==0.21.0" "tensorboard==2.20.0" "setuptools<81" "perfetto==0.59.1"
 npm install --prefix "$build/readers" --no-audit --no-fund --silent "@mcap/core@2.2.2" "fzstd@0.1.1"
 npm install --prefix "$build/readers" --no-audit --no-fund --silent "@foxglove/ws-protocol@0.8.0" "ws@8.18.0"
 export TRAINYARD_FOXGLOVE_NODE_MODULES="$build/readers/node_modules"
@@ -23,3 +23,5 @@ export TRAINYARD_PROMETHEUS="$build/readers/prometheus/usr/bin/prometheus"
 export TRAINYARD_READERS_PYTHON="$TRAINYARD_MCAP_PYTHON" TRAINYARD_READERS_REQUIRED=1
 ctest --test-dir "$build/tests/bridges" --output-on-failure --no-tests=error
 ctest --test-dir "$build/tests/tensorboard_readers" --output-on-failure --no-tests=error
+export TRAINYARD_PERFETTO_PYTHON="$TRAINYARD_MCAP_PYTHON" TRAINYARD_PERFETTO_REQUIRED=1
+ctest --test-dir "$build/tests/perfetto_readers" --output-on-failure --no-tests=error

@@ -98,7 +98,7 @@ void add_profile(CLI::App& app, Action& chosen) {
       "Twice as many steps are recorded: the second half with the operations of\n"
       "LibTorch, which take longer while they are recorded.\n\n"
       "Examples:\n  trainyard profile\n  trainyard profile mnist --steps 100 --no-operations\n"
-      "  trainyard profile --perfetto timeline.json   # then open it in ui.perfetto.dev");
+      "  trainyard profile --perfetto run.pftrace   # then open it in ui.perfetto.dev");
   const auto arguments = std::make_shared<ProfileArguments>();
   arguments->spans.add_to(*verb);
   verb->add_option("--steps", arguments->steps, "how many training steps (20)")

@@ -6,6 +6,7 @@
 #include "messages/spans.h"
 #include "recordings/recording.h"
 #include "timeline/chrome_trace.h"
+#include "timeline/perfetto_trace.h"
 #include "tools/trainyard/text_output.h"
 
 namespace trainyard::tools {
@@ -37,7 +38,8 @@ std::string run_of(const recordings::McapReader& reader) {
 
 void write_perfetto(const timeline::Timeline& timeline, const std::string& run, const std::string& path) {
   TextOutput file(path);
-  timeline::write_chrome_trace(timeline.events(), run, [&](std::string_view text) { file.write(text); });
+  const auto write = path.ends_with(".json") ? timeline::write_chrome_trace : timeline::write_perfetto_trace;
+  write(timeline.events(), run, [&](std::string_view piece) { file.write(piece); });
   file.finish();
 }
 

@@ -15,7 +15,8 @@ void read_spans(const recordings::McapReader& reader, timeline::Timeline& timeli
 /// Returns the full name of the run that was recorded; empty if the recording does not say so.
 std::string run_of(const recordings::McapReader& reader);
 
-/// Writes the timeline to a new file for https://ui.perfetto.dev. Throws kIo if the file exists or cannot be written.
+/// Writes the timeline to a new file for https://ui.perfetto.dev: as Chrome's trace events if its name ends in ".json",
+/// otherwise in Perfetto's own form. Throws kIo if the file exists or cannot be written.
 void write_perfetto(const timeline::Timeline& timeline, const std::string& run, const std::string& path);
 
 }  // namespace trainyard::tools

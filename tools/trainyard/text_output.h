@@ -11,7 +11,7 @@
 
 namespace trainyard::tools {
 
-/// A text file that is written once, or standard output. Errors of the disk are reported when it is closed.
+/// A file that is written once, or standard output. Errors of the disk are reported when it is closed.
 class TextOutput {
  public:
   /// An empty path stands for standard output. Throws kIo if the file exists or cannot be created.

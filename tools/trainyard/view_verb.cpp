@@ -54,6 +54,8 @@ void show_one(viewer::Library& library, const std::string& word) {
   std::error_code none;
   if (std::filesystem::is_directory(word, none)) return library.open_folder(word);
   if (std::filesystem::exists(word, none)) return show_file(library, word);
+  if (word.ends_with(".mcap") || word.find('/') != std::string::npos)
+    throw Error(Code::kNotFound, "there is no file {}", word);
   library.follow(visitors::find_run(word));
 }
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "timeline/timeline.h"
+
+namespace trainyard::timeline {
+
+/// Writes events as a trace in the form that Perfetto itself uses: TracePackets with TrackEvents, which
+/// protos/perfetto/trace of its sources defines. Each component is a track of its process. A message is a flow from an
+/// instant on the track of its sender to an instant on the track of its receiver. `run` is the name of the run; `write`
+/// receives the bytes in pieces.
+void write_perfetto_trace(const std::deque<Event>& events, const std::string& run,
+                          const std::function<void(std::string_view bytes)>& write);
+
+}  // namespace trainyard::timeline
