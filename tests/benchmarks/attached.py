@@ -3,12 +3,14 @@
 """Measures what programs that attach to a training cost each thread of its process: the same run with and without them,
 in turn.
 
-    python3 tests/benchmarks/attached.py --build build/release [--rounds 5] [--seconds 5]
+    python3 tests/benchmarks/attached.py --build build/release [--rounds 5] [--seconds 5] [--stopped] [mlp] [gpt]
 
-Attached are a recorder of all topics, `top` and an `echo`. Prints one JSON object for each thread: medians of the
-processor time that the thread takes for a step, alone and with the programs, in microseconds. The process has one
-thread for all components, so that the thread `train` is the one that computes the steps; `control` serves the programs,
-and `ZMQbg/IO/0` writes to their connections.
+Attached are a recorder of all topics, `top`, an `echo`, and a viewer with an open page. Prints one JSON object for each
+thread: medians of the processor time that the thread takes for a step, alone and with the programs, in microseconds.
+The thread `main` computes the steps, the first thread of the process, `trainyard-proce`, serves the programs, and
+`ZMQbg/IO/0` writes to their connections. The object `step` contains the time of a step. In
+the first round, "alone" means that nothing has been attached yet, in the others that everything is gone again: `first`
+is the former. With --stopped, only the viewer is attached, and it is suspended (SIGSTOP) while it is measured.
 """
 import argparse
 import json
@@ -19,12 +21,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests/viewer"))
+from page_client import Page  # noqa: E402
 
 LAUNCH = """
-include = ["{source}/launch/files/mlp.toml"]
+include = ["{source}/launch/files/{file}"]
 [run]
 directory = "out"
 max_steps = 1_000_000_000
@@ -36,6 +41,8 @@ accelerator = {{ plugin = "cpu", threads = "1" }}
 console = "off"
 tensorboard = false
 """
+FILES = {"mlp": "mlp.toml", "gpt": "quickstart.toml"}
+
 ATTACHED = (["bag", "record", "-o", "all.mcap", "--max-files", "2"], ["top", "--json"],
             ["topic", "echo", "/gradients"])
 
@@ -50,34 +57,87 @@ def threads(pid):
 
 
 def newest_step(folder):
+    """The newest step that was logged, and its time."""
     with open(folder / "out/metrics.jsonl", "rb") as file:
         file.seek(max(0, os.path.getsize(file.name) - 65536))
         lines = [line for line in file.read().split(b"\n")[1:-1] if b'"stage":"train"' in line]
-    return json.loads(lines[-1])["step"]
+    row = json.loads(lines[-1])
+    return row["step"], row["time"]
+
+
+class OpenPage(threading.Thread):
+    """A page that shows everything."""
+
+    def __init__(self, url):
+        super().__init__(daemon=True)
+        self.page, self.stopping = Page(url), threading.Event()
+        self.run_name = self.page.ask("runs")[0]["run"]
+        self.page.ask("watch", run=self.run_name, what=["curves", "graph", "log", "samples", "alerts", "parameters"])
+        self.start()
+
+    def run(self):
+        while not self.stopping.wait(1):
+            self.page.ask("curve", run=self.run_name, stage="train", name="loss", x="step", points=1000, smooth=0.9)
+            self.page.pushes.clear()
+
+    def end(self):
+        self.stopping.set()
+        self.join()
 
 
 def measure(folder, pid, seconds):
-    """Microseconds of each thread for a step."""
-    step, before = newest_step(folder), threads(pid)
+    """Microseconds of each thread for a step, and of a step."""
+    begin, before = newest_step(folder), threads(pid)
     time.sleep(seconds)
-    steps, after = newest_step(folder) - step, threads(pid)
-    return {name: (after[name] - before.get(name, 0)) / steps / 1000 for name in after} | {"steps": steps / seconds}
+    end, after = newest_step(folder), threads(pid)
+    steps = end[0] - begin[0]
+    return {name: (after[name] - before.get(name, 0)) / steps / 1000 for name in after} | {
+        "step": (end[1] - begin[1]) / steps * 1e6}
 
 
-def main():
-    parser = argparse.ArgumentParser(description="What attached programs cost each thread of a training.")
-    parser.add_argument("--build", default="build/bench", type=pathlib.Path)
-    parser.add_argument("--rounds", default=5, type=int)
-    parser.add_argument("--seconds", default=5, type=float)
-    arguments = parser.parse_args()
-    program = str(arguments.build.resolve() / "bin/trainyard")
+class Attached:
+    """All programs, from the beginning to the end of a `with` statement."""
+
+    def __init__(self, program, folder, environment, stopped):
+        self.start = lambda what, output: subprocess.Popen([program, *what], cwd=folder, env=environment, stdout=output,
+                                                           stderr=subprocess.DEVNULL, text=True)
+        self.folder, self.stopped = folder, stopped
+
+    def __enter__(self):
+        self.viewer = self.start(["view"], subprocess.PIPE)
+        self.all = [self.viewer]
+        if not self.stopped:
+            self.all += [self.start(what, subprocess.DEVNULL) for what in ATTACHED]
+        self.page = OpenPage(self.viewer.stdout.readline().strip())
+        time.sleep(3)
+        if self.stopped:
+            self.page.end()
+            self.viewer.send_signal(signal.SIGSTOP)
+        return self
+
+    def __exit__(self, *_):
+        died = [one.args for one in self.all if one.poll() is not None]
+        self.page.end()
+        for one in self.all:
+            one.send_signal(signal.SIGCONT)
+            one.send_signal(signal.SIGINT)
+        for one in self.all:
+            one.wait(30)
+        self.viewer.stdout.close()
+        for recording in self.folder.glob("all*.mcap"):
+            recording.unlink()
+        if died:
+            sys.exit(f"a program has ended: {died}")
+
+
+def compare(program, model, rounds, seconds, stopped):
+    """Prints what the programs cost a training of the model."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         environment = dict(os.environ, XDG_RUNTIME_DIR=name, OPENBLAS_NUM_THREADS="1")
-        (folder / "run.toml").write_text(LAUNCH.format(source=SOURCE), encoding="utf-8")
+        (folder / "run.toml").write_text(LAUNCH.format(source=SOURCE, file=FILES[model]), encoding="utf-8")
         with open(folder / "said", "w", encoding="utf-8") as said:
             launch = subprocess.Popen([program, "launch", "run.toml"], cwd=name, env=environment, stdout=said, stderr=said)
-        attached = []
         try:
             metrics = folder / "out/metrics.jsonl"
             while not metrics.exists() or b'"stage":"train"' not in metrics.read_bytes():
@@ -87,34 +147,43 @@ def main():
             nodes = json.loads(subprocess.run([program, "node", "list", "--json"], env=environment, check=True,
                                               capture_output=True, text=True).stdout)
             pid = next(node["pid"] for node in nodes if node["component"].endswith("accelerator_host"))
-            alone, watched = [], []
-            for _ in range(arguments.rounds):
-                time.sleep(1)
-                alone.append(measure(folder, pid, arguments.seconds))
-                attached = [subprocess.Popen([program, *what], cwd=name, env=environment, stdout=subprocess.DEVNULL)
-                            for what in ATTACHED]
+            alone, attached = [], []
+            for _ in range(rounds):
                 time.sleep(2)
-                watched.append(measure(folder, pid, arguments.seconds))
-                assert all(one.poll() is None for one in attached), "a program has ended"
-                while attached:
-                    one = attached.pop()
-                    one.send_signal(signal.SIGINT)
-                    one.wait(30)
-                (folder / "all.mcap").unlink()
-            for thread in watched[0]:
-                rows = [[row.get(thread, 0) for row in rows] for rows in (alone, watched)]
-                difference = statistics.median(after - before for before, after in zip(*rows))
-                print(json.dumps({"name": thread, "alone": round(statistics.median(rows[0]), 2),
-                                  "attached": round(statistics.median(rows[1]), 2),
-                                  "difference": round(difference, 2)}), flush=True)
+                alone.append(measure(folder, pid, seconds))
+                with Attached(program, folder, environment, stopped):
+                    attached.append(measure(folder, pid, seconds))
+            report(model, alone, attached)
         finally:
-            for one in attached:
-                one.kill()
             launch.send_signal(signal.SIGINT)
             try:
                 launch.wait(60)
             except subprocess.TimeoutExpired:
                 launch.kill()
+
+
+def report(model, alone, attached):
+    for name in attached[0]:
+        rows = [[row.get(name, 0) for row in rows] for rows in (alone, attached)]
+        difference = statistics.median(after - before for before, after in zip(*rows))
+        line = {"name": f"{model}: {name}", "first": round(rows[0][0], 2), "alone": round(statistics.median(rows[0]), 2),
+                "attached": round(statistics.median(rows[1]), 2), "difference": round(difference, 2)}
+        if name == "step":
+            line["ratio"] = round(statistics.median(after / before for before, after in zip(*rows)), 4)
+        print(json.dumps(line), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="What attached programs cost each thread of a training.")
+    parser.add_argument("--build", default="build/bench", type=pathlib.Path)
+    parser.add_argument("--rounds", default=5, type=int)
+    parser.add_argument("--seconds", default=5, type=float)
+    parser.add_argument("--stopped", action="store_true", help="suspend a viewer instead of attaching all programs")
+    parser.add_argument("models", nargs="*", default=list(FILES), metavar="MODEL", help=" or ".join(FILES))
+    arguments = parser.parse_args()
+    for model in arguments.models:
+        compare(str(arguments.build.resolve() / "bin/trainyard"), model, arguments.rounds, arguments.seconds,
+                arguments.stopped)
 
 
 if __name__ == "__main__":
