@@ -8,7 +8,8 @@
 #   viewer/page/check.sh --update   # builds the folder dist anew and checks nothing
 set -euo pipefail
 page="$(cd "$(dirname "$0")" && pwd)"
-trainyard_build="$(realpath -m "${1:-$page/../../build/check}")"
+trainyard_build="$page/../../build/check"
+[ $# -eq 0 ] || [ "$1" = --update ] || trainyard_build="$(realpath -m -- "$1")"
 cd "$page"
 
 node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||

@@ -20,6 +20,10 @@ export interface ChartEvents {
   wheelZooms: () => boolean;
 }
 
+/** Pixels that the labels of the y axis take. Most take as much as those of the other cards, so that curves stand one
+ * below the other. */
+const widthFor = (labels: (string | null)[]): number => Math.max(52, 14 + 6.6 * Math.max(...labels.map((one) => one?.length ?? 0)));
+
 /**
  * One drawing of curves. uPlot supplies the scales, the axes, the cursor and the selection. The curves are drawn by
  * paint(), because each of them has its own x values, which uPlot would first have to merge.
@@ -123,7 +127,7 @@ export class Chart {
         { ...common, size: 24, gap: 4, space: 70, ...(this.axis === 'time' ? { incrs: timeSteps } : {}), values: (_, splits) => splits.map((value) => this.label(value, splits)) },
         {
           ...common,
-          size: 52,
+          size: (_: uPlot, labels: string[] | null) => widthFor(labels ?? []),
           gap: 5,
           space: 32,
           filter: (_: uPlot, splits: number[]) => splits,

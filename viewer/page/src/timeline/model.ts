@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Timeline } from '../protocol/types';
 
-/** A part of a row. Times are nanoseconds since the beginning of the timeline. */
+/** A part of a row. Times are nanoseconds since the beginning of the first slice. */
 export interface Slice {
   row: number;
   /** How many slices of the row it lies inside. */
@@ -78,8 +78,22 @@ export function pictureOf(timeline: Timeline): Picture {
       rows[row]?.slices.push({ ...common, row, depth: 0, kind: spans.kind[index]!, peer, step: spans.step[index]! });
     }
   });
+  const start = startAtFirst(rows, arrows);
   for (const row of rows) nest(row);
-  return { length: Math.max(timeline.length_ns, 1), rows, arrows, batches: batchesOf(rows) };
+  return { length: Math.max(timeline.length_ns - start, 1), rows, arrows, batches: batchesOf(rows) };
+}
+
+/** Moves everything such that the first slice begins at 0, and returns by how much. Messages may have been under way long
+ * before, such as batches that were loaded ahead; their arrows then begin at negative times. */
+function startAtFirst(rows: Row[], arrows: Arrow[]): number {
+  let start = Infinity;
+  for (const { slices } of rows) for (const { begin } of slices) start = Math.min(start, begin);
+  if (!Number.isFinite(start)) return 0;
+  for (const each of [...rows.flatMap(({ slices }) => slices), ...arrows]) {
+    each.begin -= start;
+    each.end -= start;
+  }
+  return start;
 }
 
 function labelOf(row: Timeline['rows'][number]): string {
