@@ -166,7 +166,7 @@ TEST_F(ProfileTest, TheInnermostSpanGetsTheTimeAndEverythingAddsUp) {
 }
 
 TEST_F(ProfileTest, ThreadsOfAComponentCountBesideItsEventLoop) {
-  const ComponentProfile& loader = profile_of(timeline_, find_steps(timeline_, 3).value()).components.at(1);
+  const ComponentProfile loader = profile_of(timeline_, find_steps(timeline_, 3).value()).components.at(1);
   EXPECT_EQ(loader.idle_ns, 300);
   EXPECT_EQ(loader.number_of_own_threads, 2u);
   ASSERT_EQ(loader.own_threads.size(), 1u);

@@ -54,16 +54,17 @@ test('what lies inside something else is drawn below it', () => {
   expect(host!.depths).toBe(3);
 });
 
-test('the picture begins with the first slice, however long a message was under way', () => {
+test('the picture begins with the first work, however long messages were under way or components had waited', () => {
   const picture = pictureOf(
     timeline([
       [2, 'hop', 0, 95, 1, 'loader'],
       [2, 'handler', 95, 99, 1],
       [0, 'handler', 90, 100, null],
+      [0, 'wait', 10, 90, null],
     ]),
   );
   expect(picture.length).toBe(10);
-  expect(picture.rows.map(({ slices }) => slices.map(({ begin, end }) => [begin, end]))).toEqual([[[0, 10]], [], [[5, 9]], []]);
+  expect(picture.rows.map(({ slices }) => slices.map(({ begin, end }) => [begin, end]))).toEqual([[[-80, 0], [0, 10]], [], [[5, 9]], []]);
   expect(picture.arrows.map(({ begin, end }) => [begin, end])).toEqual([[-90, 5]]);
 });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Timeline } from '../protocol/types';
 
-/** A part of a row. Times are nanoseconds since the beginning of the first slice. */
+/** A part of a row. Times are nanoseconds since the beginning of the first work. */
 export interface Slice {
   row: number;
   /** How many slices of the row it lies inside. */
@@ -83,11 +83,11 @@ export function pictureOf(timeline: Timeline): Picture {
   return { length: Math.max(timeline.length_ns - start, 1), rows, arrows, batches: batchesOf(rows) };
 }
 
-/** Moves everything such that the first slice begins at 0, and returns by how much. Messages may have been under way long
- * before, such as batches that were loaded ahead; their arrows then begin at negative times. */
+/** Moves everything such that the first work begins at 0, and returns by how much. Messages may have been under way long
+ * before, such as batches that were loaded ahead, and components may have waited long; these begin at negative times. */
 function startAtFirst(rows: Row[], arrows: Arrow[]): number {
   let start = Infinity;
-  for (const { slices } of rows) for (const { begin } of slices) start = Math.min(start, begin);
+  for (const { slices } of rows) for (const { kind, begin } of slices) if (kind !== 'wait') start = Math.min(start, begin);
   if (!Number.isFinite(start)) return 0;
   for (const each of [...rows.flatMap(({ slices }) => slices), ...arrows]) {
     each.begin -= start;
