@@ -19,11 +19,15 @@ except ImportError as error:
 
 from harness import MembersTest, trainyard
 from languages import CPP, LANGUAGES, PAIRS
-from trainyard.member.protocol import EDGES, edge_frames
+from trainyard.member.protocol import EDGES, edge_frames, ring_offer
 
 ENDLESS = "component.tally.params.finish_after=0"
 APART = "placement=processes"
 RESPAWN = 'respawn = { policy = "always", delay_ms = 10 }\n'
+#: A source and a sink that tell more than others. The launcher trusts members, as it trusts plugins.
+GOSSIP = '\n[component.{0}]\ncommand = ["PYTHON", "PROGRAMS/gossip.py", "{0}"]\ndeclaration = "describe"\n'
+GOSSIPING_SOURCE = GOSSIP.format("ticker") + "params = { count = 0 }\n"
+GOSSIPING_SINK = GOSSIP.format("tally")
 
 
 def in_each_language(test):
@@ -56,7 +60,8 @@ class ContractTest(MembersTest):
                 launch.kill()
                 launch.wait()
         shutil.rmtree(self.folder / "runs", ignore_errors=True)
-        (self.folder / "died").unlink(missing_ok=True)
+        for told in ("died", "keys", "subscribers"):
+            (self.folder / told).unlink(missing_ok=True)
 
     def finish_two(self, source, sink, *words, **kinds):
         return self.finish(self.file(source.source + sink.sink), APART, *words, **kinds)
@@ -66,6 +71,27 @@ class ContractTest(MembersTest):
         launch = self.launch(self.file(source.source + sink.sink), ENDLESS, APART, *words)
         self.node = self.wait_active("tally")
         return launch
+
+    def directory(self):
+        return next(pathlib.Path(self.environment["XDG_RUNTIME_DIR"]).glob("trainyard-*/*-*/"))
+
+    def keys(self):
+        """The keys that a member needs, if there is a sink that tells them: public, secret, and that of the server."""
+        told = (self.folder / "keys").read_bytes()
+        return told[:40], told[40:], told[:40]
+
+    def connect(self, context, path, keys):
+        """Returns a socket that is connected to a socket of the run."""
+        socket = context.socket(zmq.DEALER)
+        socket.linger = 0
+        if keys is not None:
+            socket.curve_publickey, socket.curve_secretkey, socket.curve_serverkey = keys
+        socket.connect(f"ipc://{path}")
+        return socket
+
+    def edge_sockets(self):
+        """The sockets at which receivers of edges subscribe."""
+        return [path for path in self.directory().iterdir() if re.fullmatch(r"\d+\.\d+", path.name)]
 
     def edge(self):
         return self.counters("ticker")["edges"][0]
@@ -142,6 +168,15 @@ class EdgesTest(ContractTest):
                 self.wait_for(lambda: self.edge()["dropped"] > 100, "dropped messages")
                 self.assertGreater(self.edge()["sent"], 0)
                 self.interrupt(launch)
+
+    @in_each_language
+    def test_a_source_that_nobody_limits_sends_without_end_and_answers(self, source):
+        launch = self.start(source, CPP, "component.tally.inputs.ticks.policy=latest", "component.tally.params.strict=false")
+        for _ in range(3):
+            sent = self.edge()["sent"]
+            self.assertIn("count", self.trainyard("param", "list", "ticker"))
+            self.wait_for(lambda: self.edge()["sent"] > sent, "more messages")
+        self.interrupt(launch)
 
     @in_each_pair_of_languages
     def test_a_trace_is_passed_on(self, source, sink):
@@ -303,6 +338,45 @@ class FailuresTest(ContractTest):
         self.interrupt(launch)
 
 
+    @in_each_language
+    def test_a_subscription_says_which_process_receives(self, sink):
+        launch = self.launch(self.file(GOSSIPING_SOURCE + sink.sink), ENDLESS, APART)
+        node = self.wait_active("tally")
+        self.assertEqual((self.folder / "subscribers").read_text().split(), [str(node["pid"])])
+        self.interrupt(launch)
+
+    @in_each_language
+    def test_a_receiver_that_has_subscribed_before_the_end_of_its_predecessor_is_known_is_kept(self, source):
+        """This process takes the place of the sink before the sink ends."""
+        launch = self.launch(self.file(source.source + GOSSIPING_SINK + "required = false\n"), APART)
+        sink = self.wait_active("tally")
+        self.wait_sent(1)
+        with zmq.Context() as context, self.connect(context, *self.edge_sockets(), self.keys()) as socket:
+            request = edge_frames("Subscribe", subscription=7, topic="/ticks", edge=self.edge()["edge"], fingerprint=0,
+                                  policy="block", window_messages=4, window_bytes=1 << 20, payloads="inline",
+                                  process_index=1)
+
+            def receive():
+                self.assertTrue(socket.poll(20_000), "the source sends nothing")
+                frames = socket.recv_multipart()
+                if frames[0]:
+                    socket.send_multipart(edge_frames("Credit", subscription=7, messages=1, bytes=len(frames[2])))
+                return frames
+
+            socket.send_multipart([*request, ring_offer(os.getpid())])
+            self.assertEqual(receive()[1], b"Subscribed")
+            receive()
+            os.kill(sink["pid"], signal.SIGKILL)
+            self.wait_for(lambda: self.nodes().get("tally", {}).get("state") == "gone", "the end of the sink")
+            # The launcher has told the source before it passes this question on.
+            self.trainyard("param", "list", "ticker")
+            for _ in range(20):
+                self.assertEqual(receive()[0], b"/ticks")
+            socket.linger = 1000
+            socket.send_multipart(edge_frames("Unsubscribe", subscription=7))
+        self.interrupt(launch)
+
+
 class StateTest(ContractTest):
     @in_each_pair_of_languages
     def test_state_is_saved_in_a_checkpoint_and_given_back(self, saves, takes):
@@ -336,44 +410,29 @@ class StrangersTest(ContractTest):
 
     @in_each_language
     def test_the_socket_of_the_edges_answers_only_those_who_have_the_keys_of_the_run(self, source):
-        # A sink that gives the keys away. The launcher trusts members, as it trusts plugins.
-        leaks = ('\n[component.tally]\ncommand = ["sh", "-c", "tee keys | PYTHON PROGRAMS/tally.py $$@", "tally"]\n'
-                 'declaration = "describe"\nparams = { finish_after = 300 }\n')
-        launch = self.launch(self.file(source.source + leaks), ENDLESS, APART)
+        launch = self.launch(self.file(source.source + GOSSIPING_SINK), APART)
         self.wait_active("tally")
-        keys = (self.folder / "keys").read_bytes()
-        public, secret = keys[:40], keys[40:]
-        stranger = zmq.curve_keypair()
-        sockets = [path for path in self.directory().iterdir() if re.fullmatch(r"\d+\.\d+", path.name)]
+        keys, stranger, sockets = self.keys(), zmq.curve_keypair(), self.edge_sockets()
         self.assertTrue(sockets)
         # There is no such edge, so the answer is a refusal.
         request = edge_frames("Subscribe", subscription=0, topic="/ticks", edge=77, fingerprint=0, policy="block",
                               window_messages=10, window_bytes=10, payloads="inline", process_index=0)
         with zmq.Context() as context:
             for path in sockets:
-                self.assertTrue(self.answers(context, path, request, (public, secret, public), 20_000), path)
+                self.assertTrue(self.answers(context, path, request, keys, 20_000), path)
                 self.assertFalse(self.answers(context, path, request, None), path)
                 self.assertFalse(self.answers(context, path, request, (*stranger, stranger[0])), path)
                 # Knowing whom to ask is not enough.
-                self.assertFalse(self.answers(context, path, request, (*stranger, public)), path)
+                self.assertFalse(self.answers(context, path, request, (*stranger, keys[2])), path)
         # The run did not notice.
         self.wait_sent(self.edge()["sent"] + 1)
         self.interrupt(launch)
 
-    def directory(self):
-        return next(pathlib.Path(self.environment["XDG_RUNTIME_DIR"]).glob("trainyard-*/*-*/"))
-
     def answers(self, context, path, request, keys, milliseconds=300):
-        """Asks with these keys (public, secret, and that of the server), and returns whether there was an answer."""
-        socket = context.socket(zmq.DEALER)
-        socket.linger = 0
-        if keys is not None:
-            socket.curve_publickey, socket.curve_secretkey, socket.curve_serverkey = keys
-        socket.connect(f"ipc://{path}")
-        socket.send_multipart(request)
-        answered = bool(socket.poll(milliseconds))
-        socket.close()
-        return answered
+        """Asks with these keys, and returns whether there was an answer."""
+        with self.connect(context, path, keys) as socket:
+            socket.send_multipart(request)
+            return bool(socket.poll(milliseconds))
 
     @in_each_language
     def test_the_gateway_refuses_what_only_components_may(self, source):
@@ -381,9 +440,7 @@ class StrangersTest(ContractTest):
                 "window_messages": 4, "window_bytes": 4096, "payloads": "none", "process_index": 0}
         launch = self.start(source, CPP)
         context = zmq.Context()
-        socket = context.socket(zmq.DEALER)
-        socket.linger = 0
-        socket.connect(f"ipc://{self.directory() / 'ticker.gateway'}")
+        socket = self.connect(context, self.directory() / "ticker.gateway", None)
         for nonsense in ([b""], [b"", b"Subscribe"], [b"", b"Subscribe", b"short"], [b"x", b"y", b"z"],
                          [b"", b"Credit", b""], [b"", b"\xff\xfe", b"?"], [b"", b"Credit", b"\xff" * 20]):
             socket.send_multipart(nonsense)

@@ -24,6 +24,11 @@ class Tally extends Component {
   received = 0;
   kept = [];
 
+  onConfigure() {
+    const { TRAINYARD_RUN: name } = process.env;
+    if (this.run !== name) throw new TrainyardError(`the full name of the run is '${name}', not '${this.run}'`);
+  }
+
   onTick(tick) {
     const number = Number(tick.name);
     const { strict, fail_at, die_at, hang_at, slow_ms } = this.parameters;

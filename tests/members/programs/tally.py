@@ -26,6 +26,8 @@ class Tally(trainyard.Component):
 
     def on_configure(self):
         self.received, self.kept, self.traces = 0, [], 0
+        if self.run != os.environ["TRAINYARD_RUN"]:
+            raise trainyard.TrainyardError(f"the full name of the run is '{os.environ['TRAINYARD_RUN']}', not '{self.run}'")
 
     @ticks.handler
     def on_tick(self, tick):

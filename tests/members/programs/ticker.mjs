@@ -26,12 +26,7 @@ class Ticker extends Component {
 
   sendWhileReady() {
     const { count } = this.parameters;
-    // A few at once, so that calls have their turn.
-    for (let i = 0; i < 64; ++i) {
-      if (this.stopped || !this.outputs.ticks.ready() || (count > 0 && this.sent >= count)) return;
-      this.sendOne();
-    }
-    this.post(() => this.sendWhileReady());
+    while (!this.stopped && this.outputs.ticks.ready() && (count === 0 || this.sent < count)) this.sendOne();
   }
 
   sendOne() {

@@ -26,12 +26,8 @@ class Ticker(trainyard.Component):
         self.stopped = True
 
     def send_while_ready(self):
-        # A few at once, so that calls have their turn.
-        for _ in range(64):
-            if self.stopped or not self.ticks.ready() or (self.count and self.sent >= self.count):
-                return
+        while not self.stopped and self.ticks.ready() and (not self.count or self.sent < self.count):
             self.send_one()
-        self.post(self.send_while_ready)
 
     def send_one(self):
         if self.sent == self.fail_at:

@@ -168,6 +168,17 @@ class EdgeTest(unittest.TestCase):
         port.edges.append(gone)
         self.assertFalse(port.ready(), "it still pauses")
 
+    def test_a_message_must_fit_also_if_nobody_listens(self):
+        declared = trainyard.Output("numbers", "A {\n  u64 number\n  list<Tensor> tensors\n}\n", name="numbers")
+        port = OutputPort(declared, 0, Pool(), lambda: 0, lambda: None, lambda action: action(), lambda *_: None)
+        port.send({"number": 1, "tensors": [numpy.ones(100_000), numpy.ones((100, 100))[:, ::2]]})
+        for message, words in (({"number": -1, "tensors": []}, ".number: -1 does not fit u64"),
+                               ({"number": 1}, "tensors"),
+                               ({"number": 1, "tensors": [numpy.zeros(2, complex)]}, "complex128 cannot be sent"),
+                               ({"number": 1, "tensors": [numpy.ones(1)] * 65}, "65 payloads; at most .* 64")):
+            with self.subTest(message=message), self.assertRaisesRegex(trainyard.TrainyardError, words):
+                port.send(message)
+
     def test_a_receiver_cannot_return_more_than_was_sent(self):
         edge = self.edge("block", messages=2)
         self.attach(edge, messages=2)

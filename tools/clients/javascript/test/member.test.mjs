@@ -2,6 +2,7 @@
 // The parts of members that work without a run: policies of edges, turns, shared memory, parameters, declarations. What a
 // member does in a run is tested by tests/members.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -116,9 +117,11 @@ test("a component has one turn at a time, and what is asynchronous keeps its tur
   for (const number of [0, 1, 2]) mailbox.deliver({ number, port });
   mailbox.run(() => { done.push("call"); });
   assert.deepEqual(done, [0, 1]);
+  assert.equal(mailbox.isIdle, false);
   release();
   await new Promise(setImmediate);
   assert.deepEqual(done, [0, 1, "call", 2]);
+  assert.equal(mailbox.isIdle, true);
   port.paused = true;
   mailbox.deliver({ number: 3, port });
   mailbox.deliver({ number: 4, port });
@@ -128,9 +131,55 @@ test("a component has one turn at a time, and what is asynchronous keeps its tur
   assert.deepEqual(done.slice(4), [3, 4, "later", 5]);
 });
 
+const makeOutput = (post = () => {}) => new OutputPort(new Output("here", "ticks", { type: "A {\n  u8 a\n}\n" }), "/ticks",
+  { source: 0, trace: () => 0n, roomAgain() {}, post });
+
+test("a receiver that was started again is told from its dead predecessor", () => {
+  const edge = attached("block", 1, 100, () => 10);
+  assert.equal(edge.readerLives(), false, "it has not said which process it is");
+  const request = { subscription: 0, payloads: "inline", window_messages: 1n, window_bytes: 1n };
+  edge.attach(Buffer.from("peer"), request, process.pid);
+  assert.equal(edge.readerLives(), true);
+  edge.attach(Buffer.from("peer"), request, spawnSync("true").pid);
+  assert.equal(edge.readerLives(), false);
+});
+
+test("a component that nobody limits pauses", async () => {
+  const rounds = [];
+  let ended = () => {};
+  const twice = new Promise((resolve) => { ended = resolve; });
+  const output = makeOutput((action) => action());
+  const sendWhileReady = () => {
+    let sent = 0;
+    while (sent < 1_000_000 && output.ready()) {
+      output.send({ a: 1 });
+      sent += 1;
+    }
+    rounds.push(sent);
+    if (rounds.length === 2) ended();
+  };
+  output.onReady(sendWhileReady);
+  sendWhileReady();
+  assert.equal(output.ready(), false);
+  await twice;
+  assert.ok(rounds.every((sent) => sent >= 64 && sent < 1_000_000), String(rounds));
+  const gone = attached("block", 1, 100, () => 1);
+  gone.lose();
+  output.edges.push(gone);
+  assert.equal(output.ready(), false, "it still pauses");
+  output.onReady(() => {});
+  await output.whenReady();
+});
+
+test("a message must fit also if nobody listens", () => {
+  const output = makeOutput();
+  output.send({ a: 1 });
+  assert.throws(() => output.send({ a: -1 }), /\.a: -1 does not fit u8/);
+  assert.throws(() => output.send({}), /the field 'a' is missing/);
+});
+
 test("an asynchronous method waits for room at an output", async () => {
-  const host = { source: 0, trace: () => 0n, roomAgain() {}, post() {} };
-  const output = new OutputPort(new Output("here", "ticks", { type: "A {\n  u8 a\n}\n" }), "/ticks", host);
+  const output = makeOutput();
   const edge = attached("block", 2, 100, () => 1);
   edge.changed = () => output.changed();
   output.edges.push(edge);

@@ -30,6 +30,7 @@ export class Edge {
     /** @type {Buffer | null} */
     this.peer = null;
     this.subscription = 0;
+    this.readerPid = 0; // 0 if it is unknown.
     this.payloads = "none";
     /** @type {Message[]} */
     this.waiting = [];
@@ -112,8 +113,10 @@ export class Edge {
    * Connects the receiver, for the first time or again.
    * @param {Buffer} peer
    * @param {import("./protocol.js").Subscribe} request
+   * @param {number} pid its process, if it has said so
    */
-  attach(peer, request) {
+  attach(peer, request, pid = 0) {
+    this.readerPid = pid;
     this.peer = peer;
     this.subscription = request.subscription;
     this.payloads = request.payloads;
@@ -126,6 +129,20 @@ export class Edge {
   detach() {
     this.peer = null;
     this.underWay = this.bytesUnderWay = 0;
+  }
+
+  /**
+   * Returns true if the receiver has said which process it is, and this process is alive: a process that was started
+   * again may subscribe before its death is known.
+   * @returns {boolean}
+   */
+  readerLives() {
+    if (this.peer === null || this.readerPid <= 0) return false;
+    try {
+      return process.kill(this.readerPid, 0);
+    } catch (error) {
+      return /** @type {NodeJS.ErrnoException} */ (error).code !== "ESRCH";
+    }
   }
 
   /** The receiver's process has died: messages are dropped until it has subscribed again. */

@@ -13,6 +13,7 @@ import { Parts } from "./parts.js";
 /** @typedef {() => void | Promise<void>} Action */
 
 const DRAIN_INTERVAL_MS = 2;
+const LONGEST_REST_MS = 1000; // Senders that do not wait for this member may go on for ever.
 
 /** The process of one member. */
 export class Host {
@@ -197,7 +198,7 @@ export class Host {
     this.#state = target;
     if (target === "inactive") {
       wiring.outlet?.requestFlush();
-      return this.#reportWhenDrained(wiring);
+      return this.#reportWhenDrained(wiring, performance.now() + LONGEST_REST_MS);
     }
     this.#wasActive ||= target === "active";
     this.#settle(target);
@@ -212,10 +213,18 @@ export class Host {
     if (state === "finalized") this.#end();
   }
 
-  /** @param {Wiring} wiring */
-  #reportWhenDrained(wiring) {
-    if (wiring.drained) this.#report("inactive");
-    else setTimeout(() => this.#reportWhenDrained(wiring), DRAIN_INTERVAL_MS);
+  /**
+   * Reports when all receivers have handled what was sent to them, and this component what has arrived: senders on edges
+   * that drop messages have not waited for that. The first look is a little later, so that the sockets have been read.
+   * @param {Wiring} wiring
+   * @param {number} restUntil
+   */
+  #reportWhenDrained(wiring, restUntil) {
+    setTimeout(() => {
+      const rests = this.#mailbox.isIdle || performance.now() > restUntil;
+      if (wiring.drained && rests) this.#report("inactive");
+      else this.#reportWhenDrained(wiring, restUntil);
+    }, DRAIN_INTERVAL_MS);
   }
 
   /**

@@ -3,7 +3,7 @@
 import { textOf } from "../bytes.js";
 import { BadMessage, TrainyardError } from "../errors.js";
 import { HEADER_BYTES, readHeader } from "../header.js";
-import { EDGES, edgeFrames } from "./protocol.js";
+import { EDGES, edgeFrames, ringOffer } from "./protocol.js";
 import { dealer, listen } from "./sockets.js";
 
 /** @typedef {import("../header.js").Header} Header */
@@ -127,10 +127,11 @@ export class Inlet {
   subscribe(port, edge) {
     const number = this.#receivers.length;
     this.#receivers.push(new Receiver(port, edge, number));
-    this.#send(edgeFrames("Subscribe", { subscription: number, topic: edge.topic, edge: edge.id,
+    const request = edgeFrames("Subscribe", { subscription: number, topic: edge.topic, edge: edge.id,
       fingerprint: port.declared.schema.fingerprint, policy: edge.policy, window_messages: edge.window_messages,
       window_bytes: edge.window_bytes, payloads: this.isMember && edge.transport !== "tcp" ? "handle" : "inline",
-      process_index: this.isMember ? this.imports.index : 0 }));
+      process_index: this.isMember ? this.imports.index : 0 });
+    this.#send(this.isMember ? [...request, ringOffer(process.pid)] : request);
   }
 
   /** Returns true if every subscription was accepted. @returns {boolean} */

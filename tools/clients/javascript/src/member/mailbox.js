@@ -25,6 +25,9 @@ export class Mailbox {
     this.handle = handle;
   }
 
+  /** True if nothing of the component runs or waits for its turn. Messages of paused inputs do not count. */
+  get isIdle() { return !this.#turn && this.#actions.length === 0 && this.#first === this.#held.length; }
+
   /** @param {Delivery} delivery */
   deliver(delivery) {
     this.#held.push(delivery);

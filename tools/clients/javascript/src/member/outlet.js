@@ -9,6 +9,10 @@ import { addressOf, listen } from "./sockets.js";
 
 /** @typedef {import("./protocol.js").EdgePlan} EdgePlan */
 
+// A component that nobody limits pauses after so many messages, for so long.
+const BURST = 64n;
+const PAUSE_MS = 1;
+
 /** One output of a component in a run. */
 export class OutputPort {
   /** @type {PlannedEdge[]} */
@@ -18,6 +22,9 @@ export class OutputPort {
   /** Set while visitors listen: passes messages on to the gateway. @type {((message: Outgoing) => void) | null} */
   tap = null;
   #sequence = 0n;
+  #burstFirst = 0n;
+  #burstBegan = 0;
+  #pausing = false;
   /** @type {(() => void | Promise<void>) | null} */
   #onReady = null;
   /** @type {((value: unknown) => void)[]} */
@@ -43,8 +50,42 @@ export class OutputPort {
   /** The number of edges that begin here. */
   get connections() { return this.edges.length; }
 
-  /** Returns true if the next message would not have to wait. A component that sends by itself sends only then. */
-  ready() { return this.edges.every((edge) => edge.policy !== "block" || edge.ready()); }
+  /**
+   * Returns true if the next message would not have to wait. A component that sends by itself sends only then. If no
+   * receiver limits the component, the result is false after every 64 messages, for up to a millisecond.
+   * @returns {boolean}
+   */
+  ready() {
+    let isLimited = false;
+    for (const edge of this.edges) {
+      if (edge.policy !== "block") continue;
+      if (!edge.ready()) return false;
+      isLimited ||= !edge.receiverGone;
+    }
+    return isLimited || this.#isWithinBurst();
+  }
+
+  // The clock is read only after a whole burst.
+  #isWithinBurst() {
+    if (this.#pausing) return false;
+    if (this.#sequence - this.#burstFirst < BURST) return true;
+    const now = performance.now();
+    if (now - this.#burstBegan >= PAUSE_MS) {
+      this.#burstFirst = this.#sequence;
+      this.#burstBegan = now;
+      return true;
+    }
+    this.#pausing = true;
+    setTimeout(() => this.#endPause(), PAUSE_MS);
+    return false;
+  }
+
+  #endPause() {
+    this.#pausing = false;
+    this.#burstFirst = this.#sequence;
+    this.#burstBegan = performance.now();
+    this.#tellIfReady();
+  }
 
   /**
    * Sets what is called whenever the output is ready again. It waits for its turn; in an asynchronous method, which keeps
@@ -67,7 +108,10 @@ export class OutputPort {
     const { latched, schema } = this.declared;
     const sequence = this.#sequence;
     this.#sequence += 1n; // A visitor that comes later learns how many messages there were.
-    if (this.edges.length === 0 && !latched && this.tap === null) return;
+    if (this.edges.length === 0 && !latched && this.tap === null) {
+      schema.encode(message); // It must fit also if nobody listens: a visitor who comes later must not make it fail.
+      return;
+    }
     const outgoing = new Outgoing(schema, message, { sequence, source: this.#host.source, trace: this.#host.trace() });
     if (latched) this.last = outgoing;
     for (const edge of this.edges) edge.send(outgoing);
@@ -81,7 +125,11 @@ export class OutputPort {
   changed() {
     if (this.isBlocked()) return;
     this.#host.roomAgain();
-    if (!this.ready()) return;
+    this.#tellIfReady();
+  }
+
+  #tellIfReady() {
+    if ((this.#onReady === null && this.#waiting.length === 0) || !this.ready()) return;
     if (this.#onReady !== null) this.#host.post(this.#onReady);
     for (const resolve of this.#waiting.splice(0)) resolve(undefined);
   }
@@ -172,13 +220,15 @@ export class Outlet {
 
   /** @param {Buffer[]} frames */
   #handle(frames) {
-    // The offer of a ring, a fifth frame, is ignored: the receiver then takes its messages from this socket.
+    // The ring that a fifth frame offers is not used: the receiver then takes its messages from this socket.
     if ((frames.length !== 4 && frames.length !== 5) || frames[1].length > 0) return;
-    const [peer, , name, body] = frames;
+    const [peer, , name, body, offer] = frames;
     const kind = textOf(name.subarray(0, 32));
     if (!["Subscribe", "Credit", "Unsubscribe"].includes(kind)) return;
     const message = EDGES.get(kind)?.decode(body);
-    if (kind === "Subscribe") return this.#subscribe(peer, message);
+    if (kind === "Subscribe") {
+      return this.#subscribe(peer, message, offer ? EDGES.get("RingOffer")?.decode(offer).wake.pid : 0);
+    }
     const edge = this.edges.find((one) => one.subscription === message.subscription && one.peer?.equals(peer));
     if (!edge) return;
     if (kind === "Credit") edge.credit(message.messages, message.bytes);
@@ -188,13 +238,14 @@ export class Outlet {
   /**
    * @param {Buffer} peer
    * @param {import("./protocol.js").Subscribe} request
+   * @param {number} pid
    */
-  #subscribe(peer, request) {
+  #subscribe(peer, request, pid) {
     const edge = this.edges.find((one) => one.plan.id === request.edge);
     const declared = edge?.output.declared;
     const isSame = declared && (request.fingerprint === 0n || request.fingerprint === declared.schema.fingerprint);
     const error = !declared ? `no topic '${request.topic}' here` : isSame ? "" : "the message types differ";
-    if (edge && !error) edge.attach(peer, request);
+    if (edge && !error) edge.attach(peer, request, pid);
     this.#send([peer, ...edgeFrames("Subscribed", { subscription: request.subscription, topic: request.topic,
       type: declared?.schema.name ?? "", fingerprint: declared?.schema.fingerprint ?? 0n,
       schema: declared?.schemaText ?? "", error })]);

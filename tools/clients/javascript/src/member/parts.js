@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes what one component of a run consists of, from the plan.
+import { basename } from "node:path";
 import { TrainyardError } from "../errors.js";
 import { Calls } from "./calls.js";
 import { Gateway, MOST_UNREAD } from "./gateway.js";
@@ -111,7 +112,7 @@ export class Parts {
     const { name, rank, world_size: worldSize } = this.me;
     const parameters = Object.defineProperties({}, Object.fromEntries(Object.keys(values).map((one) =>
       [one, { enumerable: true, get: () => values[one] }])));
-    return new declared.kind({ host, name, rank, worldSize, seed: plan.seed, run: plan.run,
+    return new declared.kind({ host, name, rank, worldSize, seed: plan.seed, run: basename(plan.run_directory),
       runDirectory: plan.run_directory, outputDirectory: plan.output_directory,
       log: new Log(name, plan.log_level, (record) => this.gateway.tell(record)), inputs: this.inputs,
       outputs: this.outputs, parameters });

@@ -40,6 +40,9 @@ export const CONTROL = new Map([
 export const EDGES = new Map([
   message("Subscribe", "u32 subscription, string topic, u32 edge, u64 fingerprint, string policy, u64 window_messages, " +
     "u64 window_bytes, string payloads, u32 process_index", { integers: "bigint" }),
+  message("RingOffer", "i32 ring_fd, u64 ring_inode, u64 ring_bytes, WakeOffer wake",
+    { inner: "WakeOffer {\n  i32 pid\n  i32 state_fd\n  u64 state_inode\n  u64 state_bytes\n  i32 pipe\n}\n",
+      integers: "bigint" }),
   message("Subscribed", "u32 subscription, string topic, string type, u64 fingerprint, string schema, string error",
     { integers: "bigint" }),
   message("Credit", "u32 subscription, u64 messages, u64 bytes"),
@@ -122,3 +125,11 @@ export const controlBody = (name, fields) => /** @type {Schema} */ (CONTROL.get(
  */
 export const edgeFrames = (name, fields) => [
   EMPTY, bytesOf(name), /** @type {Schema} */ (EDGES.get(name)).encode(fields).body];
+
+/**
+ * Returns a RingOffer without a ring, which says only which process subscribes.
+ * @param {number} pid
+ * @returns {Uint8Array}
+ */
+export const ringOffer = (pid) => /** @type {Schema} */ (EDGES.get("RingOffer")).encode({ ring_fd: -1, ring_inode: 0n,
+  ring_bytes: 0n, wake: { pid, state_fd: -1, state_inode: 0n, state_bytes: 0n, pipe: -1 } }).body;

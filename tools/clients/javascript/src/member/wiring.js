@@ -108,7 +108,7 @@ export class Wiring {
       this.#inlets.delete(key);
     }
     for (const edge of this.edges) {
-      if (this.#plan.components[edge.plan.to].process === process) edge.lose();
+      if (this.#plan.components[edge.plan.to].process === process && !edge.readerLives()) edge.lose();
     }
   }
 

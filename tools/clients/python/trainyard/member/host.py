@@ -168,7 +168,8 @@ class Host:
         kind, me = self._kind, self._me
         component = self._component = kind.__new__(kind)
         component.name, component.rank, component.world_size = me["name"], me["rank"], me["world_size"]
-        component.seed, component.run, component.run_directory = plan["seed"], plan["run"], plan["run_directory"]
+        component.seed, component.run_directory = plan["seed"], plan["run_directory"]
+        component.run = os.path.basename(component.run_directory)
         component.output_directory, component.trace, component._host = plan["output_directory"], 0, self
         component.log = Log(me["name"], plan["log_level"], self._control.tell)
         component._values = read_values(list(kind._declared(Parameter).values()), json.loads(me["parameters"]),
@@ -214,12 +215,12 @@ class Host:
 
     def _on_transition(self, transition: Dict[str, Any]) -> None:
         target = transition["state"]
-        if self._component is None or self._wiring is None or transition["component"] != self._me["name"]:
+        if transition["component"] != self._me.get("name"):
             self._control.send("StateChanged", component=transition["component"], state="error",
                                error=f"process '{self._process}' has no such component")
         elif self._state == "error":
             self._settle(target)  # The failure has been reported.
-        elif target != self._state:
+        elif self._component is not None and self._wiring is not None and target != self._state:
             self._change(self._component, self._wiring, target)
 
     def _change(self, component: Component, wiring: Wiring, target: str) -> None:

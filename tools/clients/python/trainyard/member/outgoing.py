@@ -49,6 +49,13 @@ class _Encoder(_Writer):
             self.body += _shifted(write_tensor(value, payloads), len(self.parts))
             self.parts += [Payload(data, len(data)) for data in payloads]
 
+    def message(self, schema: Schema, message: Any) -> None:
+        """Encodes all of it. Raises TrainyardError if a value does not fit its type, or the message is too large."""
+        self.value(Type("struct", None, schema.name), message, "")
+        if len(self.body) > BODY_BYTES or len(self.parts) > PAYLOADS:
+            raise TrainyardError(f"message has {len(self.body)} bytes and {len(self.parts)} payloads; at most "
+                                 f"{BODY_BYTES} and {PAYLOADS}")
+
     def array(self, array: Any) -> None:
         if array.dtype.name not in _DTYPE_NAMES:
             raise TrainyardError(f"an array of type {array.dtype} cannot be sent; allowed are "
@@ -81,6 +88,21 @@ def _shifted(tensor: bytes, by: int) -> bytes:
     return tensor if payload == NO_PAYLOAD else tensor[:-12] + (payload + by).to_bytes(4, "little") + tensor[-8:]
 
 
+class _Checker(_Encoder):
+    """Encodes a message that nobody receives: the elements of its arrays are not copied."""
+
+    def place(self, array: Any) -> Tuple[int, int]:
+        if self.pool.find(array) is not None:
+            return super().place(array)
+        self.parts.append(Payload(b"", array.nbytes))
+        return len(self.parts) - 1, 0
+
+
+def check_message(schema: Schema, message: Any, pool: Pool) -> None:
+    """Raises TrainyardError if the message could not be sent."""
+    _Checker(schema, pool, share=False).message(schema, message)
+
+
 class Outgoing:
     """An encoded message."""
 
@@ -88,10 +110,7 @@ class Outgoing:
 
     def __init__(self, schema: Schema, message: Any, pool: Pool, share: bool) -> None:
         encoder = _Encoder(schema, pool, share)
-        encoder.value(Type("struct", None, schema.name), message, "")
-        if len(encoder.body) > BODY_BYTES or len(encoder.parts) > PAYLOADS:
-            raise TrainyardError(f"message has {len(encoder.body)} bytes and {len(encoder.parts)} payloads; at most "
-                                 f"{BODY_BYTES} and {PAYLOADS}")
+        encoder.message(schema, message)
         self.fingerprint, self.body, self.payloads = schema.fingerprint, bytes(encoder.body), encoder.parts
         self.payload_bytes = sum(payload.size for payload in self.payloads)
         self.sequence = self.source = self.trace = self.time = 0

@@ -10,7 +10,7 @@ import zmq
 from ..errors import BadMessage
 from .edge import Edge
 from .memory import Pool
-from .outgoing import Outgoing
+from .outgoing import Outgoing, check_message
 from .ports import Output
 from .protocol import EDGES, edge_frames
 from .sockets import Sockets
@@ -75,6 +75,8 @@ class OutputPort:
     def send(self, message: Any) -> None:
         """Sends a message: a dictionary, or an object, with the fields of the type."""
         if not self.edges and not self.declared.latched and self.tap is None:
+            # It must fit although nobody listens: a visitor who comes later must not make it fail.
+            check_message(self.declared.schema, message, self._pool)
             self._sequence += 1  # A visitor that comes later learns how many messages there were.
             return
         share = any(edge.payloads == "handle" for edge in self.edges)
