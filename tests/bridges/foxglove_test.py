@@ -7,21 +7,24 @@ import pathlib
 import re
 import signal
 import stat
-import subprocess
+import sys
 import unittest
 
-from foxglove_client import Client, Refused
-from harness import BridgeTest, eventually, free_port
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+from foxglove_client import Client
+from launches import DEADLINE_S, EVERY_TENTH_STEP, TrainingTest, free_port
+from web_socket import Refused
 
 REQUIRED = "TRAINYARD_READERS_REQUIRED" in os.environ  # Then a reader that is missing is an error.
 
 
-class FoxgloveTest(BridgeTest):
+class FoxgloveTest(TrainingTest):
     def launch_bridge(self, more=""):
         self.port = free_port()
-        run = self.launch(f'[component.foxglove]\nplugin = "foxglove"\nparams.port = {self.port}\n{more}'
-                          'process = "bridge"\nrespawn = { policy = "always", delay_ms = 10 }\n')
-        self.url = re.search(r"foxglove: connect to (ws://\S+)", self.output()).group(1)
+        run = self.train(EVERY_TENTH_STEP, more=(
+            f'[component.foxglove]\nplugin = "foxglove"\nparams.port = {self.port}\n{more}'
+            'process = "bridge"\nrespawn = { policy = "always", delay_ms = 10 }\n'))
+        self.url = re.search(r"foxglove: connect to (ws://\S+)", run.said()).group(1)
         return run
 
     def client(self, **options):
@@ -37,52 +40,54 @@ class FoxgloveTest(BridgeTest):
                          {"time", "parameters", "parametersSubscribe", "connectionGraph", "services"})
         self.assertEqual(info["supportedEncodings"], ["json"])
         channels = client.channels()
-        topics = {each["topic"]: each for each in json.loads(self.command("topic", "list", "--json"))}
+        topics = {each["topic"]: each for each in json.loads(self.trainyard("topic", "list", "--json"))}
         self.assertEqual(set(channels), set(topics))
         for topic, channel in channels.items():
             self.assertEqual((channel["encoding"], channel["schemaEncoding"], channel["schemaName"]),
                              ("json", "jsonschema", topics[topic]["type"]))
             self.assertEqual(json.loads(channel["schema"])["title"], topics[topic]["type"])
 
-        client.send(op="subscribe", subscriptions=[{"id": 7, "channelId": channels["/metrics"]["id"]},
+        client.tell(op="subscribe", subscriptions=[{"id": 7, "channelId": channels["/metrics"]["id"]},
                                                    {"id": 8, "channelId": channels["/model"]["id"]}])
         first = client.wait("message", lambda message: message["subscription"] == 7)
         self.assertEqual(set(first["data"]), set(json.loads(channels["/metrics"]["schema"])["properties"]))
         later = client.wait("message", lambda message: message["subscription"] == 7)
-        self.assertEqual(later["data"]["step"], first["data"]["step"] + 10, "every tenth step")
+        # A bridge that gets no processor time may miss messages.
+        self.assertGreater(later["data"]["step"], first["data"]["step"])
+        self.assertEqual((later["data"]["step"] - first["data"]["step"]) % 10, 0, "every tenth step")
         self.assertGreater(later["time"], first["time"])
         # The model was announced before anybody subscribed. The second client gets it, too.
         model = client.wait("message", lambda message: message["subscription"] == 8)
         self.assertIn("mlp", json.dumps(model["data"]))
         other = self.client()
-        other.send(op="subscribe", subscriptions=[{"id": 1, "channelId": channels["/model"]["id"]}])
+        other.tell(op="subscribe", subscriptions=[{"id": 1, "channelId": channels["/model"]["id"]}])
         self.assertEqual(other.wait("message")["data"], model["data"])
         # The clock of the server and that of the messages are the same.
         now = client.wait("time", lambda message: message["time"] > later["time"])
         self.assertLess(now["time"] - later["time"], 60e9)
 
-        client.send(op="unsubscribe", subscriptionIds=[7])
-        client.send(op="subscribe", subscriptions=[{"id": 9, "channelId": channels["/orders"]["id"]}])
+        client.tell(op="unsubscribe", subscriptionIds=[7])
+        client.tell(op="subscribe", subscriptions=[{"id": 9, "channelId": channels["/orders"]["id"]}])
         client.wait("message", lambda message: message["subscription"] == 9)
 
     def test_parameters_are_read_set_and_watched(self):
         self.launch_bridge()
         client, watcher = self.client(), self.client()
         channels = client.channels()
-        client.send(op="getParameters", parameterNames=["/optimizer/lr"], id="one")
+        client.tell(op="getParameters", parameterNames=["/optimizer/lr"], id="one")
         answer = client.wait("parameterValues", lambda message: message["id"] == "one")
         self.assertEqual(answer["parameters"], [{"name": "/optimizer/lr", "value": 0.001, "type": "float64"}])
-        client.send(op="getParameters", parameterNames=[], id="all")
+        client.tell(op="getParameters", parameterNames=[], id="all")
         answer = client.wait("parameterValues", lambda message: message["id"] == "all")
         names = {each["name"] for each in answer["parameters"]}
         self.assertLessEqual({"/optimizer/lr", "/logger/console", "/data_loader/batch_size", "/foxglove/port"}, names)
 
-        watcher.send(op="subscribeParameterUpdates", parameterNames=["/optimizer/lr"])
-        client.send(op="subscribe", subscriptions=[{"id": 7, "channelId": channels["/metrics"]["id"]}])
+        watcher.tell(op="subscribeParameterUpdates", parameterNames=["/optimizer/lr"])
+        client.tell(op="subscribe", subscriptions=[{"id": 7, "channelId": channels["/metrics"]["id"]}])
         # What has changed is known when all parameters have been read once, so the value changes until it is seen.
         for attempt in range(1, 30):
             value = 0.001 / (1 + attempt)
-            client.send(op="setParameters", parameters=[{"name": "/optimizer/lr", "value": value}], id=str(attempt))
+            client.tell(op="setParameters", parameters=[{"name": "/optimizer/lr", "value": value}], id=str(attempt))
             answer = client.wait("parameterValues", lambda message, wanted=str(attempt): message.get("id") == wanted)
             self.assertEqual(answer["parameters"][0]["value"], value)
             try:
@@ -103,7 +108,7 @@ class FoxgloveTest(BridgeTest):
                               ({"name": "/optimizer/lr", "value": "QUJD", "type": "byte_array"}, "list of bytes"),
                               ({"name": "/optimiser/lr", "value": 1}, "optimizer"),
                               ({"name": "lr", "value": 1}, "/COMPONENT/PARAMETER")):
-            client.send(op="setParameters", parameters=[given], id="bad")
+            client.tell(op="setParameters", parameters=[given], id="bad")
             self.assertIn(reason, client.wait("status", lambda message: message["level"] == 2)["message"])
             answer = client.wait("parameterValues", lambda message: message.get("id") == "bad")
             self.assertTrue(all(each["value"] == value for each in answer["parameters"]), answer)
@@ -132,7 +137,7 @@ class FoxgloveTest(BridgeTest):
             self.assertEqual((failure["serviceId"], failure["callId"]), (service, 6))
             self.assertIn(reason, failure["message"])
 
-        client.send(op="subscribeConnectionGraph")
+        client.tell(op="subscribeConnectionGraph")
         graph = client.wait("connectionGraphUpdate")
         published = {each["name"]: each["publisherIds"] for each in graph["publishedTopics"]}
         subscribed = {each["name"]: each["subscriberIds"] for each in graph["subscribedTopics"]}
@@ -152,19 +157,19 @@ class FoxgloveTest(BridgeTest):
                 (b'{"op": "subscribe"}', 1, "no list 'subscriptions'"), (b"\x01\x00\x00\x00\x00{}", 2, "only calls"),
                 (b"\x02\x01\x00", 2, "cut off"), (b"\x02" + bytes(8) + b"\xff\xff\xff\xff", 2, "cut off"), (b"", 2, "only"),
                 (b'{"op": "getParameters", "parameterNames": [1]}', 1, "not a text")):
-            client.send_frame(payload, opcode)
+            client.send(payload, opcode)
             self.assertIn(reason, client.wait("status")["message"])
         for subscription, reason in (({"id": 1, "channelId": 99999}, "no channel"), ({"id": -1, "channelId": 1}, "'-1'"),
                                      ({"id": 1 << 33, "channelId": 1}, "8589934592"), ({"id": 1}, "'null'"), (7, "'null'")):
-            client.send(op="subscribe", subscriptions=[subscription, {"id": 3, "channelId": metrics}])
+            client.tell(op="subscribe", subscriptions=[subscription, {"id": 3, "channelId": metrics}])
             self.assertIn(reason, client.wait("status")["message"])
             client.wait("message")  # The other one was accepted.
-            client.send(op="unsubscribe", subscriptionIds=[3])
-        client.send(op="subscribe", subscriptions=[{"id": 3, "channelId": metrics}, {"id": 3, "channelId": metrics},
+            client.tell(op="unsubscribe", subscriptionIds=[3])
+        client.tell(op="subscribe", subscriptions=[{"id": 3, "channelId": metrics}, {"id": 3, "channelId": metrics},
                                                    {"id": 4, "channelId": metrics}])
         self.assertIn("exists already", client.wait("status")["message"])
         self.assertIn("subscribed already", client.wait("status")["message"])
-        client.send(op="unsubscribe", subscriptionIds=[5])
+        client.tell(op="unsubscribe", subscriptionIds=[5])
         self.assertIn("no subscription", client.wait("status")["message"])
 
     def test_who_is_let_in(self):
@@ -185,27 +190,27 @@ class FoxgloveTest(BridgeTest):
         client = self.client()
         self.assertNotIn("services", client.wait("serverInfo")["capabilities"])
         client.channels()
-        client.send(op="setParameters", parameters=[{"name": "/optimizer/lr", "value": 1}], id="no")
+        client.tell(op="setParameters", parameters=[{"name": "/optimizer/lr", "value": 1}], id="no")
         self.assertIn("may only watch", client.wait("status")["message"])
         for service in range(1, 60):  # Also not by guessing numbers.
             client.call(service, service, b"{}")
             self.assertIn("may only watch", client.wait("serviceCallFailure")["message"])
-        client.send(op="getParameters", parameterNames=["/optimizer/lr"], id="yes")
+        client.tell(op="getParameters", parameterNames=["/optimizer/lr"], id="yes")
         self.assertEqual(client.wait("parameterValues")["parameters"][0]["value"], 0.001)
 
     def test_a_slow_client_misses_messages_and_is_told(self):
         self.launch_bridge()
         slow = self.client(receive_buffer=4096)
         channels = slow.channels()
-        slow.send(op="subscribe", subscriptions=[{"id": each["id"], "channelId": each["id"]} for each in channels.values()])
+        slow.tell(op="subscribe", subscriptions=[{"id": each["id"], "channelId": each["id"]} for each in channels.values()])
         slow.wait("message")
         bridge = self.pid_of("foxglove")
         before = self.step()
         # At several messages of some hundred bytes a step, this is more than the server and the kernel keep.
-        eventually(lambda: self.step() > before + 60_000, seconds=200)
+        self.wait_for(lambda: self.step() > before + 60_000, seconds=400)
         status = pathlib.Path(f"/proc/{bridge}/status").read_text(encoding="utf-8")
         self.assertLess(int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)), 200 << 10)
-        told = slow.wait("status", seconds=120)
+        told = slow.wait("status")
         self.assertEqual((told["level"], told["id"]), (1, "missed"))
         self.assertGreater(int(re.match(r"(\d+) messages were left out", told["message"]).group(1)), 0)
 
@@ -222,13 +227,13 @@ class FoxgloveTest(BridgeTest):
             except (OSError, Refused, EOFError):
                 return None
 
-        again = eventually(connected_again)  # At the same address.
+        again = self.wait_for(connected_again)  # At the same address.
         self.assertNotEqual(again.wait("serverInfo")["sessionId"], session)
-        again.send(op="subscribe", subscriptions=[{"id": 1, "channelId": again.channels()["/metrics"]["id"]}])
+        again.tell(op="subscribe", subscriptions=[{"id": 1, "channelId": again.channels()["/metrics"]["id"]}])
         self.assertGreater(again.wait("message")["data"]["step"], 0)
-        eventually(lambda: self.step() > before + 100)
-        self.command("service", "call", "strategy_manager", "stop")
-        self.assertEqual(run.wait(60), 0, self.output())
+        self.wait_for(lambda: self.step() > before + 100)
+        self.trainyard("service", "call", "strategy_manager", "stop")
+        self.assertEqual(run.wait(DEADLINE_S), 0, run.said())
         with self.assertRaises((EOFError, ConnectionError)):
             while True:
                 again.receive()
@@ -240,7 +245,7 @@ class FoxgloveTest(BridgeTest):
             self.skipTest("@foxglove/ws-protocol is not installed")
         self.launch_bridge()
         script = pathlib.Path(__file__).with_name("foxglove_client.cjs")
-        done = subprocess.run(["node", script, modules, self.url], capture_output=True, text=True, timeout=120, check=False)
+        done = self.completed("node", script, modules, self.url)
         self.assertEqual(done.returncode, 0, done.stderr)
         seen = json.loads(done.stdout)
         self.assertGreater(seen["step"], 0)

@@ -4,15 +4,18 @@
 import http.client
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
 import stat
 import subprocess
+import sys
 import unittest
 import urllib.parse
 
-from harness import BridgeTest, eventually, free_port
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+from launches import DEADLINE_S, EVERY_TENTH_STEP, TrainingTest, free_port
 
 REQUIRED = "TRAINYARD_READERS_REQUIRED" in os.environ  # Then a reader that is missing is an error.
 SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\]|\\.)*",?)*)\})? (\S+)')
@@ -29,16 +32,17 @@ def parsed(text):
     return samples
 
 
-class PrometheusTest(BridgeTest):
+class PrometheusTest(TrainingTest):
     def launch_bridge(self):
         self.port = free_port()
-        run = self.launch(f'[component.prometheus]\nplugin = "prometheus"\nparams.port = {self.port}\n'
-                          'process = "bridge"\nrespawn = { policy = "always", delay_ms = 10 }\n')
+        run = self.train(EVERY_TENTH_STEP, more=(
+            f'[component.prometheus]\nplugin = "prometheus"\nparams.port = {self.port}\n'
+            'process = "bridge"\nrespawn = { policy = "always", delay_ms = 10 }\n'))
         self.token = (self.folder / "out/prometheus.token").read_text(encoding="utf-8").strip()
         return run
 
     def get(self, path="/metrics", **fields):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
         try:
             connection.request("GET", path, headers=fields)
             answer = connection.getresponse()
@@ -59,7 +63,7 @@ class PrometheusTest(BridgeTest):
 
     def test_a_scrape_has_what_the_run_reports_and_what_its_processes_do(self):
         self.launch_bridge()
-        text = eventually(self.complete)
+        text = self.wait_for(self.complete)
         samples = parsed(text)
         step = samples["trainyard_steps_total", ()]
         self.assertEqual(step % 10, 0, "the run reports every tenth step")
@@ -75,8 +79,8 @@ class PrometheusTest(BridgeTest):
             return next(value for (name, labels), value in of.items()
                         if name == "trainyard_edge_messages_total" and dict(labels)["topic"] == "/batches")
 
-        later = eventually(lambda: batches(now := parsed(self.scrape())) > step + 100 and now)
-        self.assertGreater(later["trainyard_steps_total", ()], step)
+        later = self.wait_for(lambda: batches(now := parsed(self.scrape())) > step + 100 and
+                              now["trainyard_steps_total", ()] > step and now)
         for key, value in samples.items():
             if key[0].endswith("_total"):
                 self.assertGreaterEqual(later[key], value, f"{key} is a counter")
@@ -107,7 +111,7 @@ class PrometheusTest(BridgeTest):
         self.assertEqual(int(done.stdout), sum(not line.startswith("#") for line in text.splitlines()))
 
     def test_nobody_reads_without_the_token(self):
-        self.launch_bridge()
+        run = self.launch_bridge()
         for fields in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {self.token}"}):
             status, _, text = self.get(**fields)
             self.assertEqual(status, 403)
@@ -116,11 +120,11 @@ class PrometheusTest(BridgeTest):
         self.assertEqual(self.get(f"/metrics?token={self.token}", Host="evil.example")[0], 403)
         mode = (self.folder / "out/prometheus.token").stat().st_mode
         self.assertEqual(stat.S_IMODE(mode), 0o600)
-        self.assertNotIn(self.token, (self.folder / "out/metrics.jsonl").read_text(encoding="utf-8") + self.output())
+        self.assertNotIn(self.token, (self.folder / "out/metrics.jsonl").read_text(encoding="utf-8") + run.said())
 
     def test_the_bridge_can_be_killed_while_training_goes_on(self):
         run = self.launch_bridge()
-        eventually(self.complete)
+        self.wait_for(self.complete)
         pid, before = self.pid_of("prometheus"), self.step()
         os.kill(pid, signal.SIGKILL)
 
@@ -132,12 +136,12 @@ class PrometheusTest(BridgeTest):
                 return None
 
         # The same address and the same token.
-        samples = eventually(scraped_again)
+        samples = self.wait_for(scraped_again)
         self.assertEqual(samples["trainyard_process_restarts_total", (("process", "bridge"),)], 1)
         self.assertNotEqual(self.pid_of("prometheus"), pid)
-        eventually(lambda: self.step() > before + 100)
-        self.command("service", "call", "strategy_manager", "stop")
-        self.assertEqual(run.wait(60), 0, self.output())
+        self.wait_for(lambda: self.step() > before + 100)
+        self.trainyard("service", "call", "strategy_manager", "stop")
+        self.assertEqual(run.wait(DEADLINE_S), 0, run.said())
 
     def test_prometheus_itself_collects_the_run(self):
         prometheus = os.environ.get("TRAINYARD_PROMETHEUS") or shutil.which("prometheus")
@@ -156,30 +160,25 @@ scrape_configs:
     static_configs:
       - targets: ["127.0.0.1:{self.port}"]
 """, encoding="utf-8")
-        with open(self.folder / "prometheus.log", "w", encoding="utf-8") as log:
-            program = subprocess.Popen([prometheus, f"--config.file={self.folder}/prometheus.yml",
-                                        f"--storage.tsdb.path={self.folder}/tsdb",
-                                        f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
-        try:
-            def query(text):
-                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-                try:
-                    connection.request("GET", "/api/v1/query?" + urllib.parse.urlencode({"query": text}))
-                    return json.loads(connection.getresponse().read())["data"]["result"]
-                except (OSError, ValueError):
-                    return None
-                finally:
-                    connection.close()
+        self.program(prometheus, f"--config.file={self.folder}/prometheus.yml",
+                     f"--storage.tsdb.path={self.folder}/tsdb", f"--web.listen-address=127.0.0.1:{port}")
 
-            first = eventually(lambda: query("trainyard_steps_total"))[0]
-            self.assertEqual(first["metric"]["job"], "trainyard")
-            eventually(lambda: (now := query("rate(trainyard_steps_total[10s])")) and float(now[0]["value"][1]) > 0)
-            eventually(lambda: query('trainyard_metric{stage="train", metric="loss"}'))
-            shares = eventually(lambda: query("rate(trainyard_component_busy_seconds_total[10s])"))
-            self.assertTrue(all(0 <= float(each["value"][1]) <= 1.2 for each in shares), shares)
-        finally:
-            program.terminate()
-            program.wait(30)
+        def query(text):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE_S)
+            try:
+                connection.request("GET", "/api/v1/query?" + urllib.parse.urlencode({"query": text}))
+                return json.loads(connection.getresponse().read())["data"]["result"]
+            except (OSError, ValueError):
+                return None
+            finally:
+                connection.close()
+
+        first = self.wait_for(lambda: query("trainyard_steps_total"))[0]
+        self.assertEqual(first["metric"]["job"], "trainyard")
+        self.wait_for(lambda: (now := query("rate(trainyard_steps_total[10s])")) and float(now[0]["value"][1]) > 0)
+        self.wait_for(lambda: query('trainyard_metric{stage="train", metric="loss"}'))
+        shares = self.wait_for(lambda: query("rate(trainyard_component_busy_seconds_total[10s])"))
+        self.assertTrue(all(0 <= float(each["value"][1]) <= 1.2 for each in shares), shares)
 
 
 if __name__ == "__main__":

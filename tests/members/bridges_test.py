@@ -3,10 +3,8 @@
 import csv
 import json
 import os
-import pathlib
 import re
 import signal
-import subprocess
 import sys
 import unittest
 
@@ -16,9 +14,9 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-from harness import PYTHON, SOURCES, MembersTest
+from harness import CLIENT, PYTHON, SOURCES, MembersTest
 
-CLIENT, FAKES = SOURCES / "tools" / "clients" / "python", SOURCES / "tests" / "members" / "fakes"
+FAKES = SOURCES / "tests" / "members" / "fakes"
 sys.path.append(str(FAKES))
 from fake_service import read_calls
 
@@ -69,6 +67,8 @@ ENDLESS = ("max_steps=1000000000", "validate_every_steps=0")
 
 
 class BridgesTest(MembersTest):
+    python = PYTHON
+
     def setUp(self):
         super().setUp()
         self.service = self.folder / "service"
@@ -99,16 +99,14 @@ class BridgesTest(MembersTest):
         return [(step, value) for key, value, _, step in told if key == f"{stage}/loss"]
 
     def command(self, service, *words, code=0):
-        done = subprocess.run([PYTHON, "-m", f"trainyard.bridges.{service}", *words], cwd=self.folder, text=True,
-                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
-                              check=False)
-        self.assertEqual(done.returncode, code, done.stdout)
-        self.assertNotIn("Traceback", done.stdout)
-        return done.stdout
+        done = self.completed(self.python, "-m", f"trainyard.bridges.{service}", *words)
+        text = done.stdout + done.stderr
+        self.assertEqual(done.returncode, code, text)
+        self.assertNotIn("Traceback", text)
+        return text
 
     def interrupt(self, launch):
-        launch.send_signal(signal.SIGINT)
-        text, _ = launch.communicate(timeout=60)
+        text = launch.end(signal.SIGINT)
         self.assertEqual(launch.returncode, 130, text)
         self.assertNotIn("Traceback", text)
         return text
@@ -120,8 +118,7 @@ class DeliveryTest(BridgesTest):
         for service in ("wandb", "mlflow"):
             with self.subTest(service):
                 (self.service / "calls.jsonl").unlink(missing_ok=True)
-                text = self.finish(self.path(service), f"run.directory={service}", f"{FINISH}=60",
-                                   "stop_timeout_s=60")
+                text = self.finish(self.path(service), f"run.directory={service}", f"{FINISH}=60")
                 for stage in ("train", "validate"):
                     logged = self.rows(stage, service)
                     self.assertEqual(logged, self.rows(stage, "alone"))
@@ -131,7 +128,7 @@ class DeliveryTest(BridgesTest):
                 self.assertEqual(list((self.folder / service / "outbox").rglob("*.jsonl")), [])
 
     def test_wandb_is_told_what_the_run_is(self):
-        self.finish(self.path("wandb"), "component.tracker.params.project=digits", f"{FINISH}=60", "stop_timeout_s=60")
+        self.finish(self.path("wandb"), "component.tracker.params.project=digits", f"{FINISH}=60")
         begin, = self.calls("init")
         self.assertEqual((begin["project"], begin["notes"], begin["tags"], begin["mode"], begin["resume"]),
                          ("digits", "to see", ["first", "small"], None, "allow"))
@@ -148,7 +145,7 @@ class DeliveryTest(BridgesTest):
         self.assertEqual(steps[-1], {"call": "define_metric", "name": "*", "step_metric": "step"})
 
     def test_mlflow_is_told_what_the_run_is(self):
-        self.finish(self.path("mlflow"), f"{FINISH}=60", "stop_timeout_s=60")
+        self.finish(self.path("mlflow"), f"{FINISH}=60")
         self.assertEqual([one["name"] for one in self.calls("create_experiment")], ["small"])
         begin, = self.calls("create_run")
         self.assertRegex(begin["run_name"], "^small-")
@@ -162,7 +159,7 @@ class DeliveryTest(BridgesTest):
     def test_generated_text_arrives(self):
         (self.folder / "book.txt").write_text("to be or not to be <that> is the question. " * 200)
         text = self.file(WRITER + BRIDGE.replace("SERVICE", "wandb"))
-        self.finish(text, f"{FINISH}=60", "stop_timeout_s=60")
+        self.finish(text, f"{FINISH}=60")
         texts = [one["data"] for one in self.calls("log") if "generated text" in one["data"]]
         self.assertEqual(len(texts), 1)
         self.assertTrue(texts[0]["generated text"].startswith("<pre>"))
@@ -177,7 +174,7 @@ class DeliveryTest(BridgesTest):
         launch = self.launch(self.path("mlflow"), *ENDLESS, "placement=processes")
         self.wait_for(lambda: self.calls("log_batch"), "metrics arrive")
         os.kill(self.wait_active("optimizer")["pid"], signal.SIGKILL)
-        text, _ = launch.communicate(timeout=60)
+        text = launch.end()
         self.assertEqual(launch.returncode, 1, text)
         self.assertEqual([one["status"] for one in self.calls("set_terminated")], ["FAILED"])
 
@@ -257,7 +254,7 @@ class OutageTest(BridgesTest):
                                r"trainyard\.bridges\.wandb deliver \1\n")
         self.assertIn("did not get to", self.command("wandb", "deliver", "out", code=1))
         (self.service / "down").unlink()
-        text = self.finish(self.path("wandb"), f"{FINISH}=60", "stop_timeout_s=60")
+        text = self.finish(self.path("wandb"), f"{FINISH}=60")
         command = re.search(r"1 earlier run has left records that were not delivered; deliver them with: "
                             r"python3 -m trainyard\.bridges\.wandb (.*)\n", text)[1]
         self.command("wandb", *command.split())
@@ -272,8 +269,7 @@ class OutageTest(BridgesTest):
         self.wait_for(lambda: any(path.stat().st_size > 2000 for path in outboxes.rglob("*.jsonl")), "records are kept")
         folder = next(path.parent for path in outboxes.rglob("outbox.json"))
         self.assertIn("is in use", self.command("mlflow", "deliver", str(folder), code=1))
-        launch.kill()
-        self.rest_of(launch)
+        launch.end(signal.SIGKILL)
         (self.service / "hang").unlink()
         self.wait_for(lambda: not self.nodes(), "all processes are gone")
         self.command("mlflow", "deliver", str(folder))
@@ -285,15 +281,12 @@ class CommandTest(BridgesTest):
     def test_it_attaches_to_a_run_that_goes_on(self):
         launch = self.launch(self.file(TRAINING), *ENDLESS)
         self.wait_active("optimizer")
-        bridge = subprocess.Popen([PYTHON, "-m", "trainyard.bridges.mlflow", "attach", "--run", "small", "--experiment",
-                                   "seen", "--tags", "late", "--interval-s", "0.05"], cwd=self.folder, text=True,
-                                  env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.launches.append(bridge)
+        bridge = self.program(PYTHON, "-m", "trainyard.bridges.mlflow", "attach", "--run", "small", "--experiment",
+                              "seen", "--tags", "late", "--interval-s", "0.05")
         self.wait_for(lambda: len(self.arrived("mlflow")) > 10, "metrics arrive")
-        launch.send_signal(signal.SIGINT)
-        text, _ = bridge.communicate(timeout=60)
+        launch.end(signal.SIGINT)
+        text = bridge.end()
         self.assertEqual(bridge.returncode, 0, text)
-        launch.communicate(timeout=60)
         self.assertRegex(text, r"\d+ records were delivered to MLflow")
         self.assertEqual([one["status"] for one in self.calls("set_terminated")], ["KILLED"])
         self.assertEqual([one["name"] for one in self.calls("create_experiment")], ["seen"])

@@ -17,7 +17,7 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-from harness import MembersTest, trainyard
+from harness import DEADLINE_S, MembersTest, trainyard
 from languages import CPP, LANGUAGES, PAIRS
 from trainyard.member.protocol import EDGES, edge_frames, ring_offer
 
@@ -55,10 +55,8 @@ def in_each_pair_of_languages(test):
 class ContractTest(MembersTest):
     def begin_again(self):
         """Removes what an earlier run has left, also if it has failed."""
-        for launch in self.launches:
-            if launch.poll() is None:
-                launch.kill()
-                launch.wait()
+        self.end_all()
+        self.programs.clear()
         shutil.rmtree(self.folder / "runs", ignore_errors=True)
         for told in ("died", "keys", "subscribers"):
             (self.folder / told).unlink(missing_ok=True)
@@ -182,7 +180,7 @@ class EdgesTest(ContractTest):
     def test_a_trace_is_passed_on(self, source, sink):
         launch = self.start(source, sink)
         subscription = self.run_now().subscribe("/counts")
-        header, message = subscription.receive(30)
+        header, message = subscription.receive(DEADLINE_S)
         self.assertEqual(header.trace, message["count"], "the ticker numbers its ticks from 1")
         subscription.close()
         self.interrupt(launch)
@@ -254,7 +252,7 @@ class CommandsTest(ContractTest):
         topic = next(one for one in self.run_now().request("topics") if one["topic"] == "/counts")
         self.assertEqual(topic["schema"], "Count {\n  u64 count\n  map<f64> values\n}\n")
         with self.run_now().subscribe("/counts") as subscription:
-            _, message = subscription.receive(30)
+            _, message = subscription.receive(DEADLINE_S)
         self.assertEqual(message["values"], {"factor": 0.5})
         self.interrupt(launch)
 
@@ -325,8 +323,8 @@ class FailuresTest(ContractTest):
 
     @in_each_language
     def test_one_that_hangs_is_named_and_ended(self, sink):
-        text = self.finish(self.file("[run]\nprogress_timeout_s = 3\nstop_timeout_s = 1\n" + CPP.source + sink.sink),
-                           APART, "component.tally.params.hang_at=5", code=1)
+        text = self.finish_two(CPP, sink, "progress_timeout_s=8", "stop_timeout_s=1", "component.tally.params.hang_at=5",
+                               code=1)
         self.assertRegex(text, "run failed: the run has made no progress for .* s: .*'tally' .*has been busy for")
 
     @in_each_language
@@ -357,7 +355,7 @@ class FailuresTest(ContractTest):
                                   process_index=1)
 
             def receive():
-                self.assertTrue(socket.poll(20_000), "the source sends nothing")
+                self.assertTrue(socket.poll(DEADLINE_S * 1000), "the source sends nothing")
                 frames = socket.recv_multipart()
                 if frames[0]:
                     socket.send_multipart(edge_frames("Credit", subscription=7, messages=1, bytes=len(frames[2])))
@@ -419,7 +417,7 @@ class StrangersTest(ContractTest):
                               window_messages=10, window_bytes=10, payloads="inline", process_index=0)
         with zmq.Context() as context:
             for path in sockets:
-                self.assertTrue(self.answers(context, path, request, keys, 20_000), path)
+                self.assertTrue(self.answers(context, path, request, keys, DEADLINE_S * 1000), path)
                 self.assertFalse(self.answers(context, path, request, None), path)
                 self.assertFalse(self.answers(context, path, request, (*stranger, stranger[0])), path)
                 # Knowing whom to ask is not enough.
@@ -433,6 +431,13 @@ class StrangersTest(ContractTest):
         with self.connect(context, path, keys) as socket:
             socket.send_multipart(request)
             return bool(socket.poll(milliseconds))
+
+    def arrival(self, socket):
+        """The next message, except for the question whether somebody is still there."""
+        while True:
+            self.assertTrue(socket.poll(DEADLINE_S * 1000), "nothing arrives")
+            if (frames := socket.recv_multipart()) != [b""]:
+                return frames
 
     @in_each_language
     def test_the_gateway_refuses_what_only_components_may(self, source):
@@ -449,16 +454,15 @@ class StrangersTest(ContractTest):
                                   ({"fingerprint": 5}, True), ({"topic": "/tick"}, True), ({}, False)):
             with self.subTest(wrong=wrong):
                 socket.send_multipart(edge_frames("Subscribe", **{**good, **wrong}))
-                frames = socket.recv_multipart() if socket.poll(20_000) else []
-                while frames == [b""]:  # This is the question whether somebody is still there.
-                    frames = socket.recv_multipart() if socket.poll(20_000) else []
+                frames = self.arrival(socket)
                 self.assertEqual(frames[1], b"Subscribed")
                 self.assertEqual(bool(EDGES["Subscribed"].decode(frames[2])["error"]), is_refused)
         # Messages without the bytes of their tensors follow, and no more than the window allows.
-        arrived = 0
-        while socket.poll(500):
-            arrived += bool(socket.recv_multipart()[0])
-        self.assertEqual(arrived, 4)
+        for _ in range(4):
+            self.assertEqual(self.arrival(socket)[0], b"/ticks")
+        self.wait_sent(self.edge()["sent"] + 100)
+        while socket.poll(0):
+            self.assertEqual(socket.recv_multipart(), [b""])
         socket.close()
         context.term()
         self.interrupt(launch)

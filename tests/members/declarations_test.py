@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the planner makes of the declarations of members (docs/wire_format.md, section 9)."""
 import json
-import subprocess
 import sys
 import unittest
 
@@ -12,7 +11,7 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-from harness import PYTHON, SOURCES, MembersTest
+from harness import PROGRAMS, PYTHON, MembersTest
 
 SOURCE = """
 [component.ticker]
@@ -126,9 +125,7 @@ class ProgramsTest(MembersTest):
 
     def test_a_program_that_does_not_exist_or_ends_at_once_is_named(self):
         declaration = self.folder / "tally.json"
-        described = subprocess.run([PYTHON, SOURCES / "tests/members/programs/tally.py", "--describe"], check=True,
-                                   capture_output=True, env=self.environment)
-        declaration.write_bytes(described.stdout)
+        declaration.write_text(self.completed(PYTHON, PROGRAMS / "tally.py", "--describe").stdout)
         for command, words in ((["no_such_program"], "no_such_program"), (["true"], "ended with exit code 0"),
                                (["sh", "-c", "exit 3"], "ended with exit code 3")):
             with self.subTest(command=command):
@@ -137,12 +134,11 @@ class ProgramsTest(MembersTest):
                 self.assertIn(words, self.finish(path, code=1))
 
     def test_a_program_without_keys_or_arguments_says_what_it_is(self):
-        program = str(SOURCES / "tests/members/programs/tally.py")
-        alone = subprocess.run([PYTHON, program], env=self.environment, capture_output=True, text=True, check=False)
+        program = PROGRAMS / "tally.py"
+        alone = self.completed(PYTHON, program)
         self.assertEqual(alone.returncode, 2)
         self.assertIn("name this program in a launch file", alone.stderr)
-        without = subprocess.run([PYTHON, program, "--control", "ipc:///nowhere", "--process", "x"], check=False,
-                                 env=self.environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        without = self.completed(PYTHON, program, "--control", "ipc:///nowhere", "--process", "x")
         self.assertEqual(without.returncode, 1)
         self.assertIn("tally.py: the standard input has 0 bytes; the launcher writes the keys", without.stderr)
 

@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 import unittest
 
@@ -21,7 +20,7 @@ from bridges_test import ENDLESS, FINISH, BridgesTest
 from wandb_server import WandbServer
 
 TRACKERS, READER = os.environ["TRAINYARD_TRACKERS_PYTHON"], os.environ["TRAINYARD_WANDB_READER"]
-PATIENT = (f"{FINISH}=50", "stop_timeout_s=60")
+PATIENT = (f"{FINISH}=50",)
 
 READ_WANDB = """
 import json, sys
@@ -60,6 +59,8 @@ for run in client.search_runs([experiment.experiment_id]):
 
 
 class TrackersTest(BridgesTest):
+    python = TRACKERS
+
     def setUp(self):
         super().setUp()
         for name in ("PYTHONPATH", "FAKE_SERVICE"):
@@ -74,8 +75,7 @@ class TrackersTest(BridgesTest):
         return path
 
     def read(self, python, program, *words):
-        done = subprocess.run([python, "-c", program, *map(str, words)], capture_output=True, text=True, timeout=60,
-                              check=False, cwd=self.folder)
+        done = self.completed(python, "-c", program, *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -93,13 +93,6 @@ class TrackersTest(BridgesTest):
 
     def losses(self, history, stage="train"):
         return [(one["step"], one[f"{stage}/loss"]) for one in history if f"{stage}/loss" in one]
-
-    def command(self, service, *words):
-        done = subprocess.run([TRACKERS, "-m", f"trainyard.bridges.{service}", *words], cwd=self.folder, text=True,
-                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100,
-                              check=False)
-        self.assertEqual(done.returncode, 0, done.stdout)
-        return done.stdout
 
 
 class WandbTest(TrackersTest):

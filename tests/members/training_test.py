@@ -2,7 +2,7 @@
 """The examples in examples/python_members take the place of standard components, and change nothing."""
 import csv
 import json
-import subprocess
+import signal
 import sys
 import unittest
 
@@ -77,14 +77,11 @@ class ExamplesTest(MembersTest):
         self.assertEqual(echoed.count('"loss"'), 3, echoed)
         self.trainyard("param", "set", "smoother", "alpha", "0.5")
         self.assertEqual(json.loads(self.trainyard("service", "call", "smoother", "reset")), {})
-        launch.terminate()
-        text, _ = launch.communicate(timeout=60)
-        self.assertNotIn("Traceback", text)
+        self.assertNotIn("Traceback", launch.end(signal.SIGTERM))
 
     def test_the_types_of_the_standard_components_are_up_to_date(self):
         script = SOURCES / "tools" / "clients" / "python" / "member_types.py"
-        done = subprocess.run([sys.executable, script, TRAINYARD, "--check"], env=self.environment, check=False,
-                              capture_output=True, text=True)
+        done = self.completed(sys.executable, script, TRAINYARD, "--check")
         self.assertEqual(done.returncode, 0, done.stderr)
 
 

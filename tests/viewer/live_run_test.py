@@ -7,99 +7,31 @@ import os
 import pathlib
 import re
 import signal
-import subprocess
-import tempfile
+import sys
 import time
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+from launches import DEADLINE_S, TRAINYARD, TrainingTest
 from page_client import Page, Refused
 
-PROGRAM = os.environ["TRAINYARD_PROGRAM"]
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
-LAUNCH = f"""
-include = ["{SOURCE}/launch/files/standard.toml"]
-[run]
-name = "seen"
-directory = "out"
-max_steps = 1_000_000_000
-validate_every_epochs = 0
-[component.data_loader.params]
-dataset = {{ plugin = "synthetic", features = 16, classes = 4, samples = 1000 }}
-batch_size = 16
-[component.accelerator_host.params]
-accelerator = {{ plugin = "cpu", threads = "1" }}
-model = {{ plugin = "mlp", hidden = [16] }}
-log_every_steps = 1
-[component.optimizer.params]
-lr = 0.001
-[component.logger.params]
-console = "off"
-tensorboard = false
-"""
 
-
-def eventually(done, seconds=60):
-    """The first result of `done` that is true."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        result = done()
-        if result:
-            return result
-        time.sleep(0.02)
-    raise AssertionError("it did not happen in time")
-
-
-class LiveRunTest(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.temporary.name)
-        self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.temporary.name, OPENBLAS_NUM_THREADS="1")
-        (self.folder / "seen.toml").write_text(LAUNCH, encoding="utf-8")
-        self.programs = []
-
-    def tearDown(self):
-        for program in self.programs:
-            if program.poll() is None:
-                program.send_signal(signal.SIGINT)
-                try:
-                    program.wait(30)
-                except subprocess.TimeoutExpired:
-                    program.kill()
-                    program.wait()
-            if program.stdout:
-                program.stdout.close()
-        self.temporary.cleanup()
-
-    def program(self, *arguments, **options):
-        output = open(self.folder / f"output{len(self.programs)}", "w", encoding="utf-8")
-        with output:
-            made = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=self.environment, stderr=output,
-                                    stdout=options.get("stdout", output), text=True)
-        self.programs.append(made)
-        return made
-
-    def launch(self, *arguments):
-        made = self.program("launch", "seen.toml", *arguments)
-        eventually(lambda: self.written() >= 50 or self.assertIsNone(made.poll()))
-        return made
-
+class LiveRunTest(TrainingTest):
     def view(self, *arguments):
-        viewer = self.program("view", *arguments, stdout=subprocess.PIPE)
-        url = viewer.stdout.readline().strip()
+        viewer = self.program(TRAINYARD, "view", *arguments)
+        self.wait_for(lambda: "\n" in viewer.said() or viewer.poll() is not None, "the address of the page")
+        url = viewer.said().partition("\n")[0]
         self.assertRegex(url, r"^http://127\.0\.0\.1:[0-9]+/\?token=[A-Za-z0-9_-]{43}$")
         return viewer, url
-
-    def written(self):
-        path = self.folder / "out/metrics.jsonl"
-        if not path.exists():
-            return 0
-        # The last line may still lack its end.
-        return path.read_text(encoding="utf-8").rpartition("\n")[0].count('"kind":"metrics"')
 
     def page(self, url):
         made = Page(url)
         self.addCleanup(made.close)
         return made
+
+    def run_on(self, page):
+        """The name of the run, when the viewer has found it."""
+        return self.wait_for(lambda: page.ask("runs"), "the run is found")[0]["run"]
 
     def run_json(self):
         return json.loads(next(self.folder.glob("trainyard-*/*/run.json")).read_text(encoding="utf-8"))
@@ -121,34 +53,34 @@ class LiveRunTest(unittest.TestCase):
         return curve if curve["from"] == 1 and curve["rows"] == curve["to"] else None
 
     def test_a_late_viewer_shows_everything_and_can_change_the_run(self):
-        self.launch()
+        self.train()
         _, url = self.view("seen")
         page = self.page(url)
         self.assertIn("<html", page.html)
         self.assertEqual(page.ask("hello")["role"], "control")
-        run = page.ask("runs")[0]["run"]
+        run = self.run_on(page)
         self.assertRegex(run, "^seen-")
-        described = eventually(lambda: (now := self.state(page, run))["state"] == "running" and now)
+        described = self.wait_for(lambda: (now := self.state(page, run))["state"] == "running" and now)
         self.assertEqual((described["live"], described["source"]), (True, "live"))
         self.assertEqual(described["directory"], str((self.folder / "out").resolve()))
 
         # Every step of the run is there exactly once, from the first on, although the viewer came late.
-        eventually(lambda: any(each["rows"] > 200 for each in page.ask("series", run=run)))
-        curve = eventually(lambda: self.complete(self.loss(page, run)))
+        self.wait_for(lambda: any(each["rows"] > 200 for each in page.ask("series", run=run)))
+        curve = self.wait_for(lambda: self.complete(self.loss(page, run)))
         self.assertTrue(all(low <= mean + 1e-12 and mean <= high + 1e-12
                             for low, mean, high in zip(curve["low"], curve["mean"], curve["high"])))
 
         # The graph: every component, with rates, and pushes of it.
         page.ask("watch", run=run, what=["graph", "curves", "parameters", "log"])
         self.assertEqual(page.push("graph")["run"], run)
-        graph = eventually(lambda: (now := page.ask("graph", run=run)) and
+        graph = self.wait_for(lambda: (now := page.ask("graph", run=run)) and
                            any(each["rate_hz"] for each in now["edges"]) and now)
         self.assertLessEqual({"optimizer", "data_loader", "accelerator_host", "strategy_manager", "logger"},
                              {each["name"] for each in graph["components"]})
         self.assertTrue(all(each["state"] == "active" for each in graph["components"]))
         self.assertGreater(graph["processes"][0]["memory_bytes"], 1 << 20)
         # Who waits for whom: while somebody looks, every component accounts for its time.
-        graph = eventually(lambda: (now := page.ask("graph", run=run))["bottlenecks"] and now)
+        graph = self.wait_for(lambda: (now := page.ask("graph", run=run))["bottlenecks"] and now)
         for each in graph["components"]:
             self.assertLessEqual(each["busy"] + sum(wait["share"] for wait in each["waiting"]), 1.0001, each)
         host = next(each for each in graph["components"] if each["name"] == "accelerator_host")
@@ -162,7 +94,7 @@ class LiveRunTest(unittest.TestCase):
         self.assertIn("lr", [each["name"] for each in parameters["optimizer"]])
         answer = page.ask("set_parameter", run=run, component="optimizer", name="lr", value=0.0625)
         self.assertEqual(answer["value"], 0.0625)
-        rates = eventually(lambda: (now := page.ask("curve", run=run, stage="train", name="learning_rate", x="step"))
+        rates = self.wait_for(lambda: (now := page.ask("curve", run=run, stage="train", name="learning_rate", x="step"))
                            ["mean"][-1] == 0.0625 and now)
         self.assertEqual(rates["mean"][0], 0.001)
         change = page.ask("changes", run=run)[0]
@@ -172,116 +104,113 @@ class LiveRunTest(unittest.TestCase):
         self.assertEqual(json.loads((self.folder / "out/changes.jsonl").read_text(encoding="utf-8")), change)
         with self.assertRaisesRegex(Refused, "lr"):
             page.ask("set_parameter", run=run, component="optimizer", name="lr", value="fast")
-        eventually(lambda: any("lr" in each["text"] for each in page.ask("log", run=run)["records"]))
+        self.wait_for(lambda: any("lr" in each["text"] for each in page.ask("log", run=run)["records"]))
 
         # Pause and go on.
         page.ask("act", run=run, action="pause")
         self.assertEqual(self.state(page, run)["state"], "paused")
-        eventually(lambda: (before := self.state(page, run)["step"], time.sleep(0.3)) and
+        self.wait_for(lambda: (before := self.state(page, run)["step"], time.sleep(0.3)) and
                    self.state(page, run)["step"] == before)
         paused_at = self.state(page, run)["step"]
         page.ask("act", run=run, action="go_on")
-        eventually(lambda: self.state(page, run)["step"] > paused_at)
+        self.wait_for(lambda: self.state(page, run)["step"] > paused_at)
         self.assertEqual(self.state(page, run)["state"], "running")
         self.assertIn("text", page.ask("act", run=run, action="checkpoint"))
         self.assertEqual([(each["name"], each["who"]) for each in page.ask("changes", run=run)[1:]],
                          [(name, "viewer (control)") for name in ("pause", "go_on", "checkpoint")])
 
         # Still every step exactly once, also after everything that has happened.
-        eventually(lambda: self.complete(self.loss(page, run)))
+        self.wait_for(lambda: self.complete(self.loss(page, run)))
         page.ask("act", run=run, action="stop")
-        ended = eventually(lambda: (now := self.state(page, run))["state"] == "ended" and now)
+        ended = self.wait_for(lambda: (now := self.state(page, run))["state"] == "ended" and now)
         self.assertEqual(ended["live"], False)
         self.assertIn("stopped by viewer (control)", ended["message"])
-        self.assertEqual(self.loss(page, run)["rows"], self.written())
+        self.wait_for(lambda: self.loss(page, run)["rows"] == self.written())
 
     def test_a_watcher_cannot_change_the_run_and_a_killed_run_is_shown_as_killed(self):
-        self.launch()
+        self.train()
         viewer, url = self.view("--role", "watch")
         page = self.page(url)
-        run = page.ask("runs")[0]["run"]
+        run = self.run_on(page)
         self.assertEqual(page.ask("hello")["role"], "watch")
         with self.assertRaisesRegex(Refused, "may only watch"):
             page.ask("act", run=run, action="stop")
         with self.assertRaisesRegex(Refused, "may only watch"):
             page.ask("set_parameter", run=run, component="optimizer", name="lr", value=1)
-        eventually(lambda: self.state(page, run)["state"] == "running" and page.ask("series", run=run))
+        self.wait_for(lambda: self.state(page, run)["state"] == "running" and page.ask("series", run=run))
         page.ask("watch", run=run, what=["log"])
         os.kill(self.run_json()["pid"], signal.SIGKILL)
-        killed = eventually(lambda: not (now := self.state(page, run))["live"] and now)
+        killed = self.wait_for(lambda: not (now := self.state(page, run))["live"] and now)
         self.assertEqual(killed["state"], "killed", killed)
         self.assertGreater(self.loss(page, run)["rows"], 0, "what was seen stays")
         # The viewer ends at Ctrl-C, at once and with nothing left behind.
         viewer.send_signal(signal.SIGINT)
-        self.assertEqual(viewer.wait(20), 130)
-        self.assertEqual([], list(self.folder.glob("trainyard-*/*")))
+        self.assertEqual(viewer.wait(DEADLINE_S), 130)
+        self.wait_for(lambda: not list(self.folder.glob("trainyard-*/*")), "the guard removes the run directory")
         # What is left on disk can be opened.
         _, url = self.view("out")
         past = self.page(url)
-        name = past.ask("runs")[0]["run"]
+        name = self.run_on(past)
         self.assertEqual(name, run, "a run has the same name when it is over")
         shown = self.state(past, name)
         self.assertEqual((shown["source"], shown["state"], shown["live"]), ("past", "killed", False))
-        eventually(lambda: past.ask("series", run=name) and self.loss(past, name)["rows"] == self.written())
-        eventually(lambda: past.ask("hyperparameters", run=name).get("optimizer.lr") == 0.001)
+        self.wait_for(lambda: past.ask("series", run=name) and self.loss(past, name)["rows"] == self.written())
+        self.wait_for(lambda: past.ask("hyperparameters", run=name).get("optimizer.lr") == 0.001)
 
     def test_a_parameter_is_set_on_all_ranks(self):
-        self.launch("devices=2", "strategy=ddp")
+        self.train("devices=2", "strategy=ddp")
         _, url = self.view("seen")
         page = self.page(url)
-        run = page.ask("runs")[0]["run"]
-        eventually(lambda: self.state(page, run)["state"] == "running" and page.ask("series", run=run))
+        run = self.run_on(page)
+        self.wait_for(lambda: self.state(page, run)["state"] == "running" and page.ask("series", run=run))
         names = [each["component"] for each in page.ask("parameters", run=run)]
         self.assertEqual(sorted(set(names)), sorted(names))
         self.assertIn("optimizer", names)
         self.assertFalse([name for name in names if name.startswith("rank")])
         page.ask("set_parameter", run=run, component="optimizer", name="lr", value=0.0625)
-        eventually(lambda: page.ask("curve", run=run, stage="train", name="learning_rate", x="step")["mean"][-1] == 0.0625)
+        self.wait_for(lambda: page.ask("curve", run=run, stage="train", name="learning_rate", x="step")["mean"][-1] == 0.0625)
         page.ask("act", run=run, action="stop")
-        eventually(lambda: not self.state(page, run)["live"])
+        self.wait_for(lambda: not self.state(page, run)["live"])
         graph = page.ask("graph", run=run)
         self.assertIn("rank1/optimizer", [each["name"] for each in graph["components"]])
         self.assertEqual({each["busy"] for each in graph["components"]}, {None}, "it does nothing any more")
 
     def test_a_viewer_that_stands_still_changes_nothing(self):
-        self.launch()
+        self.train()
         viewer, url = self.view()
         page = self.page(url)
-        run = page.ask("runs")[0]["run"]
+        run = self.run_on(page)
         page.ask("watch", run=run, what=["curves", "graph", "log"])
-        eventually(lambda: self.state(page, run)["state"] == "running" and page.ask("series", run=run))
+        self.wait_for(lambda: self.state(page, run)["state"] == "running" and page.ask("series", run=run))
         viewer.send_signal(signal.SIGSTOP)
         before = self.written()
-        eventually(lambda: self.written() > before + 2000)
+        self.wait_for(lambda: self.written() > before + 2000)
         viewer.send_signal(signal.SIGCONT)
         # What it has missed as messages, it reads from the file.
-        eventually(lambda: (now := self.complete(self.loss(page, run))) and now["to"] > before + 2000)
+        self.wait_for(lambda: (now := self.complete(self.loss(page, run))) and now["to"] > before + 2000)
 
     def test_the_component_shows_its_own_run_and_ends_with_it(self):
-        with open(self.folder / "seen.toml", "a", encoding="utf-8") as file:
-            file.write('[component.viewer]\nplugin = "viewer"\n')
-        launch = self.launch()
-        said = self.folder / "output0"
-        url = eventually(lambda: re.search(r"viewer: open (http://\S+)", said.read_text(encoding="utf-8"))).group(1)
+        launch = self.train(more='[component.viewer]\nplugin = "viewer"\n')
+        url = self.wait_for(lambda: re.search(r"viewer: open (http://\S+)", launch.said())).group(1)
         page = self.page(url)
-        run = page.ask("runs")[0]["run"]
-        eventually(lambda: page.ask("series", run=run))
-        eventually(lambda: self.complete(self.loss(page, run)))
+        run = self.run_on(page)
+        self.wait_for(lambda: page.ask("series", run=run))
+        self.wait_for(lambda: self.complete(self.loss(page, run)))
         self.assertIn("viewer", [each["name"] for each in self.graph(page, run)["components"]])
         page.ask("act", run=run, action="stop")
-        self.assertEqual(launch.wait(60), 0)
+        self.assertEqual(launch.wait(DEADLINE_S), 0)
         with self.assertRaises(OSError):
             Page(url)
         self.assertNotIn(url.split("=")[1], (self.folder / "out/metrics.jsonl").read_text(encoding="utf-8"),
                          "others may read the log")
 
     def test_what_the_model_does_is_seen_alive_and_later(self):
-        launch = self.launch("component.accelerator_host.params.confusion_matrix=true",
+        launch = self.train("component.accelerator_host.params.confusion_matrix=true",
                              "component.accelerator_host.params.samples_per_validation=4")
         _, url = self.view("seen")
         page = self.page(url)
-        run = page.ask("runs")[0]["run"]
-        eventually(lambda: self.state(page, run)["state"] == "running")
+        run = self.run_on(page)
+        self.wait_for(lambda: self.state(page, run)["state"] == "running")
         self.assertEqual(page.ask("histograms", run=run), [])
         with self.assertRaisesRegex(Refused, "no confusion matrix"):
             page.ask("confusion", run=run)
@@ -301,28 +230,29 @@ class LiveRunTest(unittest.TestCase):
         split = page.push("confusion")["split"]
         matrix = page.ask("confusion", run=run)
         right = sum(matrix["counts"][place * 4 + place] for place in range(4))
-        accuracy = eventually(lambda: [each["last"] for each in page.ask("series", run=run)
+        accuracy = self.wait_for(lambda: [each["last"] for each in page.ask("series", run=run)
                                        if (each["stage"], each["name"]) == (split, "accuracy")])
         self.assertAlmostEqual(right / sum(matrix["counts"]), accuracy[0], 5)
-        samples = eventually(lambda: len(now := page.ask("samples", run=run)) == 4 and now)
+        samples = self.wait_for(lambda: len(now := page.ask("samples", run=run)) == 4 and now)
         self.assertEqual([each["result"]["index"] for each in samples], [0, 1, 2, 3])
 
         # Whoever comes later reads the same from the files.
         page.ask("act", run=run, action="stop")
-        self.assertEqual(launch.wait(60), 0)
+        self.assertEqual(launch.wait(DEADLINE_S), 0)
         _, url = self.view("out")
         past = self.page(url)
-        name = past.ask("runs")[0]["run"]
-        eventually(lambda: self.state(past, name)["state"] == "ended")
+        name = self.run_on(past)
+        self.wait_for(lambda: self.state(past, name)["state"] == "ended")
         # The files of a past run are read one after another, after the page has been opened.
-        eventually(lambda: len(past.ask("samples", run=name)) == 4)
-        eventually(lambda: {(each["of"], each["name"]) for each in past.ask("histograms", run=name)} == names)
+        self.wait_for(lambda: len(past.ask("samples", run=name)) == 4)
+        self.wait_for(lambda: {(each["of"], each["name"]) for each in past.ask("histograms", run=name)} == names)
         self.assertEqual(past.ask("confusion", run=name)["counts"], matrix["counts"])
         self.assertEqual([each["result"] for each in past.ask("samples", run=name)],
                          [each["result"] for each in samples])
 
     def test_mistakes_are_one_clear_sentence(self):
         (self.folder / "empty").mkdir()
+        (self.folder / "seen.toml").touch()
         for arguments, code, text in (
                 (["--address", "0.0.0.0"], 2, "allowed only with TLS"),
                 (["nothing"], 3, "no launch"),
@@ -330,8 +260,7 @@ class LiveRunTest(unittest.TestCase):
                 (["seen.toml"], 2, "seen.toml is no recording"),
                 (["--webhook", "ftp://x"], 2, "the webhook 'ftp://x' is not allowed"),
                 (["--page", "nowhere"], 3, "there is no folder nowhere")):
-            done = subprocess.run([PROGRAM, "view", *arguments], cwd=self.folder, env=self.environment, timeout=30,
-                                  capture_output=True, text=True, check=False)
+            done = self.completed(TRAINYARD, "view", *arguments)
             self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
             self.assertRegex(done.stderr, f"^trainyard: .*{text}")
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)

@@ -48,7 +48,7 @@ fi
 mkdir -p "$work/tree/tools/clients" "$work/tree/tests"
 cp -r "$javascript" "$work/tree/tools/clients/"
 ln -s "$PWD/docs" "$PWD/launch" "$PWD/examples" "$work/tree/"
-cp -r tests/members "$work/tree/tests/"
+cp -r tests/members tests/python "$work/tree/tests/"
 ln -s "$python" "$work/tree/tools/clients/python"
 cd "$work/tree/tools/clients/javascript"
 rm -rf node_modules types

@@ -28,7 +28,7 @@ from trainyard.bridges.outbox import Outbox
 from trainyard.bridges.records import end_record, metrics_record, text_record
 from trainyard.bridges.service import Facts, Service
 
-DEADLINE_S = 30
+DEADLINE_S = 120
 FACTS = Facts("small-1", "small", 1_000_000_000, "out", {"optimizer.lr": 0.1}, {"host": "here"})
 
 

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python client against a training that is really running. Exit status 77: skipped, pyzmq is missing."""
 import asyncio
-import os
 import pathlib
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -16,75 +13,25 @@ except ImportError:
     print("skipped: pyzmq is missing (Debian: python3-zmq)")
     sys.exit(77)
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "tests" / "python"))
 import trainyard
-
-# A training run that outlasts every test, so that what a test waits for comes, however slow the machine is.
-LAUNCH = """
-include = ["{source}/launch/files/standard.toml"]
-[run]
-name = "seen"
-directory = "out"
-max_steps = 1_000_000_000
-validate_every_epochs = 0
-[component.data_loader.params]
-dataset = {{ plugin = "synthetic", features = 32, classes = 10, samples = 10_000 }}
-batch_size = 16
-[component.accelerator_host.params]
-accelerator = {{ plugin = "cpu", threads = "1" }}
-model = {{ plugin = "mlp", hidden = [16] }}
-log_every_steps = 1
-[component.logger.params]
-console = "off"
-[component.optimizer.params]
-rule = "adamw"
-lr = 1e-3
-"""
-DEADLINE = 60  # In seconds; nothing here takes more than a few.
+from launches import DEADLINE_S, TrainingTest
 
 
-class RealRunTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        os.environ.pop("TRAINYARD_RUN_DIRECTORY", None)
-        os.environ["XDG_RUNTIME_DIR"] = self.folder = folder.name
-        source = pathlib.Path(__file__).resolve().parents[3]
-        pathlib.Path(self.folder, "seen.toml").write_text(LAUNCH.format(source=source), encoding="utf-8")
-        self.output = open(f"{self.folder}/output", "w+", encoding="utf-8")
-        self.addCleanup(self.output.close)
-        self.launch = subprocess.Popen(
-            [os.environ["TRAINYARD_PROGRAM"], "launch", "seen.toml", f"placement={self.placement}"], cwd=self.folder,
-            stdout=self.output, stderr=self.output, start_new_session=True)
-        self.addCleanup(self.end)
-        self.run_ = self.until(trainyard.runs, "the run did not announce itself")[0]
-        self.until(lambda: all(node["state"] == "active" for node in self.run_.nodes()), "not all became active")
-
+class RealRunTest(TrainingTest):
     placement = "composed"
 
-    def until(self, question, complaint):
-        """The first answer that is true. Fails at the deadline, or if the launch ends before."""
-        deadline = time.monotonic() + DEADLINE
-        try:
-            while not (answer := question()):
-                if self.launch.poll() is not None or time.monotonic() > deadline:
-                    raise trainyard.Timeout(complaint)
-                time.sleep(0.01)
-            return answer
-        except trainyard.TrainyardError as error:
-            self.output.seek(0)
-            self.fail(f"{error}; the launch said:\n{self.output.read()}")
-
-    def end(self):
-        """Ends the launch as Ctrl-C does. The exit status says that it ended in order."""
-        if self.launch.poll() is None:
-            self.launch.send_signal(signal.SIGINT)
-        return self.launch.wait(DEADLINE)
+    def setUp(self):
+        super().setUp()
+        self.launched = self.train(f"placement={self.placement}")
+        self.run_ = trainyard.find_run()
+        self.addCleanup(self.run_.close)
 
     def one(self, topic, **options):
         """A message of a topic, checked against what the registry says about it."""
         known = {entry["topic"]: entry for entry in self.run_.topics()}[topic]
         subscription = self.run_.subscribe(topic, **options)
-        header, message = subscription.receive(DEADLINE)
+        header, message = subscription.receive(DEADLINE_S)
         subscription.close()
         self.assertEqual(f"{header.fingerprint:016x}", known["fingerprint"])
         fields = [field for field, _ in trainyard.Schema(known["schema"]).structs[known["type"]]]
@@ -113,18 +60,18 @@ class RealRunTest(unittest.TestCase):
         self.assertEqual([tensor["data"] for tensor in self.one("/batches")["tensors"]], [None, None])
         batch = self.one("/batches", payloads="inline")
         self.assertEqual([(tensor["dtype"], tensor["shape"]) for tensor in batch["tensors"]],
-                         [("float32", [16, 32]), ("int64", [16])])
+                         [("float32", [16, 16]), ("int64", [16])])
         targets = batch["tensors"][1]["data"].cast("q").tolist()
-        self.assertTrue(all(0 <= target < 10 for target in targets), targets)
+        self.assertTrue(all(0 <= target < 4 for target in targets), targets)
 
     def test_what_a_service_does_can_be_seen(self):
         self.assertGreater(self.one("/gradients")["step"], 0)  # Training is under way.
         done, log = self.run_.subscribe("/checkpoints"), self.run_.subscribe("/log")
         self.run_.call("strategy_manager", "checkpoint")
-        _, checkpoint = done.receive(DEADLINE)
+        _, checkpoint = done.receive(DEADLINE_S)
         self.assertEqual(checkpoint["error"], "")
         self.assertTrue(pathlib.Path(self.folder, checkpoint["path"], "manifest.json").exists(), checkpoint)
-        _, record = log.receive(DEADLINE)
+        _, record = log.receive(DEADLINE_S)
         self.assertIn(record["level"], ("debug", "info"))
         self.assertTrue(record["component"] and record["text"], record)
 
@@ -132,7 +79,7 @@ class RealRunTest(unittest.TestCase):
         self.assertEqual(self.run_.call("optimizer", "param.get", {"name": "lr"})["value"], 1e-3)
         self.assertEqual(self.run_.call("optimizer", "param.set", {"name": "lr", "value": 0.25})["value"], 0.25)
         parameters = self.run_.subscribe("/parameters")
-        self.until(lambda: parameters.receive(DEADLINE)[1]["learning_rate"] == 0.25, "the new rate was not used")
+        self.wait_for(lambda: parameters.receive(DEADLINE_S)[1]["learning_rate"] == 0.25, "the new rate was not used")
         for body, complaint in (({"name": "lrr"}, "no parameter 'lrr'; did you mean 'lr'"),
                                 ({"name": "rule", "value": "sgd"}, "rule"), ({"name": "lr", "value": "fast"}, "fast")):
             with self.assertRaisesRegex(trainyard.TrainyardError, complaint):
@@ -152,9 +99,9 @@ class RealRunTest(unittest.TestCase):
         wanted = {"/metrics", "/gradients", "/parameters", "/log"}
         known = {topic["topic"]: topic for topic in self.run_.topics()}
         with self.run_.subscribe(sorted(wanted), into=trainyard.Record) as messages:
-            seen, deadline, nodes = {}, time.monotonic() + DEADLINE, self.run_.nodes()
+            seen, deadline, nodes = {}, time.monotonic() + DEADLINE_S, self.run_.nodes()
             while wanted - {"/log"} - set(seen) and time.monotonic() < deadline:
-                header, message = messages.receive(DEADLINE)
+                header, message = messages.receive(DEADLINE_S)
                 seen[header.topic] = message
                 publishers = [one["component"] for one in known[header.topic]["publishers"]]
                 if header.topic != "/log":
@@ -164,7 +111,7 @@ class RealRunTest(unittest.TestCase):
 
         async def receive():
             run = await trainyard.aio.find_run("seen")
-            async with run.subscribe(["/metrics", "/parameters"], timeout=DEADLINE) as some:
+            async with run.subscribe(["/metrics", "/parameters"], timeout=DEADLINE_S) as some:
                 async for header, _ in some:
                     if header.topic == "/parameters":
                         return await asyncio.gather(*(run.call("optimizer", "param.get", {"name": name})
@@ -175,8 +122,9 @@ class RealRunTest(unittest.TestCase):
 
     def test_the_end_of_the_run_is_noticed(self):
         subscription = self.run_.subscribe("/metrics", timeout=None)
-        self.assertIsNotNone(subscription.receive(DEADLINE))
-        self.assertEqual(self.end(), 130)
+        self.assertIsNotNone(subscription.receive(DEADLINE_S))
+        self.launched.end(signal.SIGINT)
+        self.assertEqual(self.launched.returncode, 130)
         for _ in subscription:  # This is what was under way; then it ends by itself, although it has no timeout.
             pass
         self.assertFalse(self.run_.alive())

@@ -22,6 +22,7 @@ from trainyard import command
 from fake_run_test import fake_run, load_samples, shown
 
 SAMPLES = load_samples()
+DEADLINE_S = 120
 
 
 def sample(type_name):
@@ -93,11 +94,11 @@ class SubscribeTest(unittest.TestCase):
     def test_messages_come_in_order_and_credit_goes_back_at_half_of_the_window(self):
         publisher = self.fake.publish("/metrics", sample("Metrics"), count=20)
         subscription = self.run_.subscribe("/metrics", window=4)
-        received = [subscription.receive(10) for _ in range(20)]
+        received = [subscription.receive(DEADLINE_S) for _ in range(20)]
         self.assertEqual([header.sequence for header, _ in received], list(range(20)))
         self.assertEqual(received[0][1], sample("Metrics")["message"])
         subscription.close()
-        self.assertTrue(publisher.gone.wait(10), "no Unsubscribe came")
+        self.assertTrue(publisher.gone.wait(DEADLINE_S), "no Unsubscribe came")
         self.assertEqual(publisher.most_under_way, 4)
         self.assertEqual(publisher.credited, 20)
         self.assertEqual(publisher.credited_bytes, 20 * len(sample("Metrics")["body"]))
@@ -108,19 +109,19 @@ class SubscribeTest(unittest.TestCase):
         publisher = self.fake.publish("/metrics", sample("Metrics"), count=3, flush=True)
         subscription = self.run_.subscribe("/metrics", window=64)
         for _ in range(3):
-            subscription.receive(10)
+            subscription.receive(DEADLINE_S)
         subscription.close()
-        self.assertTrue(publisher.gone.wait(10))
+        self.assertTrue(publisher.gone.wait(DEADLINE_S))
         self.assertEqual(publisher.credited, 3)
         self.assertEqual([kind for kind, _ in publisher.heard].count(b"Credit"), 3)
 
     def test_control_messages_are_those_of_the_real_encoder(self):
         publisher = self.fake.publish("/metrics", sample("Metrics"), count=2)
         subscription = self.run_.subscribe("/metrics", window=4, window_bytes=1 << 20)
-        subscription.receive(10)
-        subscription.receive(10)
+        subscription.receive(DEADLINE_S)
+        subscription.receive(DEADLINE_S)
         subscription.close()
-        self.assertTrue(publisher.gone.wait(10))
+        self.assertTrue(publisher.gone.wait(DEADLINE_S))
         kinds = [kind for kind, _ in publisher.heard]
         self.assertEqual(kinds, [b"Subscribe", b"Credit", b"Unsubscribe"])
         self.assertEqual(publisher.heard[0][1], SAMPLES[0]["body"])
@@ -129,9 +130,9 @@ class SubscribeTest(unittest.TestCase):
 
     def test_tensors_come_with_their_bytes_if_asked_for(self):
         self.fake.publish("/predictions", sample("Prediction"), count=3)
-        _, message = self.run_.subscribe("/predictions", payloads="inline").receive(10)
+        _, message = self.run_.subscribe("/predictions", payloads="inline").receive(DEADLINE_S)
         self.assertEqual([bytes(tensor["data"]) for tensor in message["tensors"]], [b"abcdef", b"cdef"])
-        _, message = self.run_.subscribe("/predictions").receive(10)
+        _, message = self.run_.subscribe("/predictions").receive(DEADLINE_S)
         self.assertEqual([tensor["data"] for tensor in message["tensors"]], [None, None])
         self.assertEqual(message["tensors"][1]["offset"], 2)
 
@@ -139,14 +140,14 @@ class SubscribeTest(unittest.TestCase):
         self.fake.publish("/log", sample("LogRecord"), count=3)
         self.fake.publish("/log", sample("LogRecord"), count=4)
         subscription = self.run_.subscribe("/log")
-        self.assertEqual(len([subscription.receive(10) for _ in range(7)]), 7)
+        self.assertEqual(len([subscription.receive(DEADLINE_S) for _ in range(7)]), 7)
 
     def test_iteration_ends_with_the_run_after_the_last_message(self):
         self.fake.publish("/metrics", sample("Metrics"), count=3)
         subscription = self.run_.subscribe("/metrics")
         self.fake.end()
         self.assertLessEqual(len(list(subscription)), 3)
-        self.assertIsNone(subscription.receive(10))
+        self.assertIsNone(subscription.receive(DEADLINE_S))
 
     def test_iteration_ends_when_every_publisher_says_so_although_the_run_still_lives(self):
         self.fake.publish("/metrics", sample("Metrics"), count=3, ends=True)
@@ -157,11 +158,11 @@ class SubscribeTest(unittest.TestCase):
     def test_a_publisher_that_comes_back_is_subscribed_to_again(self):
         publisher = self.fake.publish("/metrics", sample("Metrics"), count=2)
         subscription = self.run_.subscribe("/metrics")
-        self.assertEqual([subscription.receive(10)[0].sequence for _ in range(2)], [0, 1])
+        self.assertEqual([subscription.receive(DEADLINE_S)[0].sequence for _ in range(2)], [0, 1])
         publisher.stop()
         self.fake.publishers.clear()
         self.fake.publish("/metrics", sample("Metrics"), count=2)  # At the same address.
-        self.assertEqual([subscription.receive(10)[0].sequence for _ in range(2)], [0, 1])
+        self.assertEqual([subscription.receive(DEADLINE_S)[0].sequence for _ in range(2)], [0, 1])
 
     def test_silence_times_out(self):
         self.fake.publish("/metrics", sample("Metrics"))
@@ -182,7 +183,7 @@ class SubscribeTest(unittest.TestCase):
     def test_a_message_of_another_type_is_refused(self):
         self.fake.publish("/metrics", sample("Metrics"), count=1, header=sample("Credit")["header"])
         with self.assertRaisesRegex(trainyard.TrainyardError, f"{sample('Credit')['fingerprint']:016x}; Metrics has"):
-            self.run_.subscribe("/metrics").receive(10)
+            self.run_.subscribe("/metrics").receive(DEADLINE_S)
 
 
 class RunTest(unittest.TestCase):
@@ -265,7 +266,7 @@ class ExternalLoggerTest(unittest.TestCase):
         logger = subprocess.Popen([sys.executable, "-B", str(self.LOGGER), *words], stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True)
         self.addCleanup(logger.stdout.close)
-        self.addCleanup(logger.wait, 10)
+        self.addCleanup(logger.wait, DEADLINE_S)
         self.addCleanup(logger.kill)
         return logger
 
@@ -279,7 +280,7 @@ class ExternalLoggerTest(unittest.TestCase):
         self.read_until_third_line(logger)
         self.fake.end()
         self.assertRegex(logger.stdout.read(), "^the run has ended: 3 lines in ")
-        self.assertEqual(logger.wait(10), 0)
+        self.assertEqual(logger.wait(DEADLINE_S), 0)
 
     def test_it_finds_the_run_that_started_it_and_ends_at_either_signal(self):
         os.environ["TRAINYARD_RUN_DIRECTORY"] = str(self.fake.directory)
@@ -288,12 +289,12 @@ class ExternalLoggerTest(unittest.TestCase):
             self.read_until_third_line(logger)
             logger.send_signal(stop)
             self.assertRegex(logger.stdout.read(), "^stopped: 3 lines in ")
-            self.assertEqual(logger.wait(10), 0)
+            self.assertEqual(logger.wait(DEADLINE_S), 0)
 
     def test_it_says_why_it_cannot_attach(self):
         logger = self.start("gpt")
         self.assertRegex(logger.stdout.read(), "^external_logger: no run named 'gpt'")
-        self.assertEqual(logger.wait(10), 1)
+        self.assertEqual(logger.wait(DEADLINE_S), 1)
 
 
 if __name__ == "__main__":

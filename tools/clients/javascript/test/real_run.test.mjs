@@ -31,14 +31,15 @@ console = "off"
 rule = "adamw"
 lr = 1e-3
 `;
-const DEADLINE = 60_000; // In milliseconds; nothing here takes more than a few seconds.
+const DEADLINE = 180_000; // In milliseconds; nothing here takes more than a few seconds, unless the machine does a lot besides.
 
 async function launched(placement, use) {
   const folder = mkdtempSync(join(tmpdir(), "trainyard-"));
   process.env.XDG_RUNTIME_DIR = folder;
   delete process.env.TRAINYARD_RUN_DIRECTORY;
   writeFileSync(join(folder, "seen.toml"), LAUNCH);
-  const launch = spawn(program, ["launch", "seen.toml", `placement=${placement}`], { cwd: folder, detached: true });
+  const launch = spawn(program, ["launch", "seen.toml", `placement=${placement}`, "start_timeout_s=120"],
+    { cwd: folder, detached: true });
   let output = "";
   launch.stdout.on("data", (text) => { output += text; });
   launch.stderr.on("data", (text) => { output += text; });
@@ -65,7 +66,7 @@ async function launched(placement, use) {
 }
 
 for (const placement of ["composed", "processes"]) {
-  test(`a training run with placement=${placement} is watched and steered`, { skip: !program }, () =>
+  test(`a training run with placement=${placement} is watched and steered`, { skip: !program, timeout: 4 * DEADLINE }, () =>
     launched(placement, async (run, end) => {
       const known = new Map((await run.topics()).map((topic) => [topic.topic, topic]));
       assert.equal(known.get("/metrics").type, "Metrics");

@@ -18,7 +18,7 @@ afterEach(() => fake.stop());
 
 /** Waits until a condition holds. The test fails at a deadline. */
 async function until(condition) {
-  for (const deadline = Date.now() + 20_000; !condition();) {
+  for (const deadline = Date.now() + 120_000; !condition();) {
     assert.ok(Date.now() < deadline, `never: ${condition}`);
     await new Promise((resolve) => { setTimeout(resolve, 5); });
   }
