@@ -50,7 +50,6 @@ export class Host {
     process.on("exit", whenExited);
     await new Promise((resolve) => { this.#end = resolve; });
     process.off("exit", whenExited);
-    this.#parts?.gateway.close();
     this.#parts?.wiring.close();
     await this.#control.end();
   }
@@ -205,10 +204,11 @@ export class Host {
   }
 
   /**
-   * Reports a state. A process ends when its component is finalized.
+   * Reports a state. When the component is finalized, its visitors are told, and the process ends.
    * @param {string} state
    */
   #settle(state) {
+    if (state === "finalized") this.#parts?.gateway.close();
     this.#report(state);
     if (state === "finalized") this.#end();
   }

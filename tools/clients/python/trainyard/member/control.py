@@ -93,14 +93,17 @@ class Control:
         """Publishes a log record. Any thread may call this."""
         self.post(lambda: self.gateway.tell(record) if self.gateway is not None else None)
 
-    def end(self) -> None:
-        """Sends what is left, and ends the thread."""
-        def last() -> None:
+    def say_ended(self) -> None:
+        """Sends visitors what is left, and tells them that nothing more will come."""
+        def tell() -> None:
             self._drain_tapped()
             if self.gateway is not None:
                 self.gateway.say_ended()
-            self._ended = True
-        self.post(last)
+        self.post(tell)
+
+    def end(self) -> None:
+        """Sends what is left, and ends the thread."""
+        self.post(lambda: setattr(self, "_ended", True))
         self._thread.join(10)
         # The sockets may still send for half a second.
         self.sockets.context.destroy(500)

@@ -243,9 +243,11 @@ class Host:
             self._mailbox.release()
 
     def _settle(self, state: str) -> None:
-        """Reports a state. A process ends when its component is finalized."""
-        self._report(state)
+        """Reports a state. When the component is finalized, its visitors are told, and the process ends."""
         self._ended = state == "finalized"
+        if self._ended:
+            self._control.say_ended()
+        self._report(state)
 
     def _report_when_drained(self, wiring: Wiring, rest_until: float) -> None:
         """Reports when all receivers have handled what was sent to them, and this component what has arrived: senders on
