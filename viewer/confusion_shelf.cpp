@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <vector>
+#include <utility>
 
 #include "messages/error.h"
 #include "messages/nearest.h"
@@ -44,6 +44,12 @@ bool ConfusionShelf::add(const Confusion& confusion) {
     matrices_.pop_front();
   }
   return true;
+}
+
+void ConfusionShelf::append_news(std::uint64_t& position, std::vector<json>& news) const {
+  if (std::exchange(position, revision_) == revision_) return;
+  const Confusion& last = matrices_.back();
+  news.push_back({{"push", "confusion"}, {"split", last.split}, {"step", last.step}});
 }
 
 json ConfusionShelf::matrix(const std::string& split, std::optional<std::uint64_t> step) const {

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "messages/validation_results.h"
 
@@ -30,8 +31,9 @@ class ConfusionShelf {
 
   /// Returns a number that grows with every message.
   std::uint64_t revision() const { return revision_; }
-  /// Returns the newest matrix. There must be one.
-  const Confusion& last() const { return matrices_.back(); }
+  /// Appends the push that says that there is a new matrix, if any was added since the shelf had the revision
+  /// `position`, and moves the position.
+  void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:
   std::deque<Confusion> matrices_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 namespace trainyard::viewer {
 namespace {
@@ -20,8 +21,12 @@ struct Places {
   double at(std::size_t row) const { return (*values)[row] - zero; }
 };
 
+double zero_time_of(const Columns& columns, const CurveRequest& request) {
+  return request.zero_time.value_or(columns.rows() > 0 ? columns.times().front() : 0);
+}
+
 Places places_of(const Columns& columns, const CurveRequest& request) {
-  if (request.axis == Axis::kTime) return {&columns.times(), request.zero_time, true};
+  if (request.axis == Axis::kTime) return {&columns.times(), zero_time_of(columns, request), true};
   if (request.axis == Axis::kSamples) return {&columns.samples(), 0, columns.samples_ascend()};
   return {&columns.steps(), 0, columns.steps_ascend()};
 }
@@ -87,6 +92,11 @@ Window window_of(const Places& places, const CurveRequest& request) {
 }
 
 }  // namespace
+
+nlohmann::json json_of(const Curve& curve) {
+  return {{"x", curve.x},           {"low", curve.low},   {"high", curve.high}, {"mean", curve.mean},
+          {"smooth", curve.smooth}, {"rows", curve.rows}, {"from", curve.from}, {"to", curve.to}};
+}
 
 Curve curve_of(const Columns& columns, const Column& column, const CurveRequest& request) {
   Curve curve;

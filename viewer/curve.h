@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ struct CurveRequest {
   std::optional<double> from, to;  ///< The window, in units of the axis; open ends without values.
   std::size_t points = 1000;       ///< The largest number of buckets.
   double smooth = 0;               ///< The weight of the past in the smoothed values, from 0 to less than 1.
-  double zero_time = 0;            ///< The time, in seconds since 1970, from which the axis kTime counts.
+  /// The time, in seconds since 1970, from which the axis kTime counts. Without a value, it is that of the first row.
+  std::optional<double> zero_time;
 };
 
 /// A series as it can be drawn: the rows of the window, in buckets of equal width. A bucket without rows does not
@@ -35,6 +37,9 @@ struct Curve {
   std::size_t rows = 0;     ///< How many rows with a value the window has.
   double from = 0, to = 0;  ///< Where the first and the last of these rows stand.
 };
+
+/// Returns a curve as docs/viewer_protocol.md describes it.
+nlohmann::json json_of(const Curve& curve);
 
 /// Computes a curve with one pass over the column. Its time is a few milliseconds for a million rows.
 Curve curve_of(const Columns& columns, const Column& column, const CurveRequest& request);

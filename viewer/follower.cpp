@@ -192,7 +192,7 @@ class Follower::Work {
 
   void enter(const Metrics& metrics) {
     if (book_.add(metrics)) apply_rules(metrics);
-    if (book_.phase() == RunPhase::kStarting) book_.set_phase(RunPhase::kRunning);
+    if (book_.read(&Shelves::phase) == RunPhase::kStarting) book_.set_phase(RunPhase::kRunning);
   }
   void enter(const LogRecord& record) { book_.add(record); }
 
@@ -215,8 +215,9 @@ class Follower::Work {
       // The launcher is busy with too many calls. It is asked again soon.
     }
     // The first look of a page only begins the accounting; a short one follows, so that there is something to see soon.
-    const bool begins = book_.graph_is_watched() && !watched_;
-    watched_ = book_.graph_is_watched();
+    const bool watched = book_.read([](const Shelves& run) { return run.graph.is_watched(); });
+    const bool begins = watched && !watched_;
+    watched_ = watched;
     const bool due = begins || Clock::now() >= next_poll_;
     // The file has what was missed as a message.
     if (caught_up_ && (due || behind_)) behind_ = read_file();
@@ -229,7 +230,7 @@ class Follower::Work {
     apply_rules(observation);
     const bool active = std::ranges::all_of(
         observation.nodes, [](const auto& each) { return each.state == "active" || each.plugin.empty(); });
-    if (active && book_.phase() == RunPhase::kStarting) book_.set_phase(RunPhase::kRunning);
+    if (active && book_.read(&Shelves::phase) == RunPhase::kStarting) book_.set_phase(RunPhase::kRunning);
     if (active && !std::exchange(knows_parameters_, true)) find_hyperparameters(observation);
     graph_ = graph_of(observation, now_ns());
     book_.set_graph(graph_);
@@ -246,7 +247,7 @@ class Follower::Work {
   }
 
   void apply_rules(const visitors::Observation& observation) {
-    Poll poll{.time_ns = now_ns(), .step = book_.step()};
+    Poll poll{.time_ns = now_ns(), .step = book_.read(&Shelves::step)};
     struct statvfs disk {};
     if (::statvfs(identity_.directory.c_str(), &disk) == 0) poll.free_bytes = disk.f_bavail * disk.f_frsize;
     for (const auto& edge : observation.edges) {
@@ -292,8 +293,8 @@ class Follower::Work {
   /// Returns whether the launcher died before its processes had ended. A launcher that ends its run lives longer than
   /// they do; a follower that was too late to see that knows whether the run was told to stop or had done all steps.
   bool launcher_died() const {
-    const json book = book_.summary();
-    const bool done = book["total_steps"] != 0 && book["step"] >= book["total_steps"];
+    const bool done = book_.read(
+        [](const Shelves& run) { return run.curves.total_steps() != 0 && run.step() >= run.curves.total_steps(); });
     return watch_->killed() || !(visitors::is_alive(follower_.run_) || stopping_ || done);
   }
 

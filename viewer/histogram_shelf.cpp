@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "messages/error.h"
 #include "messages/nearest.h"
@@ -137,6 +138,10 @@ void HistogramShelf::thin_out() {
     series_.clear();
     entries_ = 0;
   }
+}
+
+void HistogramShelf::append_news(std::uint64_t& position, std::vector<json>& news) const {
+  if (std::exchange(position, revision_) != revision_) news.push_back({{"push", "histograms"}, {"step", last_step_}});
 }
 
 json HistogramShelf::list() const {

@@ -36,7 +36,9 @@ class HistogramShelf {
 
   /// Returns a number that grows with every message.
   std::uint64_t revision() const { return revision_; }
-  std::uint64_t last_step() const { return last_step_; }
+  /// Appends the push that says that there are histograms of a new step, if any were added since the shelf had the
+  /// revision `position`, and moves the position.
+  void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:
   using Key = std::pair<HistogramOf, std::string>;

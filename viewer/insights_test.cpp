@@ -214,25 +214,25 @@ TEST(BookTest, InsightsAreReadFromTheFileOfTheLogger) {
   while (file.read(4096, book)) {
   }
   EXPECT_EQ(file.damaged_lines(), 1u);
-  EXPECT_EQ(book.histograms().size(), 1u);
-  EXPECT_EQ(book.confusion("", {})["step"], 1);
+  EXPECT_EQ(book.read(&Shelves::histograms).list().size(), 1u);
+  EXPECT_EQ(book.read(&Shelves::confusion).matrix("", {})["step"], 1);
   book.add(results);  // The same came as a message.
-  const json samples = book.samples({}, 10);
+  const json samples = book.read(&Shelves::samples).list({}, 10);
   ASSERT_EQ(samples.size(), 1u);
   EXPECT_EQ(samples[0]["image"], "data:image/png;base64,Zm9v");
   EXPECT_EQ(samples[0]["result"]["predicted"], "1");
 }
 
-TEST(BookTest, TellsAPageThatThereAreNewInsights) {
-  Book book({.run = "a"});
-  Positions positions = book.positions();
-  const std::vector<std::string> what{"histograms", "confusion"};
-  book.news(what, positions);
-  book.add(report(5, {histogram_of({1}, 1)}));
-  book.add(confusion(6, {1, 0, 0, 1}));
-  EXPECT_THAT(book.news(what, positions), ElementsAre(json{{"push", "histograms"}, {"step", 5}},
-                                                      json{{"push", "confusion"}, {"split", "validate"}, {"step", 6}}));
-  EXPECT_TRUE(book.news(what, positions).empty());
+TEST(ShelvesTest, TellsAPageThatThereAreNewInsights) {
+  Shelves run;
+  Positions positions = run.positions();
+  const std::vector<NewsOf> what{NewsOf::kHistograms, NewsOf::kConfusion};
+  run.news(what, positions);
+  run.histograms.add(report(5, {histogram_of({1}, 1)}));
+  run.confusion.add(confusion(6, {1, 0, 0, 1}));
+  EXPECT_THAT(run.news(what, positions), ElementsAre(json{{"push", "histograms"}, {"step", 5}},
+                                                     json{{"push", "confusion"}, {"split", "validate"}, {"step", 6}}));
+  EXPECT_TRUE(run.news(what, positions).empty());
 }
 
 }  // namespace

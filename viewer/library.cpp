@@ -78,9 +78,9 @@ void Library::make_room() {
   if (entries_.size() < kMaxRuns) return;
   const auto oldest = std::ranges::min_element(entries_, {}, [](const auto& entry) {
     const Entry& each = entry.second;
-    return std::pair(!is_over(each.book->phase()), each.book->identity().started_ns);
+    return std::pair(!is_over(each.book->read(&Shelves::phase)), each.book->read(&Shelves::identity).started_ns);
   });
-  if (is_over(oldest->second.book->phase())) entries_.erase(oldest);
+  if (is_over(oldest->second.book->read(&Shelves::phase))) entries_.erase(oldest);
 }
 
 void Library::open_folder(const std::string& folder) {
@@ -105,7 +105,7 @@ void Library::open_folder(const std::string& folder) {
     }
   }
   read_later([books = std::move(books)](const std::stop_token& stop) {
-    for (const auto& book : books) read_output_directory(book->identity(), *book, stop);
+    for (const auto& book : books) read_output_directory(book->read(&Shelves::identity), *book, stop);
   });
   for (const std::string& path : recordings) open_recording_or_say(path);
 }
@@ -146,7 +146,7 @@ std::shared_ptr<Book> Library::add(Identity identity) {
   const std::lock_guard lock(mutex_);
   if (entries_.size() >= kMaxRuns) return nullptr;
   if (const auto known = entries_.find(identity.run); known != entries_.end()) {
-    if (known->second.book->identity().directory == identity.directory) return nullptr;
+    if (known->second.book->read(&Shelves::identity).directory == identity.directory) return nullptr;
     // Another run had the same name, on another host or at another time, or this is a recording of the run.
     identity.run = identity.directory;
     if (entries_.contains(identity.run)) return nullptr;
@@ -172,7 +172,8 @@ std::vector<Library::Entry> Library::all() const {
     const std::lock_guard lock(mutex_);
     for (const auto& [name, entry] : entries_) list.push_back(entry);
   }
-  std::ranges::stable_sort(list, std::greater{}, [](const Entry& entry) { return entry.book->identity().started_ns; });
+  std::ranges::stable_sort(list, std::greater{},
+                           [](const Entry& entry) { return entry.book->read(&Shelves::identity).started_ns; });
   return list;
 }
 

@@ -32,12 +32,10 @@ class PastRunTest : public ::testing::Test {
   json read() {
     enter_record(archive::read_run(folder_.path("out")), book_);
     read_output_directory(identity(), book_, {});
-    return book_.series();
+    return book_.read(&Shelves::curves).list();
   }
 
-  std::vector<double> curve(const std::string& key, const std::string& name = "loss") const {
-    return book_.curve("train", name, {})[key].get<std::vector<double>>();
-  }
+  Curve curve(const std::string& name = "loss") const { return book_.read(&Shelves::curves).curve("train", name, {}); }
 
   trainyard::testing::TemporaryFolder folder_;
   Book book_{Identity{.run = "mnist-9ix"}};
@@ -77,7 +75,7 @@ TEST_F(PastRunTest, HyperparametersComeFromThePlan) {
       {"name": "rank0/optimizer", "plugin": "optimizer", "parameters": {"lr": 0.5}},
       {"name": "rank1/optimizer", "plugin": "optimizer", "parameters": {"lr": 0.5}}]})");
   read();
-  EXPECT_EQ(book_.hyperparameters(), json::parse(R"({"seed": 7, "ranks": 2, "optimizer.lr": 0.5})"));
+  EXPECT_EQ(book_.read(&Shelves::hyperparameters), json::parse(R"({"seed": 7, "ranks": 2, "optimizer.lr": 0.5})"));
 }
 
 TEST_F(PastRunTest, WhatCannotBeReadIsSaidAndTheRestIsShown) {
@@ -87,7 +85,7 @@ TEST_F(PastRunTest, WhatCannotBeReadIsSaidAndTheRestIsShown) {
   folder_.write("out/metrics.jsonl",
                 "{\"kind\":\"metrics\",\"time\":1,\"stage\":\"train\",\"step\":1,\"values\":{\"loss\":2}}\n");
   EXPECT_EQ(read().size(), 1u);
-  const json records = book_.log({})["records"];
+  const json records = book_.read(&Shelves::log).find({})["records"];
   ASSERT_EQ(records.size(), 2u);
   EXPECT_THAT(records[0]["text"].get<std::string>(), HasSubstr("launches/2/launch.json"));
   EXPECT_THAT(records[1]["text"].get<std::string>(), HasSubstr("plan.json: is not JSON"));
@@ -97,9 +95,9 @@ TEST_F(PastRunTest, WithoutMetricsJsonlTheTablesAreRead) {
   folder_.write("out/metrics_train.csv", "step,epoch,time,samples,loss,lr\n1,0,10,4,2.5,0.1\n2,0,11,8,1.5,\n");
   folder_.write("out/metrics_validate.csv", "step,epoch,time,samples,loss\n2,0,12,8,3.5\n");
   read();
-  EXPECT_THAT(curve("mean"), ElementsAre(2.5, 1.5));
-  EXPECT_THAT(curve("mean", "lr"), ElementsAre(0.1));
-  EXPECT_EQ(book_.step(), 2u);
+  EXPECT_THAT(curve().mean, ElementsAre(2.5, 1.5));
+  EXPECT_THAT(curve("lr").mean, ElementsAre(0.1));
+  EXPECT_EQ(book_.read(&Shelves::step), 2u);
 }
 
 TEST_F(PastRunTest, OfStepsThatALaterLaunchRepeatedOnlyTheNewestCount) {
@@ -114,13 +112,13 @@ TEST_F(PastRunTest, OfStepsThatALaterLaunchRepeatedOnlyTheNewestCount) {
     if (step != 4) continue;
     Book book{Identity{.run = "mnist-9ix"}};
     read_output_directory(identity(), book, {});
-    const json now = book.curve("train", "loss", {});
-    EXPECT_EQ(now["x"], json::parse("[1, 2, 4]"));
-    EXPECT_EQ(now["mean"], json::parse("[9, 6, 5]"));
+    const Curve now = book.read(&Shelves::curves).curve("train", "loss", {});
+    EXPECT_THAT(now.x, ElementsAre(1, 2, 4));
+    EXPECT_THAT(now.mean, ElementsAre(9, 6, 5));
   }
   read();
-  EXPECT_THAT(curve("x"), ElementsAre(1));
-  EXPECT_THAT(curve("mean"), ElementsAre(4));
+  EXPECT_THAT(curve().x, ElementsAre(1));
+  EXPECT_THAT(curve().mean, ElementsAre(4));
 }
 
 TEST_F(PastRunTest, AlertsFollowFromTheMetricsAndChangesFromTheirFile) {
@@ -130,9 +128,10 @@ TEST_F(PastRunTest, AlertsFollowFromTheMetricsAndChangesFromTheirFile) {
   const Change change{7, 3, "optimizer", "lr", 0.1, 0.2, "viewer (control)"};
   folder_.write("out/changes.jsonl", "nonsense\n" + json_of(change).dump() + "\n");
   read();
-  ASSERT_EQ(book_.alerts().size(), 1u);
-  EXPECT_EQ(book_.alerts()[0]["text"], "train/loss is not a number at step 5");
-  EXPECT_EQ(book_.changes(), json::array({json_of(change)}));
+  const json alerts = book_.read(&Shelves::alerts).list();
+  ASSERT_EQ(alerts.size(), 1u);
+  EXPECT_EQ(alerts[0]["text"], "train/loss is not a number at step 5");
+  EXPECT_EQ(book_.read(&Shelves::changes).list(), json::array({json_of(change)}));
 }
 
 }  // namespace

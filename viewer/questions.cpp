@@ -80,25 +80,38 @@ struct Call {
 
 void runs(const Call& call) {
   json list = json::array();
-  for (const Library::Entry& entry : call.library.all()) list.push_back(entry.book->summary());
+  for (const Library::Entry& entry : call.library.all()) list.push_back(entry.book->read(&Shelves::summary));
   call.answered(std::move(list));
 }
 
-void series(const Call& call) { call.answered(call.book()->series()); }
+void series(const Call& call) {
+  call.answered(call.book()->read([](const Shelves& run) { return run.curves.list(); }));
+}
 
-void curve(const Call& call) {
+CurveRequest curve_request(const Arguments& arguments) {
   constexpr std::size_t kMaxPoints = 8000;
   CurveRequest request;
-  request.axis = call.arguments.word("x", Axis::kStep);
-  request.from = call.arguments.number("from");
-  request.to = call.arguments.number("to");
-  request.points = call.arguments.limit("points", 1000, kMaxPoints);
-  request.smooth = call.arguments.number("smooth").value_or(0);
+  request.axis = arguments.word("x", Axis::kStep);
+  request.from = arguments.number("from");
+  request.to = arguments.number("to");
+  request.points = arguments.limit("points", 1000, kMaxPoints);
+  request.smooth = arguments.number("smooth").value_or(0);
   if (!(request.smooth >= 0 && request.smooth < 1)) {
     throw Error(Code::kInvalidArgument, "smooth: {} is not allowed; allowed is a number from 0 to below 1",
                 request.smooth);
   }
-  call.answered(call.book()->curve(call.arguments.text("stage"), call.arguments.text("name"), request));
+  return request;
+}
+
+// The lock is needed only to compute the curve.
+void curve(const Call& call) {
+  CurveRequest request = curve_request(call.arguments);
+  const std::string stage = call.arguments.text("stage"), name = call.arguments.text("name");
+  const Curve curve = call.book()->read([&](const Shelves& run) {
+    if (const std::int64_t ns = run.identity.started_ns) request.zero_time = static_cast<double>(ns) / 1e9;
+    return run.curves.curve(stage, name, request);
+  });
+  call.answered(json_of(curve));
 }
 
 void log(const Call& call) {
@@ -108,29 +121,50 @@ void log(const Call& call) {
   request.level = call.arguments.word("level", LogLevel::kTrace);
   request.component = call.arguments.text("component");
   request.text = call.arguments.text("text");
-  call.answered(call.book()->log(request));
+  call.answered(call.book()->read([&](const Shelves& run) { return run.log.find(request); }));
 }
 
 void samples(const Call& call) {
-  call.answered(call.book()->samples(call.arguments.count("before"), call.arguments.limit("limit", 20, 200)));
+  const auto before = call.arguments.count("before");
+  const std::size_t limit = call.arguments.limit("limit", 20, 200);
+  call.answered(call.book()->read([&](const Shelves& run) { return run.samples.list(before, limit); }));
 }
 
-void histograms(const Call& call) { call.answered(call.book()->histograms()); }
+void histograms(const Call& call) {
+  call.answered(call.book()->read([](const Shelves& run) { return run.histograms.list(); }));
+}
 
 void histogram(const Call& call) {
   constexpr std::size_t kMaxBuckets = 256;
-  call.answered(call.book()->histogram(call.arguments.word("of", HistogramOf::kWeights), call.arguments.text("name"),
-                                       call.arguments.limit("buckets", 64, kMaxBuckets)));
+  const HistogramOf of = call.arguments.word("of", HistogramOf::kWeights);
+  const std::string name = call.arguments.text("name");
+  const std::size_t buckets = call.arguments.limit("buckets", 64, kMaxBuckets);
+  call.answered(call.book()->read([&](const Shelves& run) { return run.histograms.series(of, name, buckets); }));
 }
 
 void confusion(const Call& call) {
-  call.answered(call.book()->confusion(call.arguments.text("split"), call.arguments.count("step")));
+  const std::string split = call.arguments.text("split");
+  const auto step = call.arguments.count("step");
+  call.answered(call.book()->read([&](const Shelves& run) { return run.confusion.matrix(split, step); }));
 }
 
-void changes(const Call& call) { call.answered(call.book()->changes()); }
-void alerts(const Call& call) { call.answered(call.book()->alerts()); }
-void graph(const Call& call) { call.answered(call.book()->graph()); }
-void hyperparameters(const Call& call) { call.answered(call.book()->hyperparameters()); }
+void changes(const Call& call) {
+  call.answered(call.book()->read([](const Shelves& run) { return run.changes.list(); }));
+}
+
+void alerts(const Call& call) {
+  call.answered(call.book()->read([](const Shelves& run) { return run.alerts.list(); }));
+}
+
+void graph(const Call& call) {
+  json graph = call.book()->read([](const Shelves& run) { return run.graph.look(); });
+  if (graph.is_null()) {
+    throw Error(Code::kNotFound, "nothing is known of the components of '{}'", call.arguments.text("run"));
+  }
+  call.answered(std::move(graph));
+}
+
+void hyperparameters(const Call& call) { call.answered(call.book()->read(&Shelves::hyperparameters)); }
 
 /// Asks the run itself, on the follower's thread for such things.
 void ask_run(const Call& call, std::function<json(visitors::RegistryClient&, Book&)> ask) {
@@ -187,7 +221,7 @@ void require_control(const Call& call) {
 
 /// Keeps a change: in the book, and as a line of JSON beside what the run writes.
 void keep(Book& book, Change change) {
-  std::ofstream(book.identity().directory + "/changes.jsonl", std::ios::app)
+  std::ofstream(book.read(&Shelves::identity).directory + "/changes.jsonl", std::ios::app)
       << json_of(change).dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
   book.add(std::move(change));
 }
@@ -199,8 +233,8 @@ void set_parameter(const Call& call) {
   ask_run(call, [=, who = call.asker.name](visitors::RegistryClient& registry, Book& book) {
     const json before = registry.call(component, "param.get", {{"name", name}});
     json after = registry.call(component, "param.set", {{"name", name}, {"value", value}});
-    keep(book,
-         {now_ns(), book.step(), component, name, before.value("value", json()), after.value("value", json()), who});
+    keep(book, {now_ns(), book.read(&Shelves::step), component, name, before.value("value", json()),
+                after.value("value", json()), who});
     return after;
   });
 }
@@ -218,7 +252,7 @@ void act(const Call& call) {
     json answer = registry.call("strategy_manager", action, body);
     if (action == "pause") book.set_phase(RunPhase::kPaused);
     if (action == "go_on") book.set_phase(RunPhase::kRunning);
-    keep(book, {now_ns(), book.step(), "strategy_manager", action, {}, {}, who});
+    keep(book, {now_ns(), book.read(&Shelves::step), "strategy_manager", action, {}, {}, who});
     return answer;
   });
 }

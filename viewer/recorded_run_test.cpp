@@ -78,7 +78,7 @@ class RecordedRunTest : public ::testing::Test {
 
   json run_of(const std::string& path) {
     library_.open_recording(path);
-    return library_.all().front().book->summary();
+    return library_.all().front().book->read(&Shelves::summary);
   }
 
   trainyard::testing::TemporaryFolder folder_;
@@ -95,11 +95,11 @@ TEST_F(RecordedRunTest, ShowsCurvesLogPredictionsAndAlertsFromTheMessages) {
   recording.send("/predictions", Prediction{.step = 2, .title = "text", .text = "To be", .tensors = {}});
   recording.finish();
   RecordedRun(path_).read(book_, {});
-  EXPECT_EQ(book_.series()[0]["rows"], 2);
-  EXPECT_EQ(book_.summary()["total_steps"], 10);
-  EXPECT_EQ(book_.log({})["records"][0]["text"], "slow");
-  EXPECT_EQ(book_.samples({}, 1)[0]["text"], "To be");
-  EXPECT_EQ(book_.alerts()[0]["text"], "train/loss is not a number at step 2");
+  EXPECT_EQ(book_.read(&Shelves::curves).list()[0]["rows"], 2);
+  EXPECT_EQ(book_.read(&Shelves::curves).total_steps(), 10);
+  EXPECT_EQ(book_.read(&Shelves::log).find({})["records"][0]["text"], "slow");
+  EXPECT_EQ(book_.read(&Shelves::samples).list({}, 1)[0]["text"], "To be");
+  EXPECT_EQ(book_.read(&Shelves::alerts).list()[0]["text"], "train/loss is not a number at step 2");
 }
 
 TEST_F(RecordedRunTest, SaysWhatItIsAndWhatItLacks) {
@@ -155,7 +155,7 @@ TEST_F(RecordedRunTest, ThePartsOfARecordingAreOneRun) {
   other.finish();
   ASSERT_TRUE(std::filesystem::exists(folder_.path("run_3.mcap")));
   RecordedRun(path_).read(book_, {});
-  EXPECT_EQ(book_.step(), 3u) << "the file of another recorder is not a part";
+  EXPECT_EQ(book_.read(&Shelves::step), 3u) << "the file of another recorder is not a part";
 }
 
 TEST_F(RecordedRunTest, AFileThatIsNoRecordingOfARunIsRefused) {
@@ -175,11 +175,11 @@ TEST_F(RecordedRunTest, ARecordingInTheOutputDirectoryGivesThePastRunItsGraphAnd
   recording.train(7, 1);
   recording.finish();
   read_output_directory({.run = "mnist-9ix", .directory = folder_.path("out")}, book_, {});
-  EXPECT_EQ(book_.graph()["components"].size(), 2u);
-  EXPECT_EQ(book_.step(), 7u);
+  EXPECT_EQ(book_.read(&Shelves::graph).look()["components"].size(), 2u);
+  EXPECT_EQ(book_.read(&Shelves::step), 7u);
   Book other(Identity{.run = "mnist-2ab"});
   read_output_directory({.run = "mnist-2ab", .directory = folder_.path("out")}, other, {});
-  EXPECT_EQ(other.step(), 0u) << "the recording is of another run";
+  EXPECT_EQ(other.read(&Shelves::step), 0u) << "the recording is of another run";
 }
 
 TEST_F(RecordedRunTest, AFolderOfRecordingsCanBeOpened) {
@@ -188,7 +188,7 @@ TEST_F(RecordedRunTest, AFolderOfRecordingsCanBeOpened) {
   recording.finish();
   library_.open_folder(folder_.path());
   ASSERT_EQ(library_.all().size(), 1u);
-  EXPECT_EQ(library_.all().front().book->identity().run, "mnist-9ix");
+  EXPECT_EQ(library_.all().front().book->read(&Shelves::identity).run, "mnist-9ix");
 }
 
 TEST_F(RecordedRunTest, AFileThatCannotBeReadDoesNotHideTheOthersInItsFolder) {
@@ -198,7 +198,7 @@ TEST_F(RecordedRunTest, AFileThatCannotBeReadDoesNotHideTheOthersInItsFolder) {
   recording.finish();
   library_.open_folder(folder_.path());
   ASSERT_EQ(library_.all().size(), 2u);
-  const json bad = library_.find(std::filesystem::canonical(folder_.path("a.mcap"))).book->summary();
+  const json bad = library_.find(std::filesystem::canonical(folder_.path("a.mcap"))).book->read(&Shelves::summary);
   EXPECT_EQ(bad["state"], "unknown");
   EXPECT_THAT(bad["message"].get<std::string>(), HasSubstr("a.mcap"));
 }

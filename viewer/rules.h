@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "messages/metrics.h"
-#include "viewer/records.h"
+#include "viewer/alert.h"
 
 namespace trainyard::viewer {
 

@@ -42,6 +42,13 @@ json refusal(const json& id, const Error& error) {
   return {{"id", id}, {"ok", false}, {"error", error.what()}, {"code", name_of(error.code())}};
 }
 
+NewsOf news_of(const std::string& name) {
+  if (const auto of = find_by_name<NewsOf>(name)) return *of;
+  const auto& known = kWords<NewsOf>.values;
+  throw Error(Code::kInvalidArgument, "what: '{}' cannot be watched{}", name,
+              suggestion(name, {known.begin(), known.end()}));
+}
+
 }  // namespace
 
 /// Serves pages, and keeps what each page watches.
@@ -85,7 +92,7 @@ class Viewer::Impl {
  private:
   /// What one run is watched for, and up to where the page knows it.
   struct Watched {
-    std::vector<std::string> what;
+    std::vector<NewsOf> what;
     Positions positions;
   };
   struct Session {
@@ -188,15 +195,9 @@ class Viewer::Impl {
 
   void watch(std::uint64_t number, const json& question) {
     const auto run = question.at("run").get<std::string>();
-    auto what = question.at("what").get<std::vector<std::string>>();
-    for (const std::string& each : what) {
-      static const std::vector<std::string> kKnown{"curves",     "graph",     "log",    "samples",
-                                                   "histograms", "confusion", "alerts", "parameters"};
-      if (std::ranges::find(kKnown, each) == kKnown.end()) {
-        throw Error(Code::kInvalidArgument, "what: '{}' cannot be watched{}", each, suggestion(each, kKnown));
-      }
-    }
-    const Positions now = library_.find(run).book->positions();
+    std::vector<NewsOf> what;
+    for (const auto& each : question.at("what").get<std::vector<std::string>>()) what.push_back(news_of(each));
+    const Positions now = library_.find(run).book->read(&Shelves::positions);
     const std::lock_guard lock(mutex_);
     auto& runs = sessions_.at(number).runs;
     if (what.empty()) {
@@ -230,7 +231,8 @@ class Viewer::Impl {
     }
     for (auto& [run, watched] : session.runs) {
       try {
-        for (json& news : library_.find(run).book->news(watched.what, watched.positions)) {
+        const auto look = [&](const Shelves& shelves) { return shelves.news(watched.what, watched.positions); };
+        for (json& news : library_.find(run).book->read(look)) {
           news["run"] = run;
           session.channel->push(std::make_shared<const std::string>(text_of(news)));
         }

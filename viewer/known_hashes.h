@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <unordered_set>
+
+namespace trainyard::viewer {
+
+/// Recognizes what comes a second time, because two sources tell of it: a message and a file. It is bounded: the oldest
+/// hashes are forgotten. What they stand for does not come again, because both sources are past it.
+class KnownHashes {
+ public:
+  explicit KnownHashes(std::size_t limit) : limit_(limit) {}
+
+  /// Adds a hash. Returns false if it is known.
+  bool add(std::uint64_t hash) {
+    if (!known_.insert(hash).second) return false;
+    oldest_first_.push_back(hash);
+    if (oldest_first_.size() <= limit_) return true;
+    known_.erase(oldest_first_.front());
+    oldest_first_.pop_front();
+    return true;
+  }
+
+ private:
+  std::size_t limit_;
+  std::unordered_set<std::uint64_t> known_;
+  std::deque<std::uint64_t> oldest_first_;
+};
+
+}  // namespace trainyard::viewer

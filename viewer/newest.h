@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace trainyard::viewer {
+
+/// The newest elements of a sequence, with their numbers: 0 for the first that was ever added. Older ones are
+/// forgotten.
+template <class T>
+class Newest {
+ public:
+  explicit Newest(std::size_t limit) : limit_(limit) {}
+
+  void add(T element) {
+    elements_.push_back(std::move(element));
+    if (elements_.size() <= limit_) return;
+    elements_.pop_front();
+    ++first_;
+  }
+  std::uint64_t first() const { return first_; }                   ///< The number of the oldest element kept.
+  std::uint64_t end() const { return first_ + elements_.size(); }  ///< The number of the next element.
+  const T& at(std::uint64_t number) const { return elements_[static_cast<std::size_t>(number - first_)]; }
+
+ private:
+  std::size_t limit_;
+  std::uint64_t first_ = 0;
+  std::deque<T> elements_;
+};
+
+/// At most so many elements of a list are pushed to a page at a time.
+inline constexpr std::uint64_t kMostNews = 200;
+
+/// Returns the list of the elements from number `position` on, and moves the position to the end. If there are more
+/// than kMostNews, only the newest are returned. `to_json` makes the JSON of the element with a number.
+template <class T, class ToJson>
+nlohmann::json take_news(const Newest<T>& newest, std::uint64_t& position, const ToJson& to_json) {
+  const std::uint64_t skipped = newest.end() - std::min(newest.end(), kMostNews);
+  nlohmann::json list = nlohmann::json::array();
+  for (std::uint64_t i = std::max({position, newest.first(), skipped}); i < newest.end(); ++i) {
+    list.push_back(to_json(i));
+  }
+  position = newest.end();
+  return list;
+}
+
+}  // namespace trainyard::viewer

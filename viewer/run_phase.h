@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "messages/words.h"
+
+namespace trainyard::viewer {
+
+/// What a run is doing, or how it ended.
+enum class RunPhase : std::uint8_t {
+  kStarting,
+  kRunning,
+  kPaused,
+  kEnded,
+  kFailed,
+  kInterrupted,  ///< A user stopped it.
+  kKilled,       ///< The launcher was killed.
+  kUnknown,      ///< It is over, and nothing says how it ended.
+  kRecording,    ///< What is shown comes from a recording, which need not know how the run ended.
+};
+constexpr auto words_of(RunPhase) {
+  return words("state of a run", "starting", "running", "paused", "ended", "failed", "interrupted", "killed", "unknown",
+               "recording");
+}
+inline bool is_over(RunPhase phase) { return phase >= RunPhase::kEnded; }
+
+}  // namespace trainyard::viewer

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "messages/words.h"
+#include "viewer/alert_shelf.h"
+#include "viewer/change_shelf.h"
+#include "viewer/confusion_shelf.h"
+#include "viewer/curve_shelf.h"
+#include "viewer/graph_shelf.h"
+#include "viewer/histogram_shelf.h"
+#include "viewer/identity.h"
+#include "viewer/log_shelf.h"
+#include "viewer/run_phase.h"
+#include "viewer/sample_shelf.h"
+
+namespace trainyard::viewer {
+
+/// What of a run a page can watch, apart from its state, of which every page is told.
+enum class NewsOf : std::uint8_t {
+  kCurves,
+  kGraph,
+  kLog,
+  kSamples,
+  kHistograms,
+  kConfusion,
+  kAlerts,
+  kParameters,  ///< The changes of parameters.
+};
+constexpr auto words_of(NewsOf) {
+  return words("kind of news", "curves", "graph", "log", "samples", "histograms", "confusion", "alerts", "parameters");
+}
+
+/// Up to where a page knows a run: on each shelf, the position that the shelf has given it. A page that has these
+/// positions gets only what is new.
+struct Positions {
+  CurveShelf::Position curves;
+  std::uint64_t log = 0, samples = 0, alerts = 0, changes = 0, graph = 0, histograms = 0, confusion = 0;
+  std::string state;
+};
+
+/// Everything that is known about one run, with one shelf for each kind of thing. What it returns as JSON has the form
+/// of docs/viewer_protocol.md. It has no lock: see Book.
+struct Shelves {
+  Identity identity;
+  RunPhase phase = RunPhase::kStarting;
+  std::string message;  ///< More about the phase, such as why the run failed.
+  CurveShelf curves;
+  LogShelf log;
+  SampleShelf samples;
+  HistogramShelf histograms;
+  ConfusionShelf confusion;
+  ChangeShelf changes;
+  AlertShelf alerts;
+  GraphShelf graph;
+  nlohmann::json hyperparameters = nlohmann::json::object();
+
+  /// Returns the newest step.
+  std::uint64_t step() const { return curves.step(); }
+  /// Returns what a list of runs says of this one.
+  nlohmann::json summary() const;
+
+  /// Returns what is new for a page that watches `what`, as a list of pushes without their field "run", and moves the
+  /// positions. Of long lists, only the newest elements are given.
+  std::vector<nlohmann::json> news(const std::vector<NewsOf>& what, Positions& positions) const;
+  /// Returns the positions of a page that knows everything up to now, except for the state and the graph.
+  Positions positions() const;
+};
+
+}  // namespace trainyard::viewer
