@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "messages/error.h"
+
+namespace trainyard::streams {
+
+/// Throws kInternal if a call of libcrypto has failed: it does so only for lack of memory or by our own mistake.
+inline void require(bool succeeded, const char* call) {
+  if (!succeeded) throw Error(Code::kInternal, "libcrypto: {} failed", call);
+}
+
+/// Returns bytes as libcrypto takes them.
+inline unsigned char* octets(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
+inline const unsigned char* octets(const std::byte* bytes) { return reinterpret_cast<const unsigned char*>(bytes); }
+
+/// Frees an object of libcrypto with its own function.
+template <auto kFree>
+struct Freed {
+  template <class T>
+  void operator()(T* object) const {
+    kFree(object);
+  }
+};
+
+}  // namespace trainyard::streams

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "streams/connection.h"
+#include "streams/handshake.h"
+#include "streams/network.h"
+
+namespace trainyard::streams {
+
+/// Another member, as a member must know it before they meet.
+struct Peer {
+  std::string name;           ///< For errors: "rank 3".
+  std::string endpoint;       ///< The Listener::endpoint() of the other member.
+  std::uint32_t streams = 0;  ///< How many streams to make; the same number at both members.
+  Secret secret;              ///< The secret of these two members.
+};
+
+/// What a member must know in order to meet the others.
+struct Meeting {
+  std::uint32_t own = 0;    ///< The number of this member.
+  std::vector<Peer> peers;  ///< Indexed by member. What is at the place of this member is not used.
+  Binding binding{};        ///< Identifies the purpose of the streams, such as a group of a run.
+  std::chrono::milliseconds timeout{60'000};
+};
+
+/// A new stream to another member.
+struct NewStream {
+  Connection connection;
+  StreamSecrets secrets;
+};
+
+/// Makes all streams between this member and the others; all members must call this function. Of every two members, the
+/// one with the lower number accepts the connections of the other. Returns the streams of each member in their order.
+///
+/// Connections from strangers are closed. At most 64 connections whose sender is not known yet are kept at a time, none
+/// of them longer than 5 seconds, and nothing is allocated for them but a few hundred bytes each.
+///
+/// Throws kTimeout, naming the members with which there is no connection, and saying how many connections were refused.
+std::vector<std::vector<NewStream>> meet(Listener& listener, const Meeting& meeting);
+
+}  // namespace trainyard::streams

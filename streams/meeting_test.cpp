@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "streams/meeting.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+
+#include <future>
+#include <memory>
+#include <thread>
+
+#include "messages/error.h"
+#include "streams/frame_stream.h"
+#include "streams/record_stream.h"
+
+namespace trainyard::streams {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Secret secret_of(int number) {
+  std::array<std::byte, Secret::kBytes> bytes{};
+  bytes[0] = static_cast<std::byte>(number);
+  return Secret(bytes);
+}
+
+/// Members in one process that meet on the loopback interface.
+class Members {
+ public:
+  explicit Members(std::uint32_t count) {
+    for (std::uint32_t member = 0; member < count; ++member) {
+      listeners_.push_back(std::make_unique<Listener>("127.0.0.1", Ports{}));
+      meetings_.push_back({.own = member, .timeout = 30s});
+    }
+    for (std::uint32_t member = 0; member < count; ++member) {
+      for (std::uint32_t other = 0; other < count; ++other) {
+        const auto pair = static_cast<int>(1 + std::min(member, other) * count + std::max(member, other));
+        meetings_[member].peers.push_back(
+            {fmt::format("rank {}", other), listeners_[other]->endpoint(), 2, secret_of(pair)});
+      }
+    }
+  }
+
+  Meeting& operator[](std::uint32_t member) { return meetings_[member]; }
+  const std::string& endpoint(std::uint32_t member) const { return listeners_[member]->endpoint(); }
+
+  struct End {
+    std::vector<std::vector<NewStream>> streams;
+    std::string error;
+  };
+  std::future<End> meet(std::uint32_t member) {
+    return std::async(std::launch::async, [this, member] {
+      End end;
+      try {
+        end.streams = streams::meet(*listeners_[member], meetings_[member]);
+      } catch (const Error& error) {
+        end.error = error.what();
+      }
+      return end;
+    });
+  }
+
+ private:
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  std::vector<Meeting> meetings_;
+};
+
+/// Passes a frame through a stream, and returns what arrives at the other end.
+std::string through(NewStream from, NewStream to) {
+  const FrameStream::Limits limits{1000, 2000};
+  FrameStream sender(std::move(from.connection), from.secrets, limits);
+  FrameStream receiver(std::move(to.connection), to.secrets, limits);
+  const std::string text = "hello";
+  sender.push({}, std::as_bytes(std::span(text)));
+  sender.flush();
+  std::string got;
+  for (const auto until = std::chrono::steady_clock::now() + 30s;
+       got.empty() && std::chrono::steady_clock::now() < until;) {
+    receiver.connection().note(EPOLLIN);
+    receiver.receive([&](Bytes frame) { got.assign(reinterpret_cast<const char*>(frame.data()), frame.size()); });
+  }
+  return got;
+}
+
+TEST(MeetingTest, EveryTwoMembersGetTheirStreams) {
+  Members members(3);
+  std::vector<std::future<Members::End>> futures;
+  for (const std::uint32_t member : {2u, 0u, 1u}) futures.push_back(members.meet(member));
+  std::vector<Members::End> ends(3);
+  ends[2] = futures[0].get();
+  ends[0] = futures[1].get();
+  ends[1] = futures[2].get();
+  for (std::uint32_t a = 0; a < 3; ++a) {
+    EXPECT_EQ(ends[a].error, "");
+    for (std::uint32_t b = a + 1; b < 3; ++b) {
+      for (int stream = 0; stream < 2; ++stream) {
+        EXPECT_EQ(ends[a].streams[b][stream].connection.name(), fmt::format("stream {} of rank {}", stream, b));
+        EXPECT_EQ(through(std::move(ends[a].streams[b][stream]), std::move(ends[b].streams[a][stream])), "hello");
+      }
+    }
+  }
+}
+
+TEST(MeetingTest, AMemberThatDoesNotComeIsNamed) {
+  Members members(3);
+  members[0].timeout = members[1].timeout = 200ms;
+  auto first = members.meet(0), second = members.meet(1);
+  EXPECT_EQ(first.get().error, "no connection to rank 2 within 0.2 s");
+  EXPECT_EQ(second.get().error, "no connection to rank 2 within 0.2 s");
+}
+
+TEST(MeetingTest, AMemberOfAnotherRunOrAnotherGroupIsRefused) {
+  for (const bool other_secret : {true, false}) {
+    Members members(2);
+    members[0].timeout = members[1].timeout = 300ms;
+    if (other_secret) members[1].peers[0].secret = secret_of(99);
+    if (!other_secret) members[1].binding[0] = std::byte{1};
+    auto first = members.meet(0), second = members.meet(1);
+    EXPECT_THAT(first.get().error,
+                AllOf(HasSubstr("no connection to rank 1 within 0.3 s; "), HasSubstr(" connections were refused"),
+                      HasSubstr("because it says that it is a member, but does not know the secret of this group")));
+    EXPECT_EQ(second.get().error, "no connection to rank 0 within 0.3 s");
+  }
+}
+
+// Strangers say nothing, or something else, or what a member has said before, while the members meet.
+TEST(MeetingTest, StrangersDoNotKeepTheMembersApart) {
+  Members members(2);
+  const ConnectingHandshake old(members[1].peers[0].secret, members[1].binding, {1, 0, 0});
+  const auto say = [&](const void* bytes, std::size_t size) {
+    Socket socket = connect_to(members.endpoint(0));
+    EXPECT_FALSE(socket.empty());
+    iovec piece{const_cast<void*>(bytes), size};
+    Connection connection(Socket(::dup(socket.fd())), "a stranger");
+    for (const auto until = std::chrono::steady_clock::now() + 10s; size > 0;) {
+      connection.note(EPOLLOUT);
+      if (connection.write({&piece, 1}) > 0 || std::chrono::steady_clock::now() > until) break;
+    }
+    return socket;
+  };
+  auto first = members.meet(0);
+  std::vector<Socket> strangers;
+  for (int i = 0; i < 100; ++i) strangers.push_back(say(nullptr, 0));
+  const std::string text(1 << 16, 'x');
+  for (int i = 0; i < 10; ++i) strangers.push_back(say(text.data(), text.size()));
+  for (int i = 0; i < 10; ++i) strangers.push_back(say(&old.hello(), sizeof old.hello()));
+  auto second = members.meet(1);
+  auto one = first.get(), other = second.get();
+  EXPECT_EQ(one.error, "");
+  EXPECT_EQ(other.error, "");
+  EXPECT_EQ(through(std::move(one.streams[1][0]), std::move(other.streams[0][0])), "hello");
+}
+
+// As many as a process may have, and more: each is accepted, and closed when others come.
+TEST(MeetingTest, TenThousandConnectionsCostOnlyDescriptorsThatAreClosed) {
+  Members members(2);
+  auto first = members.meet(0);
+  for (int i = 0; i < 10'000; ++i) connect_to(members.endpoint(0));
+  auto second = members.meet(1);
+  EXPECT_EQ(first.get().error, "");
+  EXPECT_EQ(second.get().error, "");
+}
+
+TEST(NetworkTest, ReadsRangesOfPorts) {
+  EXPECT_EQ(read_ports("any").first, 0);
+  EXPECT_EQ(read_ports("20000").last, 20000);
+  EXPECT_EQ(read_ports("20000-20100").last, 20100);
+  for (const char* wrong : {"", "0", "70000", "20-10", "20-", "-5", "a", "1-2-3", "1 "}) {
+    EXPECT_THROW(read_ports(wrong), Error) << wrong;
+  }
+}
+
+TEST(NetworkTest, FindsInterfacesByNameAndAddress) {
+  EXPECT_EQ(address_of_interface("lo"), "127.0.0.1");
+  EXPECT_EQ(address_of_interface("127.0.0.1"), "127.0.0.1");
+  try {
+    address_of_interface("lp");
+    FAIL() << "it was found";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("no network interface 'lp' that is up and has an address"),
+                                    HasSubstr("did you mean 'lo'?")));
+  }
+}
+
+TEST(NetworkTest, TakesTheNextFreePortOfARange) {
+  const Listener any("127.0.0.1", {});
+  const auto taken = static_cast<std::uint16_t>(std::stoi(any.endpoint().substr(any.endpoint().find(':') + 1)));
+  if (taken == 65535) GTEST_SKIP() << "there is no port above it";
+  EXPECT_THROW(Listener("127.0.0.1", {taken, taken}), Error);
+  try {
+    const Listener next("127.0.0.1", {taken, static_cast<std::uint16_t>(std::min(taken + 50, 65535))});
+    EXPECT_NE(next.endpoint(), any.endpoint());
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Address already in use"));
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::streams

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "streams/socket.h"
+
+namespace trainyard::streams {
+
+/// A range of TCP ports. {0, 0} stands for any port that the kernel chooses.
+struct Ports {
+  std::uint16_t first = 0;
+  std::uint16_t last = 0;
+};
+
+/// Reads "any", "20000" or "20000-20100". Throws kInvalidArgument for anything else.
+Ports read_ports(const std::string& text);
+
+/// Returns the address, as text, of the network interface `name`: the first IPv4 address, or else the first IPv6
+/// address that is not link-local. `name` may also be an address of this machine, which is returned. Throws
+/// kInvalidArgument, naming the interfaces of this machine, if there is none.
+std::string address_of_interface(const std::string& name);
+
+/// Returns the address of the first interface that is up, has an address and is not the loopback interface. Throws
+/// kNotFound if there is none.
+std::string address_of_any_interface();
+
+/// A socket that accepts connections at one address of this machine. Never waits.
+class Listener {
+ public:
+  /// Throws kIo, naming the address and the ports, if all ports are taken or the address is not one of this machine.
+  Listener(const std::string& address, const Ports& ports);
+
+  int fd() const { return socket_.fd(); }
+  /// Returns the address with the port: "10.0.0.1:20000", "[fd00::1]:20000".
+  const std::string& endpoint() const { return endpoint_; }
+  /// Accepts a connection that has arrived. Returns an empty socket if there is none; `from` becomes the address of the
+  /// other side.
+  Socket accept(std::string& from);
+
+ private:
+  Socket socket_;
+  std::string endpoint_;
+};
+
+/// Begins to connect to an address that Listener::endpoint() has returned; the socket becomes writable when it is
+/// connected or has failed. Throws kCorrupt if `endpoint` is no such address, and kIo if no socket can be made. Returns
+/// an empty socket if the connection was refused at once.
+Socket connect_to(const std::string& endpoint);
+
+/// Sets what streams need: small messages leave at once.
+void prepare(const Socket& socket);
+
+}  // namespace trainyard::streams

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "streams/secret.h"
+
+struct evp_cipher_ctx_st;
+
+namespace trainyard::streams {
+
+/// Where a record belongs. Both sides know this by themselves, so it is not sent, but a record can be opened only at
+/// the position for which it was sealed.
+struct Position {
+  std::uint64_t operation = 0;
+  std::uint64_t offset = 0;
+};
+
+/// The bytes that sealing adds at the end of a record.
+constexpr std::size_t kTagBytes = 16;
+
+/// The part that sealing and opening have in common: AES-128-GCM with one key per direction of a stream. The nonce is a
+/// number that counts the records, and is not sent either. So a record that was changed, repeated, left out, moved, or
+/// made for another stream or another run cannot be opened. After `bytes_per_key` bytes, both sides derive the next
+/// key, because one key is not good for an unlimited number of bytes.
+class RecordCipher {
+ public:
+  static constexpr std::uint64_t kBytesPerKey = std::uint64_t{1} << 36;
+
+  /// The number of records so far.
+  std::uint64_t count() const { return count_; }
+
+ protected:
+  enum class Direction : bool { kOpen, kSeal };
+
+  RecordCipher(const Secret& secret, Direction direction, std::uint64_t bytes_per_key);
+  ~RecordCipher();
+
+  /// Prepares for the next record, which has `bytes` bytes.
+  void begin(const Position& position, std::uint64_t bytes);
+
+  struct Free {
+    void operator()(evp_cipher_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_cipher_ctx_st, Free> context_;
+
+ private:
+  void use_next_key();
+
+  Secret secret_;
+  const Direction direction_;
+  const std::uint64_t bytes_per_key_;
+  std::uint64_t bytes_ = 0;  ///< Processed with this key.
+  std::uint64_t count_ = 0;
+  std::array<std::byte, 12> start_{};  ///< The nonce is this, combined with the count.
+};
+
+/// Seals the records of one direction of a stream.
+class Sealer final : public RecordCipher {
+ public:
+  explicit Sealer(const Secret& secret, std::uint64_t bytes_per_key = kBytesPerKey)
+      : RecordCipher(secret, Direction::kSeal, bytes_per_key) {}
+
+  /// Encrypts `plain` to `sealed` and adds the tag, so that `sealed` becomes kTagBytes longer than `plain`. Both may
+  /// begin at the same address. Does not allocate.
+  void seal(const Position& position, std::span<const std::byte> plain, std::byte* sealed);
+};
+
+/// Opens the records that a Sealer with the same secret has sealed, in the same order.
+class Opener final : public RecordCipher {
+ public:
+  explicit Opener(const Secret& secret, std::uint64_t bytes_per_key = kBytesPerKey)
+      : RecordCipher(secret, Direction::kOpen, bytes_per_key) {}
+
+  /// Decrypts `sealed`, which does not include the tag, to `plain`. Both may begin at the same address. Returns false
+  /// if the record is not the one that was sealed next for this position; then `plain` contains nothing of use, and the
+  /// stream must be given up. Does not allocate.
+  bool open(const Position& position, std::span<const std::byte> sealed, std::span<const std::byte, kTagBytes> tag,
+            std::byte* plain);
+};
+
+}  // namespace trainyard::streams
