@@ -25,17 +25,6 @@ bool on_one_host(const CollectiveContext& context) {
   return !hosts.front().empty() && std::ranges::all_of(hosts, [&](const auto& host) { return host == hosts.front(); });
 }
 
-bool is_there(const core::PluginLoader& plugins, const std::string& name) {
-  return std::ranges::any_of(plugins.list(), [&](const core::PluginLoader::Found& found) {
-    return found.label.kind == Collective::kKind && found.label.name == name;
-  });
-}
-
-std::string best(const CollectiveContext& context) {
-  if (on_one_host(context)) return "shared_memory";
-  return is_there(*context.plugins, "gloo") ? "gloo" : "zmq";
-}
-
 void check_reduction(const std::string& where, DType dtype, ReduceOp op) {
   if (dtype != DType::kBool || op != ReduceOp::kMean) return;
   throw Error(Code::kUnsupported, "{}: there is no mean of bool; allowed are sum, min, max and product", where);
@@ -224,7 +213,7 @@ std::unique_ptr<Collective> make_world(const PluginContext& context, const std::
 }
 
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context) {
-  const std::string name = plugin.plugin == kAuto ? best(context) : plugin.plugin;
+  const std::string name = plugin.plugin != kAuto ? plugin.plugin : on_one_host(context) ? "shared_memory" : "tcp";
   CollectiveContext inner = context;
   inner.where = fmt::format("collective '{}' ({}) of {}", name, context.name, context.where);
   inner.parameters = plugin.parameters;

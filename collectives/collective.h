@@ -66,8 +66,8 @@ class Work {
 /// operation, or does not respond within the timeout of the context, all other ranks get an error that names this rank.
 /// The group can then no longer be used, and every further call throws the same error.
 ///
-/// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory` and
-/// `zmq` this is the order of the ranks, for every element.
+/// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory`,
+/// `tcp` and `zmq` this is the order of the ranks, for every element.
 ///
 /// Within the group, ranks are numbered from 0 and are called members; `ranks()` returns their numbers in the run. Only
 /// one thread at a time may use a collective.
@@ -180,7 +180,7 @@ std::string host_identity();
 
 /// Makes the collective of the group that `context` describes, and connects it. `plugin` names a plugin and contains
 /// its parameters. The name "auto" stands for the fastest suitable plugin: shared_memory if all ranks of the group are
-/// on one host, otherwise gloo if this plugin is installed, otherwise zmq. Throws what the plugin's constructor and
+/// on one host, otherwise tcp. Throws what the plugin's constructor and
 /// connect() throw, and an error for a parameter that the plugin does not have.
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 

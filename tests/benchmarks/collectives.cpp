@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how fast ranks of one host reduce, and how fast this machine copies.
+// Measures how fast ranks reduce, and how fast this machine copies.
 //
-//    trainyard_benchmark_collectives <collective> <ranks> <bytes> <rounds> [registered|own]
+//    trainyard_benchmark_collectives <collective> <ranks> <bytes> <rounds> [registered|own] [<rank> <folder>]
+//
+// With a rank and a folder for notes, the program is only this rank, so that each can run in a network namespace of its
+// own.
 //
 // Prints JSON objects: {"name": ..., "median_ns": ...}. Every rank is a process with one thread. What is timed are
 // all_reduces of float32 at rank 0, one after the other. Small ones are timed kTogether at a time, because reading the
@@ -98,6 +101,16 @@ void measure_copy() {
   report("copy_100MiB", std::move(samples));
 }
 
+int run_alone(const Options& options, std::uint32_t rank, const std::string& folder) {
+  try {
+    run_rank(options, rank, folder);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
+
 int run(const Options& options) {
   const testing::TemporaryFolder folder;
   std::vector<pid_t> children;
@@ -105,13 +118,7 @@ int run(const Options& options) {
     const pid_t child = ::fork();
     if (child == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      try {
-        run_rank(options, rank, folder.path("notes"));
-      } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s\n", error.what());
-        ::_exit(1);
-      }
-      ::_exit(0);
+      ::_exit(run_alone(options, rank, folder.path("notes")));
     }
     children.push_back(child);
   }
@@ -129,8 +136,9 @@ int run(const Options& options) {
 }  // namespace trainyard
 
 int main(int count, char** arguments) {
-  if (count < 5) {
-    std::fprintf(stderr, "usage: %s <collective> <ranks> <bytes> <rounds> [registered|own]\n", arguments[0]);
+  if (count < 5 || count == 7) {
+    std::fprintf(stderr, "usage: %s <collective> <ranks> <bytes> <rounds> [registered|own] [<rank> <folder>]\n",
+                 arguments[0]);
     return 2;
   }
   trainyard::Options options{.collective = arguments[1],
@@ -138,5 +146,6 @@ int main(int count, char** arguments) {
                              .bytes = static_cast<std::size_t>(std::atoll(arguments[3])),
                              .rounds = std::atoi(arguments[4]),
                              .registered = count < 6 || std::string(arguments[5]) == "registered"};
-  return trainyard::run(options);
+  if (count < 8) return trainyard::run(options);
+  return trainyard::run_alone(options, static_cast<std::uint32_t>(std::atoi(arguments[6])), arguments[7]);
 }

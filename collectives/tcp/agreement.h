@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "collectives/agreement.h"
+#include "collectives/tcp/control.h"
+#include "collectives/tcp/direct.h"
+
+namespace trainyard::tcp {
+
+/// An agreement over the control streams. Every member sends each request to all others, with its elements if the
+/// operation is small. Owns the links and the control, which all parts of the backend use.
+class TcpAgreement final : public collectives::Agreement {
+ public:
+  TcpAgreement(std::unique_ptr<Links> links, std::vector<std::uint32_t> ranks, std::size_t direct_bytes)
+      : links_(std::move(links)), control_(*links_, std::move(ranks), direct_bytes), direct_(control_, direct_bytes) {}
+
+  Links& links() { return *links_; }
+  Control& control() { return control_; }
+  Direct& direct() { return direct_; }
+
+  bool announce(const collectives::Operation& operation) override;
+  const Request* request_of(std::uint32_t member, const collectives::Operation& operation) const override {
+    return control_.asked(member).request(operation.order);
+  }
+  void finished(const collectives::Operation& operation) override { control_.finish(operation.order); }
+  void tell(const collectives::Failure& failure) override { control_.tell(failure); }
+  std::optional<collectives::Failure> told() override { return control_.told(); }
+  void receive() override { control_.receive(); }
+  bool rest(const collectives::Pause& pause, const std::function<bool()>& look_again) override;
+  void wake() override { links_->wake(); }
+  void leave(bool failed) override;
+
+ private:
+  std::unique_ptr<Links> links_;
+  Control control_;
+  Direct direct_;
+};
+
+/// An attendance over the control streams, by pings.
+class TcpAttendance final : public collectives::Attendance {
+ public:
+  explicit TcpAttendance(Control& control) : control_(control) {}
+
+  collectives::Presence presence(std::uint32_t member) override { return control_.presence(member); }
+  std::uint64_t signs(std::uint32_t member) const override { return control_.signs(member); }
+  void show(const collectives::Answer& answer) override { control_.answer_with(answer); }
+  void probe() override { control_.ping(++probes_); }
+  std::optional<collectives::Answer> answer(std::uint32_t member) const override {
+    return control_.answer_to(probes_, member);
+  }
+
+ private:
+  Control& control_;
+  std::uint64_t probes_ = 0;
+};
+
+}  // namespace trainyard::tcp

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "collectives/collective.h"
+#include "collectives/tcp/pair_secrets.h"
+#include "collectives/tcp/settings.h"
+#include "streams/frame_stream.h"
+#include "streams/record_stream.h"
+
+namespace trainyard::tcp {
+
+/// The streams between this member and one other member.
+struct Link {
+  std::unique_ptr<streams::FrameStream> control;             ///< What members tell each other, and small operations.
+  std::vector<std::unique_ptr<streams::RecordStream>> data;  ///< Bulk data, only between neighbours.
+
+  /// Returns true if the kernel has received the end of all streams for data, and thus everything before it.
+  bool data_ended() const;
+  /// Returns true if a stream for data has ended or is broken.
+  bool data_broken() const;
+};
+
+/// The streams of one member. They belong to one thread; only wake() may be called by any thread.
+///
+/// Members meet in two steps. Their first notes contain what they need to agree on secrets, where they run, and their
+/// settings; the second contain the addresses at which they accept connections. If all members share a loopback
+/// interface, they use it, unless the settings name another one.
+class Links {
+ public:
+  /// The largest frame of a control stream, and how much may wait to be sent.
+  struct Limits {
+    std::size_t frame_bytes;
+    std::size_t queue_bytes;
+  };
+
+  /// Connects the members. Throws kTimeout, naming the members with which there is no connection; kInvalidArgument,
+  /// naming two members, if their settings differ; and what PairSecrets, Listener and address_of_interface() throw.
+  Links(const CollectiveContext& context, std::uint32_t own, const Settings& settings, const PairSecrets& secrets,
+        const Limits& limits);
+  ~Links();
+  Links(const Links&) = delete;
+  Links& operator=(const Links&) = delete;
+
+  std::uint32_t own() const { return own_; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(links_.size()); }
+  Link& with(std::uint32_t member) { return links_[member]; }
+  const Link& with(std::uint32_t member) const { return links_[member]; }
+
+  /// Learns which streams can be read or written, waiting for the first event at most for `most`. wake() ends the wait.
+  void look(std::chrono::milliseconds most);
+  void wake();
+
+ private:
+  void connect(const CollectiveContext& context, const Settings& settings, const PairSecrets& secrets,
+               const Limits& limits);
+  void watch();
+
+  const std::uint32_t own_;
+  std::vector<Link> links_;  ///< Indexed by member; the own place is empty.
+  std::vector<streams::Connection*> watched_;
+  streams::Socket epoll_;
+  streams::Socket wakeup_;
+};
+
+/// Returns true if members `a` and `b` of a group exchange bulk data: they are next to each other, or the first and the
+/// last.
+bool are_neighbours(std::uint32_t a, std::uint32_t b, std::uint32_t size);
+
+}  // namespace trainyard::tcp

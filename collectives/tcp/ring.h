@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "collectives/tcp/chain.h"
+
+namespace trainyard::tcp {
+
+/// An all_reduce around a ring, in which every member has the same amount of work. The elements are divided into as
+/// many chunks as there are members. In 2 * (size - 1) rounds, each member sends a chunk to the next member and
+/// receives one from the member before it: first it adds its own elements to what it receives, and then, when each
+/// member has the complete sums of one chunk, it stores it. A chunk travels in pieces, so that the rounds overlap.
+///
+/// A sum begins with another member in every chunk. With two members this makes no difference, because then the values
+/// can be put into the order of the ranks.
+class Ring final : public collectives::Transfer {
+ public:
+  Ring(Links& links, Workspace& workspace, const collectives::Operation& operation, std::size_t record_bytes);
+
+  /// Returns true if a ring can carry out the operation. It cannot if the elements are converted on their way.
+  static bool can(const collectives::Operation& operation, std::uint32_t members);
+
+  collectives::Progress advance(collectives::Effort) override;
+  std::optional<std::vector<std::uint32_t>> missing() const override;
+
+ private:
+  /// A place in the sequence of all pieces of all rounds.
+  struct Place {
+    std::uint32_t round = 0;
+    std::uint64_t piece = 0;   ///< Within the chunk.
+    std::uint64_t number = 0;  ///< Of all pieces that are not empty, for the choice of the stream.
+    friend bool operator<(const Place& a, const Place& b) {
+      return a.round != b.round ? a.round < b.round : a.piece < b.piece;
+    }
+  };
+
+  bool receive();
+  bool send();
+  std::uint32_t rounds() const { return 2 * (links_.size() - 1); }
+  std::uint32_t next_member() const { return (links_.own() + 1) % links_.size(); }
+  std::uint32_t last_member() const { return (links_.own() + links_.size() - 1) % links_.size(); }
+  Range range(std::uint32_t chunk, std::uint64_t piece) const;
+  Range incoming() const;
+  Range outgoing() const;
+  void step(Place& place, const Range& range) const;
+  streams::RecordStream& stream(std::uint32_t member, const Place& place) const;
+  std::span<std::byte> memory(const Range& range) const;
+  void take(const Range& range, const std::byte* arrived);
+
+  Links& links_;
+  Workspace& workspace_;
+  const collectives::Operation& operation_;
+  const Combination combination_;
+  const std::uint64_t chunk_;   ///< The number of elements of a chunk; the last one may be smaller.
+  const std::uint64_t piece_;   ///< The number of elements of a piece.
+  const std::uint64_t pieces_;  ///< The number of pieces of a chunk.
+  Place in_;
+  Place out_;
+};
+
+}  // namespace trainyard::tcp

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "collectives/tcp/chain.h"
+#include "collectives/tcp/direct.h"
+
+namespace trainyard::tcp {
+
+/// The transport of the operations of the group: small ones directly between every two members, others along the chain
+/// or around the ring.
+class TcpTransport final : public collectives::Transport {
+ public:
+  TcpTransport(Links& links, Direct& direct, const Settings& settings);
+
+  std::unique_ptr<collectives::Transfer> begin(const collectives::Operation& operation) override;
+
+ private:
+  Links& links_;
+  Direct& direct_;
+  const std::size_t record_bytes_;
+  const Order order_;
+  Workspace workspace_;
+};
+
+}  // namespace trainyard::tcp
