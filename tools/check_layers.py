@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FAMILIES = ("collectives", "accelerators", "strategies", "models", "datasets", "transforms", "components")
+FAMILIES = ("collectives", "accelerators", "strategies", "models", "datasets", "transforms", "environments", "components")
 # What each layer may include, beyond itself.
 ALLOWED = {
     "messages": set(),
@@ -39,11 +39,12 @@ ALLOWED = {
     "datasets": {"messages", "core"},
     "transforms": {"messages", "core", "datasets"},
     "components": {"messages", "streams", "checkpoints", "images", "archive", "recordings", "core", "visitors", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms", "web", "viewer", "timeline"},
-    "launch": {"messages", "core", "visitors", "archive"},
-    "tools": {"messages", "checkpoints", "recordings", "core", "visitors", "archive", "launch", "web", "viewer", "timeline"},
+    "launch": {"messages", "core", "visitors", "archive", "environments"},
+    "tools": {"messages", "checkpoints", "recordings", "core", "visitors", "archive", "launch", "web", "viewer", "timeline", "environments"},
 }
 # LibTorch stays out of these.
-WITHOUT_TORCH = {"messages", "streams", "checkpoints", "images", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools", "web", "viewer", "timeline"}
+WITHOUT_TORCH = {"messages", "streams", "checkpoints", "images", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools", "web", "viewer", "timeline", "environments"}
+    "environments": {"messages", "core"},
 INCLUDE = re.compile(r'^\s*#include\s+(["<])([^">]+)[">]')
 
 

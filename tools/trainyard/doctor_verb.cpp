@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <memory>
 
+#include "tools/trainyard/environment_checks.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/system_checks.h"
 #include "tools/trainyard/table.h"
@@ -26,9 +28,9 @@ const char* mark(Verdict verdict, bool colours) {
 }
 
 /// All checks are shown, even after a bad one, because they often have one cause.
-int examine() {
+int show(const std::vector<SystemCheck>& checks) {
   bool bad = false;
-  for (const SystemCheck& check : check_system()) {
+  for (const SystemCheck& check : checks) {
     std::printf("%s%-16s %s\n", mark(check.verdict, use_colours()), check.name.c_str(), check.finding.c_str());
     // The command is on a line of its own, so that it can be copied into a shell.
     if (!check.advice.empty()) std::printf("     %-16s -> %s\n", "", check.advice.c_str());
@@ -42,7 +44,13 @@ int examine() {
 void add_doctor(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("doctor", "Look at this machine: libraries, limits, plugins");
   verb->footer("Returns 1 if something keeps Trainyard from working, and 0 if there are only warnings.");
-  verb->callback([&chosen] { chosen = examine; });
+  const auto environment = std::make_shared<bool>(false);
+  verb->add_flag("--environment", *environment, "show what started this process, such as Slurm, and what it says");
+  verb->callback([=, &chosen] {
+    chosen = [=] {
+      return show(*environment ? examine_environment(environments::facts_of_this_process()) : check_system());
+    };
+  });
 }
 
 }  // namespace trainyard::tools

@@ -23,6 +23,7 @@
 #include "launch/run/process_program.h"
 #include "launch/run/run_directory.h"
 #include "messages/error.h"
+#include "tools/trainyard/environment_checks.h"
 #include "tools/trainyard/versions.h"
 
 namespace trainyard::tools {
@@ -220,6 +221,7 @@ std::vector<SystemCheck> check_system() {
       check_open_files(),
       check_runs_directory(),
       check_process_program(),
+      check_environment(environments::facts_of_this_process()),
   };
   add_plugins(checks);
   return checks;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace trainyard::open_mpi {
+
+/// What a process of mpirun knows about the processes of its job.
+struct RankNumbers {
+  std::uint32_t rank = 0;        ///< The rank of this process.
+  std::uint32_t ranks = 1;       ///< The number of processes of the job.
+  std::uint32_t local_rank = 0;  ///< The number of this process on its host.
+  std::uint32_t local_ranks = 1;
+  std::uint32_t hosts = 1;
+  std::uint32_t daemon = 0;  ///< The number of mpirun's daemon on this host; mpirun itself is daemon 0.
+};
+
+/// Returns the number of this host, or nothing if the numbers do not determine it.
+///
+/// Daemons are numbered in the order of the hosts. If mpirun runs on a host of the job, this is host 0, and every host
+/// has the number of its daemon. If mpirun runs elsewhere, for instance on a login node, every host's number is one
+/// lower. The rank shows which of the two it is, if every host has equally many processes, whether they are dealt out
+/// by slot or by node. If not every host has, at least one of the processes gets nothing.
+std::optional<std::uint32_t> host_of(const RankNumbers& numbers);
+
+}  // namespace trainyard::open_mpi

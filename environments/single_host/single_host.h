@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "environments/environment.h"
+
+namespace trainyard {
+
+/// No engine: a person has started the run, on this host alone. It always fits, and is chosen if nothing else does.
+class SingleHost final : public Environment {
+ public:
+  explicit SingleHost(EnvironmentContext& context) : Environment(context) {}
+
+  int precedence() const override { return 0; }
+  Detection detect(const ProcessFacts& facts) const override;
+  Allocation allocation(const ProcessFacts& facts) const override;
+};
+
+}  // namespace trainyard

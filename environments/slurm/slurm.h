@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "environments/environment.h"
+
+namespace trainyard {
+
+/// Slurm: the run is started with `srun trainyard launch ...`, with one task on each host, or with one for each device.
+/// Works with every `--mpi` of srun, in job arrays and in heterogeneous jobs.
+///
+/// Hosts meet at the first host of the job step, and never at the host on which srun runs, which is often a login node.
+/// The ports are those that `srun --resv-ports` has reserved, if any.
+///
+/// Errors  kInvalidArgument in a batch script or in the shell of salloc: Slurm has started only one process there
+class Slurm final : public Environment {
+ public:
+  explicit Slurm(EnvironmentContext& context) : Environment(context) {}
+
+  int precedence() const override { return 40; }
+  std::vector<std::string> starters() const override { return {"slurmstepd*"}; }
+  Detection detect(const ProcessFacts& facts) const override;
+  Allocation allocation(const ProcessFacts& facts) const override;
+  std::vector<std::string> process_variables() const override;
+};
+
+}  // namespace trainyard
