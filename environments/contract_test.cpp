@@ -106,6 +106,7 @@ TEST_P(EnvironmentContractTest, RemovesNoVariableThatEveryProgramNeeds) {
                                        {"LANG", "x"},
                                        {"XDG_RUNTIME_DIR", "x"},
                                        {"OMP_NUM_THREADS", "x"},
+                                       {"OMPI_MCA_btl", "tcp"},
                                        {"SLURM_JOB_ID", "12"},
                                        {"CUDA_VISIBLE_DEVICES", "0"},
                                        {"TRAINYARD_PLUGIN_PATH", "x"}};

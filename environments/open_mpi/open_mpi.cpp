@@ -89,8 +89,26 @@ Allocation OpenMpi::allocation(const ProcessFacts& facts) const {
   return allocation;
 }
 
+/// Settings of the user, such as OMPI_MCA_btl and OMPI_ALLOW_RUN_AS_ROOT, are kept.
 std::vector<std::string> OpenMpi::process_variables() const {
-  return {"OMPI_*", "PMIX_*", "PMI_*", "PRTE_*", "IPATH_NO_BACKTRACE", "HFI_NO_BACKTRACE"};
+  return {"OMPI_COMM_WORLD_*",
+          "OMPI_UNIVERSE_SIZE",
+          "OMPI_APP_CTX_NUM_PROCS",
+          "OMPI_NUM_APP_CTX",
+          "OMPI_FIRST_RANKS",
+          "OMPI_ARGV",
+          "OMPI_COMMAND",
+          "OMPI_FILE_LOCATION",
+          "OMPI_MCA_ess*",
+          "OMPI_MCA_orte_*",
+          "OMPI_MCA_pmix*",
+          "OMPI_MCA_initial_wdir",
+          "OMPI_MCA_mpi_oversubscribe",
+          "OMPI_MCA_rmaps_base_oversubscribe",
+          "OMPI_MCA_shmem_RUNTIME_QUERY_hint",
+          "PMIX_*",
+          "PRTE_*",
+          "IPATH_NO_BACKTRACE"};
 }
 
 }  // namespace trainyard

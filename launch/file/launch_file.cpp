@@ -103,7 +103,9 @@ TopologySpec read_topology(const Value& topology) {
     }
     spec.placement = {*word, placement->origin};
   }
+  if (const Value* environment = table.find("environment")) spec.environment = *environment;
   spec.given = table_of(topology, "topology");
+  spec.given.erase("environment");
   spec.given.erase("placement");
   spec.overcommit = table.flag("overcommit", false);
   spec.given.erase("overcommit");

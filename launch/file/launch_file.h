@@ -86,6 +86,7 @@ struct GivenPlacement {
 struct TopologySpec {
   Value::Table given;  ///< The keys accelerator, devices, strategy, collective and precision, if given.
   std::optional<GivenPlacement> placement;  ///< Empty if `placement` is not given, or is a table.
+  std::optional<Value> environment;         ///< The environment that the file names, not yet checked.
   bool overcommit = false;                  ///< True to start a run even if it needs more memory than the machine has.
   std::map<std::string, Word> placed;       ///< The process of each component, if `placement` is a table.
 };

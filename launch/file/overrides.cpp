@@ -163,8 +163,8 @@ Error unknown_word(const Assignment& given, const Value& root, std::vector<std::
 }  // namespace
 
 const std::vector<std::string>& topology_keys() {
-  static const std::vector<std::string> keys{"accelerator", "devices",   "strategy",  "collective",
-                                             "precision",   "placement", "overcommit"};
+  static const std::vector<std::string> keys{"accelerator", "devices",   "strategy",   "collective",
+                                             "precision",   "placement", "overcommit", "environment"};
   return keys;
 }
 

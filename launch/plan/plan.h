@@ -84,6 +84,7 @@ struct Plan {
   /// How long the run can go without progress before it fails; 0 means no limit.
   std::chrono::milliseconds progress_timeout{300'000};
   std::uint32_t world_size = 1;
+  PluginSpec environment;             ///< The environment that the launch file names; no plugin if it is detected.
   std::vector<Choice> choices;        ///< What the planner decided.
   std::vector<std::string> warnings;  ///< Texts for the user about settings that work, but differently than expected.
 

@@ -7,6 +7,7 @@
 #include "launch/plan/activation.h"
 #include "launch/plan/automatic.h"
 #include "launch/plan/data_rules.h"
+#include "launch/plan/environment_choice.h"
 #include "launch/plan/memory_rules.h"
 #include "launch/plan/parameters.h"
 #include "launch/plan/placement.h"
@@ -73,6 +74,7 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   LaunchFile file = load_launch_file(path, arguments, manager_keys(catalogue));
   Plan plan = copy_run(file);
   plan.arguments = arguments;
+  plan.environment = settle_environment(file, catalogue);
   plan.world_size = settle_ranks(file, catalogue, plan.choices);
   const MemberDeclarations members = declare_members(file);
   std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue, members);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <memory>
-#include <string_view>
 
+#include "core/plugin/loader.h"
+#include "environments/process_facts.h"
+#include "launch/run/engine.h"
 #include "launch/run/guard.h"
 #include "launch/run/process_program.h"
 #include "launch/run/supervisor.h"
@@ -23,14 +24,12 @@ constexpr const char* kLaunchFooter =
     "Ctrl-C stops the run in order, with a checkpoint; a second one ends all\n"
     "processes at once.";
 
-/// Each of the launches would train the whole run, and write to the same files.
-void refuse_mpirun() {
-  const char* launches = std::getenv("OMPI_COMM_WORLD_SIZE");
-  if (launches == nullptr || std::string_view(launches) == "1") return;
-  throw Error(Code::kInvalidArgument,
-              "mpirun starts {} launches of the same run; call `trainyard launch` without it, with devices=N and, for "
-              "MPI between the ranks, collective=mpi",
-              launches);
+/// Takes notice of what has started this launch, before any process of the run starts.
+void meet_engine(const launch::Plan& plan) {
+  core::PluginLoader loader(core::PluginLoader::default_directories());
+  const launch::Engine engine = launch::find_engine(loader, plan.environment, environments::facts_of_this_process());
+  launch::refuse_several_launches(engine);
+  launch::forget_variables(engine);
 }
 
 /// Returns the process of the component. If it exists for each rank, returns that of rank 0.
@@ -46,8 +45,10 @@ std::string process_of(const launch::Plan& plan, const std::string& component) {
 // A mistake in the launch file is found before any process starts.
 int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, const launch::GuardLink& guard) {
   const std::unique_ptr<launch::ScannedCatalogue> catalogue = open_catalogue();
-  // This loads no plugin into the process, so the launcher stays small and no plugin can crash it.
+  // This loads no plugin into the process, so the launcher stays small and no plugin can crash it. Environments are the
+  // only plugins that the launcher loads.
   launch::Plan plan = plan_from(arguments, *catalogue);
+  meet_engine(plan);
   if (!choices.name.empty()) plan.run = choices.name;
   launch::LaunchOptions options;
   options.process_program = launch::find_process_program();
@@ -75,7 +76,6 @@ void add_launch(CLI::App& app, Action& chosen) {
   verb->callback([=, &chosen] {
     // The guard exists from the beginning, because planning may already start processes that describe plugins.
     chosen = [=] {
-      refuse_mpirun();
       return launch::run_guarded(
           [&](const launch::GuardLink& guard) { return run_launch(*arguments, {.name = *name}, guard); });
     };

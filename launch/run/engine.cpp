@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/run/engine.h"
+
+#include <cstdlib>
+
+#include "environments/selection.h"
+#include "messages/error.h"
+
+namespace trainyard::launch {
+
+Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts) {
+  // All of them are needed in any case: each knows which variables of its engine must not be inherited.
+  const std::vector<environments::Candidate> candidates = environments::examine_environments(loader, facts);
+  Engine engine{"", {}, environments::variables_to_remove(candidates, facts.variables)};
+  const auto use = [&](const environments::Candidate& candidate) {
+    engine.environment = candidate.name;
+    engine.allocation = environments::allocation_of(candidate, facts);
+  };
+  if (named.plugin.empty()) {
+    use(environments::nearest_environment(candidates, facts));
+  } else {
+    use(environments::named_environment(loader, named, facts));
+  }
+  return engine;
+}
+
+void refuse_several_launches(const Engine& engine) {
+  const Allocation& allocation = engine.allocation;
+  if (allocation.hosts == 1 && allocation.processes == 1) return;
+  throw Error(
+      Code::kInvalidArgument,
+      "the environment '{}' says that this is one of several launches of the same run: host {} of {}, process {} "
+      "of {} on this host. A run over several launches is not supported yet. Call `trainyard launch` once, with "
+      "devices=N, or give environment=single_host if every launch is a run of its own",
+      engine.environment, allocation.host, allocation.hosts, allocation.process, allocation.processes);
+}
+
+void forget_variables(const Engine& engine) {
+  for (const std::string& name : engine.removed) ::unsetenv(name.c_str());
+}
+
+}  // namespace trainyard::launch

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config/plugin_spec.h"
+#include "environments/allocation.h"
+#include "environments/process_facts.h"
+
+namespace trainyard::core {
+class PluginLoader;
+}  // namespace trainyard::core
+
+namespace trainyard::launch {
+
+/// The engine that has started this launcher, such as Slurm, or a person.
+struct Engine {
+  std::string environment;           ///< The name of the environment that understands the engine.
+  Allocation allocation;             ///< What the engine has allotted to the run.
+  std::vector<std::string> removed;  ///< The variables that the processes of the run must not inherit.
+};
+
+/// Finds the engine with the environment that the launch file names, or, if `named` has no plugin, with the one that is
+/// detected. Loads the plugins of all environments into this process. Throws what environments::allocation_of() throws.
+Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts);
+
+/// Throws kInvalidArgument if the engine has started this run several times: each launch would train the whole run, and all
+/// would write to the same files.
+void refuse_several_launches(const Engine& engine);
+
+/// Removes the variables from this process's own environment, and so from those of all processes that it starts. Must
+/// be called while the process has only one thread.
+void forget_variables(const Engine& engine);
+
+}  // namespace trainyard::launch

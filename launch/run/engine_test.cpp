@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/run/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "core/plugin/loader.h"
+#include "core/testing/error_of.h"
+
+namespace trainyard::launch {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::error_of;
+using ::testing::HasSubstr;
+
+/// The environments of this build.
+class EngineTest : public ::testing::Test {
+ protected:
+  Engine find(ProcessFacts::Variables variables, const PluginSpec& named = {}) {
+    ProcessFacts facts;
+    facts.variables = std::move(variables);
+    facts.host_name = "here";
+    return find_engine(loader_, named, facts);
+  }
+
+  core::PluginLoader loader_{core::PluginLoader::default_directories()};
+  const ProcessFacts::Variables two_hosts_{{"RANK", "1"},       {"LOCAL_RANK", "0"},      {"WORLD_SIZE", "2"},
+                                           {"GROUP_RANK", "1"}, {"MASTER_ADDR", "a"},     {"MASTER_PORT", "29500"},
+                                           {"PATH", "/bin"},    {"LOCAL_WORLD_SIZE", "1"}};
+};
+
+TEST_F(EngineTest, IsDetectedUnlessTheLaunchFileNamesIt) {
+  EXPECT_EQ(find({}).environment, "single_host");
+  EXPECT_EQ(find(two_hosts_).environment, "torchrun");
+  EXPECT_EQ(find(two_hosts_).allocation.host, 1u);
+  const Engine named = find(two_hosts_, {"single_host", "{}"});
+  EXPECT_EQ(named.environment, "single_host");
+  EXPECT_EQ(named.allocation.hosts, 1u);
+  EXPECT_EQ(find({}, {"hosts", R"({"names": ["here", "there"]})"}).allocation.hosts, 2u);
+}
+
+TEST_F(EngineTest, AnEngineThatIsNamedButNotThereSaysWhatIsMissing) {
+  EXPECT_EQ(error_of([&] {
+              find({}, {"open_mpi", "{}"});
+            }).second,
+            "environment 'open_mpi': the variable OMPI_COMM_WORLD_SIZE is not set");
+  EXPECT_THAT(error_of([&] { find({}, {"slrum", "{}"}); }).second, HasSubstr("did you mean 'slurm'?"));
+}
+
+TEST_F(EngineTest, SeveralLaunchesOfOneRunAreRefused) {
+  EXPECT_EQ(
+      error_of([&] { refuse_several_launches(find(two_hosts_)); }).second,
+      "the environment 'torchrun' says that this is one of several launches of the same run: host 1 of 2, process "
+      "0 of 1 on this host. A run over several launches is not supported yet. Call `trainyard launch` once, with "
+      "devices=N, or give environment=single_host if every launch is a run of its own");
+  EXPECT_EQ(error_of([&] { refuse_several_launches(find(two_hosts_, {"single_host", "{}"})); }).second, "");
+}
+
+TEST_F(EngineTest, TheVariablesOfAnyEngineAreForgottenWhicheverIsNamed) {
+  const Engine engine = find(two_hosts_, {"single_host", "{}"});
+  EXPECT_THAT(engine.removed, ElementsAre("GROUP_RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
+                                          "RANK", "WORLD_SIZE"));
+  ::setenv("GROUP_RANK", "1", 1);
+  forget_variables(engine);
+  EXPECT_EQ(std::getenv("GROUP_RANK"), nullptr);
+  EXPECT_NE(std::getenv("PATH"), nullptr);
+}
+
+}  // namespace
+}  // namespace trainyard::launch
