@@ -25,16 +25,20 @@ def ready():
     print("ready", flush=True)
 
 
+def block_signals():
+    """From now on, no signal is lost before somebody waits for it, and Ctrl-C is for others."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGINT})
+
+
 def wait_and_reap():
     """Waits until it is killed. The first process of a PID namespace inherits orphans; without this they would stay."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
-        signal.sigwait({signal.SIGCHLD})
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
             pass
+        signal.sigwait({signal.SIGCHLD})
 
 
 def switch():
@@ -43,6 +47,7 @@ def switch():
     call("ip", "link", "set", "lo", "up")
     call("ip", "link", "add", "switch", "type", "bridge")
     call("ip", "link", "set", "switch", "up")
+    block_signals()
     ready()
     wait_and_reap()
 
@@ -67,6 +72,7 @@ def host(name, *visible):
     call("mount", "--bind", f"{SHARED}/.hosts", "/etc/hosts")
     empty_folders([path for path in visible if path.startswith(("/tmp/", "/dev/shm/", "/run/"))])
     call("ip", "link", "set", "lo", "up")
+    block_signals()
     ready()
     wait_and_reap()
 

@@ -65,6 +65,12 @@ class LabTest(unittest.TestCase):
             first.end(sleeper)
             self.assertNotEqual(sleeper.wait(30), 0)
 
+    def test_orphans_of_a_host_are_reaped(self):
+        with Lab(hosts=1) as lab:
+            # The shell ends at once, so its children end as orphans.
+            lab.hosts[0].run(["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do sleep 0.$i & done"], stdin=subprocess.DEVNULL)
+            eventually(lambda: not [name for name in lab.hosts[0].processes() if "sleep" in name], "no zombie is left")
+
     def test_hosts_share_one_folder_with_each_other_and_with_the_test(self):
         with Lab(hosts=2) as lab:
             lab.hosts[0].run(["sh", "-c", "echo shared > /mnt/file"])

@@ -6,7 +6,6 @@ the daemons of the machine, if there are any, are not touched.
 """
 import os
 import shutil
-import subprocess
 import time
 
 import lab as laboratory
@@ -36,7 +35,7 @@ PartitionName=lab Nodes={nodes} Default=YES State=UP MaxTime=10
 
 
 def program(name):
-    """The path of a program of Slurm; Debian's own names end with -wlm."""
+    """The path of a program of Slurm; some of Debian's own names end with -wlm."""
     path = os.environ["PATH"] + ":/usr/sbin"
     return shutil.which(name, path=path) or shutil.which(f"{name}-wlm", path=path)
 
@@ -92,8 +91,9 @@ class Slurm:
     def batch(self, script, *options):
         """Submits a batch script and waits for its end; returns what it printed."""
         (self.lab.shared / "script.sh").write_text(f"#!/bin/sh\n{script}\n")
-        output, code = self.run(["sbatch", "--wait", "--output=/mnt/batch.out", *options, "/mnt/script.sh"])
-        printed = self.lab.shared / "batch.out"
-        if not printed.exists():
+        output, code = self.run(["sbatch", "--parsable", "--output=/mnt/batch.out", *options, "/mnt/script.sh"])
+        if code != 0:
             raise RuntimeError(f"sbatch returned {code}: {output}")
-        return printed.read_text()
+        # `sbatch --wait` would look only now and then.
+        self._wait_for(self.login, ["sh", "-c", f'[ -z "$(squeue -h -j {output.strip()})" ]'], "slurmctld")
+        return (self.lab.shared / "batch.out").read_text()
