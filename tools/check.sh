@@ -8,7 +8,7 @@
 #   tools/check.sh --changed REF ...  # clang-tidy looks only at what has changed since the commit REF
 #
 # Stages of every commit:  format spelling layers build libraries tests
-# Heavier ones:            tidy asan tsan fuzz debian12 debian13 package
+# Heavier ones:            tidy asan tsan fuzz debian12 debian13 package engines
 # From PyPI and npm:       clients page readers
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -126,6 +126,12 @@ stage_readers() {
 stage_package() {
   need "${trainyard_build_packages[@]}" dpkg-dev file
   tools/stages/package.sh
+}
+
+# Real engines on hosts that are namespaces of this machine; needs root.
+stage_engines() {
+  [ -x "$build/bin/trainyard" ] || stage_build
+  tools/stages/engines.sh "$build"
 }
 
 # The clients as their users install them.

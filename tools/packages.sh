@@ -9,9 +9,12 @@ trainyard_build_packages=(
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libssl-dev libpng-dev libjpeg62-turbo-dev
   libboost-dev
 )
-# Needed for the tests as well: GoogleTest, what the Python tests and the checks use, and the shells and the reader of
-# manual pages for which the command has scripts and a page.
-trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-pil python3-zmq git zsh fish mandoc)
+# Needed for the tests as well: GoogleTest, what the Python tests and the checks use, what makes hosts out of namespaces,
+# and the shells and the reader of manual pages for which the command has scripts and a page.
+trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-pil python3-zmq git zsh fish mandoc
+  iproute2 procps)
+# The engines under which tests/lab starts programs. tools/stages/engines.sh unpacks them, and installs none.
+trainyard_engine_packages=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openmpi-bin)
 
 # install_missing PACKAGE...: says what is missing and installs it, as root or with sudo.
 install_missing() {
