@@ -26,6 +26,7 @@ ALLOWED = {
     "timeline": {"messages"},
     "streams": {"messages"},
     "core": {"messages"},
+    "devices": {"messages", "core"},
     "visitors": {"messages", "core"},
     "archive": {"messages", "core"},
     "recordings": {"messages", "core", "visitors"},
@@ -43,7 +44,7 @@ ALLOWED = {
     "tools": {"messages", "checkpoints", "recordings", "core", "visitors", "archive", "launch", "web", "viewer", "timeline", "environments"},
 }
 # LibTorch stays out of these.
-WITHOUT_TORCH = {"messages", "streams", "checkpoints", "images", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools", "web", "viewer", "timeline", "environments"}
+WITHOUT_TORCH = {"messages", "streams", "checkpoints", "images", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools", "web", "viewer", "timeline", "environments", "devices"}
     "environments": {"messages", "core"},
 INCLUDE = re.compile(r'^\s*#include\s+(["<])([^">]+)[">]')
 

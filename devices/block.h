@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "devices/handle.h"
+#include "messages/buffer.h"
+
+namespace trainyard::devices {
+
+/// A piece of device memory. It lives as long as somebody refers to it; operations that were submitted to a stream
+/// refer to their blocks.
+class Block {
+ public:
+  virtual ~Block() = default;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  const DeviceId& device() const { return device_; }
+  /// Returns the address by which kernels of the device know the first byte. The processor cannot read it.
+  void* address() const { return address_; }
+  std::size_t bytes() const { return bytes_; }
+  /// Returns what the block holds, in words for errors about memory: "parameters of rank 0".
+  const std::string& what() const { return what_; }
+
+ protected:
+  Block(DeviceId device, void* address, std::size_t bytes, std::string what)
+      : device_(std::move(device)), address_(address), bytes_(bytes), what_(std::move(what)) {}
+
+ private:
+  DeviceId device_;
+  void* address_;
+  std::size_t bytes_;
+  std::string what_;
+};
+
+/// A range of a block. It keeps the block alive.
+class Region {
+ public:
+  /// Makes a region of the whole block.
+  explicit Region(std::shared_ptr<Block> block);
+  /// Makes a region of `bytes` bytes that begins at byte `offset`. Throws kInternal if it is not inside the block.
+  Region(std::shared_ptr<Block> block, std::size_t offset, std::size_t bytes);
+
+  const Block& block() const { return *block_; }
+  const std::shared_ptr<Block>& owner() const { return block_; }
+  std::size_t offset() const { return offset_; }
+  std::size_t bytes() const { return bytes_; }
+  void* address() const { return static_cast<std::byte*>(block_->address()) + offset_; }
+
+  /// Returns a part of this region; `offset` counts from its beginning. Throws kInternal if it is not inside.
+  Region part(std::size_t offset, std::size_t bytes) const;
+
+ private:
+  std::shared_ptr<Block> block_;
+  std::size_t offset_;
+  std::size_t bytes_;
+};
+
+/// A range of host memory, as one end of a copy. It keeps the buffer alive.
+class HostRegion {
+ public:
+  explicit HostRegion(Buffer buffer) : buffer_(std::move(buffer)), offset_(0), bytes_(buffer_.size()) {}
+  /// Throws kInternal if the range is not inside the buffer.
+  HostRegion(Buffer buffer, std::size_t offset, std::size_t bytes);
+
+  std::byte* data() const { return buffer_.data() + offset_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  Buffer buffer_;
+  std::size_t offset_;
+  std::size_t bytes_;
+};
+
+}  // namespace trainyard::devices

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "devices/device.h"
+#include "devices/test_device/memory.h"
+
+namespace trainyard::test_device {
+
+/// The properties of a test device.
+struct Options {
+  int index = 0;                          ///< Processes that open each other's blocks use the same index.
+  std::size_t memory_bytes = 1ull << 30;  ///< The memory of the device; it occupies memory of the host as it is used.
+  double link_gb_per_s = 0;  ///< The speed of copies from and to the host, in 1e9 bytes per second; 0 = any.
+  double latency_us = 0;     ///< The time that every operation takes besides.
+};
+
+/// An operation that a test device has carried out, for timelines.
+struct Done {
+  std::string stream;
+  const char* what = "";  ///< "to device", "to host", "copy", "zero", "signal", "wait", "call", or a kernel's name.
+  std::optional<devices::Purpose> purpose;  ///< Set for copies from and to the host.
+  std::size_t link_bytes = 0;               ///< The bytes that crossed the link.
+  std::int64_t begin_ns = 0;                ///< On CLOCK_MONOTONIC.
+  std::int64_t end_ns = 0;
+};
+
+/// A device that runs on every machine, with memory of its own that the processor cannot access. Whatever runs on it
+/// without a crash has never taken its memory for the host's. It can share its memory with other processes of the host,
+/// and has asynchronous streams.
+class TestDevice final : public devices::Device {
+ public:
+  static constexpr const char* kKind = "test";
+
+  explicit TestDevice(const Options& options = {});
+  ~TestDevice() override;
+
+  std::shared_ptr<devices::Block> allocate(std::size_t bytes, std::string what) override;
+  std::unique_ptr<devices::Stream> make_stream(std::string name) override;
+  std::shared_ptr<devices::Fence> make_fence() override;
+  devices::BlockHandle export_block(const devices::Region& region) override;
+  devices::FenceHandle export_fence(const devices::Fence& fence) override;
+  std::shared_ptr<devices::Block> open_block(const devices::BlockHandle& handle) override;
+  std::shared_ptr<devices::Fence> open_fence(const devices::FenceHandle& handle) override;
+
+  const Options& options() const { return options_; }
+  std::size_t used_bytes() const { return memory_->used(); }
+
+  /// Returns the address at which the device itself accesses a region: for streams and kernels only.
+  std::byte* window(const devices::Region& region) const;
+
+  /// Records an operation. Called by streams.
+  void add(Done done);
+  /// Returns the operations since the last call, in the order in which they ended. At most 65,536 are kept.
+  std::vector<Done> take_done();
+
+ private:
+  static constexpr std::size_t kMostDone = 65'536;
+
+  std::shared_ptr<Memory> opened(const SharedHandle& handle);
+
+  Options options_;
+  std::shared_ptr<Memory> memory_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::weak_ptr<Memory>> opened_;  ///< The memory of other processes, by inode.
+  std::deque<Done> done_;
+};
+
+}  // namespace trainyard::test_device

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "devices/stream.h"
+
+namespace trainyard::test_device {
+
+class TestDevice;
+
+/// A stream of a test device: a thread that carries out one operation after another, and takes the time for each that
+/// the options of the device demand.
+class TimedStream final : public devices::Stream {
+ public:
+  TimedStream(TestDevice& device, std::string name);
+  /// Gives up the operations that have not begun, and those that wait for a fence. Call drain() before, if they matter.
+  ~TimedStream() override;
+
+  /// Submits a kernel. It gets the bytes of the regions, in their order, while it runs, and may access no other memory
+  /// of the device. `what` must live as long as the process.
+  void launch(const char* what, std::vector<devices::Region> regions,
+              std::function<void(std::span<const std::span<std::byte>>)> kernel);
+
+  void drain(std::chrono::milliseconds limit) override;
+
+ protected:
+  void submit_to_device(const devices::Region& to, const devices::HostRegion& from, devices::Purpose purpose) override;
+  void submit_to_host(const devices::HostRegion& to, const devices::Region& from, devices::Purpose purpose) override;
+  void submit_copy(const devices::Region& to, const devices::Region& from) override;
+  void submit_zero(const devices::Region& region) override;
+  void submit_signal(std::shared_ptr<devices::Fence> fence, std::uint64_t value) override;
+  void submit_wait(std::shared_ptr<devices::Fence> fence, std::uint64_t value) override;
+  void submit_call(std::function<void()> callback) override;
+
+ private:
+  struct Operation {
+    const char* what = "";
+    std::function<void(const std::stop_token&)> run;
+    std::size_t link_bytes = 0;  ///< The bytes that cross the link.
+    std::optional<devices::Purpose> purpose = {};
+  };
+
+  void submit(Operation operation);
+  void work(const std::stop_token& stop);
+  bool carry_out(const Operation& operation, const std::stop_token& stop);
+  void take_time(const Operation& operation, const std::stop_token& stop);
+  void throw_if_failed() const;
+  TestDevice& test_device() const;
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Operation> queue_;  ///< The first one is under way.
+  std::exception_ptr failure_;
+  std::jthread thread_;  ///< The last member, so that the thread ends before the others are destroyed.
+};
+
+}  // namespace trainyard::test_device
