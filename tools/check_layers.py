@@ -40,12 +40,12 @@ ALLOWED = {
     "datasets": {"messages", "core"},
     "transforms": {"messages", "core", "datasets"},
     "components": {"messages", "streams", "checkpoints", "images", "archive", "recordings", "core", "visitors", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms", "web", "viewer", "timeline"},
+    "environments": {"messages", "core"},
     "launch": {"messages", "core", "visitors", "archive", "environments"},
     "tools": {"messages", "checkpoints", "recordings", "core", "visitors", "archive", "launch", "web", "viewer", "timeline", "environments"},
 }
 # LibTorch stays out of these.
 WITHOUT_TORCH = {"messages", "streams", "checkpoints", "images", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools", "web", "viewer", "timeline", "environments", "devices"}
-    "environments": {"messages", "core"},
 INCLUDE = re.compile(r'^\s*#include\s+(["<])([^">]+)[">]')
 
 
