@@ -22,7 +22,7 @@ McapReader::McapReader(std::string path) : file_(std::move(path)) {
 bool McapReader::read_summary() {
   const std::uint64_t tail = kFooterBytes + kMagic.size();
   if (file_.size() < kMagic.size() + tail || file_.read(file_.size() - kMagic.size(), kMagic.size()) != kMagic) {
-    throw Error(Code::kCorrupt, "it has no end: its writer was interrupted");
+    throw Error(Code::kCorrupt, "it has no end after {} bytes: its writer was interrupted", file_.size());
   }
   const std::uint64_t end = file_.size() - tail;
   const auto [opcode, length] = read_head(file_, end);

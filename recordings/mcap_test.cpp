@@ -108,7 +108,7 @@ TEST(McapTest, ReadsAFileWhoseWriterWasKilled) {
   const TemporaryDirectory folder;
   write_sample(folder / "a.mcap", 100, false);
   const McapReader reader(folder / "a.mcap");
-  EXPECT_EQ(reader.problem(), "it has no end: its writer was interrupted");
+  EXPECT_THAT(reader.problem(), ::testing::HasSubstr("its writer was interrupted"));
   EXPECT_EQ(reader.contents().statistics.messages, 100u);
   EXPECT_EQ(read_messages(folder / "a.mcap").size(), 100u);
 }

@@ -94,7 +94,8 @@ void RunFile::take_lines(Book& book, const OnMetrics& on_metrics) {
 void RunFile::take(std::string_view text, Book& book, const OnMetrics& on_metrics) {
   const std::optional<json> line = parse_bounded_json(text);
   try {
-    if (!line || !line->is_object()) throw Error(Code::kCorrupt, std::string("not an object"));
+    if (!line || !line->is_object())
+      throw Error(Code::kCorrupt, "not an object, but {}", line ? line->type_name() : "no JSON");
     const std::int64_t time_ns = time_of(*line);
     if (time_ns < from_ns_) return;
     const auto kind = line->at("kind").get<std::string>();

@@ -14,6 +14,7 @@
 #include "core/config/bounded_json.h"
 #include "messages/error.h"
 #include "messages/nearest.h"
+#include "messages/printable.h"
 
 namespace trainyard::foxglove {
 namespace {
@@ -40,10 +41,18 @@ std::uint32_t number_in(const json& object, const char* key) {
   return number_in(object.is_object() ? object.value(key, json()) : json());
 }
 
+/// The beginning of what a client has sent, for an answer to it.
+std::string shortened(std::string_view text) { return printable_line(text.substr(0, 40)); }
+std::string shortened(const json& value) {
+  return shortened(value.dump(-1, ' ', true, json::error_handler_t::replace));
+}
+
 std::vector<std::string> names_in(const json& message) {
   std::vector<std::string> names;
   for (const json& name : list_in(message, "parameterNames")) {
-    if (!name.is_string()) throw Error(Code::kInvalidArgument, std::string("the name of a parameter is not a text"));
+    if (!name.is_string()) {
+      throw Error(Code::kInvalidArgument, "the name of a parameter is {}, not a text", shortened(name));
+    }
     names.push_back(name.get<std::string>());
   }
   return names;
@@ -65,7 +74,9 @@ json body_of(const ServiceRequest& request) {
   }
   if (request.payload.empty()) return json::object();
   auto body = parse_bounded_json(request.payload);
-  if (!body || !body->is_object()) throw Error(Code::kInvalidArgument, std::string("the call is not a JSON object"));
+  if (!body || !body->is_object()) {
+    throw Error(Code::kInvalidArgument, "the call is not a JSON object: {}", shortened(request.payload));
+  }
   return *std::move(body);
 }
 
@@ -89,7 +100,7 @@ void Client::refuse(const std::string& reason) { channel_.answer(status(StatusLe
 void Client::on_text(std::string_view text) {
   const auto message = parse_bounded_json(text);
   if (!message || !message->is_object()) {
-    throw Error(Code::kInvalidArgument, std::string("the message is not a JSON object"));
+    throw Error(Code::kInvalidArgument, "the message is not a JSON object: {}", shortened(text));
   }
   const std::map<std::string, std::function<void()>> operations{
       {"subscribe", [&] { on_subscribe(*message); }},

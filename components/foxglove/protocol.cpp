@@ -31,7 +31,10 @@ std::string begin_binary(ServerBinary kind, std::size_t more) {
 }
 
 std::uint32_t read_number(std::string_view& bytes) {
-  if (bytes.size() < 4) throw Error(Code::kInvalidArgument, std::string("the call of a service is cut off"));
+  if (bytes.size() < 4) {
+    throw Error(Code::kInvalidArgument, "the call of a service is cut off: {} of the 4 bytes of a number",
+                bytes.size());
+  }
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < 4; ++i) value |= std::uint32_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
   bytes.remove_prefix(4);
@@ -163,14 +166,18 @@ std::string service_response(std::uint32_t service, std::uint32_t call, std::str
 ServiceRequest read_service_request(std::string_view bytes) {
   if (bytes.empty() || static_cast<ClientBinary>(bytes.front()) != ClientBinary::kServiceRequest) {
     throw Error(Code::kInvalidArgument,
-                std::string("of all binary messages, only calls of services are understood here"));
+                "of all binary messages, only calls of services (opcode {}) are understood here",
+                static_cast<int>(ClientBinary::kServiceRequest));
   }
   bytes.remove_prefix(1);
   ServiceRequest request;
   request.service = read_number(bytes);
   request.call = read_number(bytes);
   const std::uint32_t length = read_number(bytes);
-  if (length > bytes.size()) throw Error(Code::kInvalidArgument, std::string("the call of a service is cut off"));
+  if (length > bytes.size()) {
+    throw Error(Code::kInvalidArgument, "the call of a service is cut off: {} of the {} bytes of its encoding",
+                bytes.size(), length);
+  }
   request.encoding = bytes.substr(0, length);
   request.payload = bytes.substr(length);
   return request;

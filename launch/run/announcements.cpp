@@ -20,7 +20,8 @@ Schema checked_schema(const Announcement& announcement) {
   try {
     Schema schema = parse_schema(announcement.schema);
     if (to_text(schema) == announcement.schema) return schema;
-    throw Error(Code::kInvalidArgument, std::string("it is not written as docs/wire_format.md says"));
+    throw Error(Code::kInvalidArgument, "it is not written as docs/wire_format.md says; that would be {}",
+                to_text(schema));
   } catch (const Error& error) {
     throw Error(Code::kInvalidArgument, "the schema of the topic {}: {}", announcement.topic, error.what());
   }
