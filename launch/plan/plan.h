@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/config/plugin_spec.h"
 #include "core/plugin/plugin_info.h"
 #include "launch/file/source_file.h"
 #include "messages/plan.h"
