@@ -12,8 +12,8 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 from foxglove_client import Client
-from launches import DEADLINE_S, EVERY_TENTH_STEP, TrainingTest, free_port
-from web_socket import Refused
+from launches import DEADLINE_S, EVERY_TENTH_STEP, TRAINYARD, TrainingTest, free_port
+from web_socket import PONG, Refused
 
 REQUIRED = "TRAINYARD_READERS_REQUIRED" in os.environ  # Then a reader that is missing is an error.
 
@@ -200,14 +200,16 @@ class FoxgloveTest(TrainingTest):
 
     def test_a_slow_client_misses_messages_and_is_told(self):
         self.launch_bridge()
-        slow = self.client(receive_buffer=4096)
-        channels = slow.channels()
-        slow.tell(op="subscribe", subscriptions=[{"id": each["id"], "channelId": each["id"]} for each in channels.values()])
+        slow, bridge = self.client(receive_buffer=4096), self.pid_of("foxglove")
+        # A hundred megabytes, of which the server and the kernel keep less than ten.
+        pub = self.program(TRAINYARD, "topic", "pub", "/note", json.dumps({"text": "x" * 100_000}), "--rate", "200",
+                           "--count", "1000", "--timeout", DEADLINE_S)
+        channel = slow.wait("advertise", lambda message: message["channels"][0]["topic"] == "/note")["channels"][0]
+        slow.tell(op="subscribe", subscriptions=[{"id": 1, "channelId": channel["id"]}])
         slow.wait("message")
-        bridge = self.pid_of("foxglove")
-        before = self.step()
-        # At several messages of some hundred bytes a step, this is more than the server and the kernel keep.
-        self.wait_for(lambda: self.step() > before + 60_000, seconds=400)
+        # A client that says nothing for a minute is given up.
+        self.wait_for(lambda: slow.send(b"", PONG) or pub.poll() is not None, "the end of the publisher")
+        self.assertIn("\n1000 message(s) published\n", pub.said())
         status = pathlib.Path(f"/proc/{bridge}/status").read_text(encoding="utf-8")
         self.assertLess(int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)), 200 << 10)
         told = slow.wait("status")

@@ -7,7 +7,7 @@ import socket
 import struct
 import time
 
-TEXT, BINARY, _CLOSE, _PING, _PONG = 1, 2, 8, 9, 10
+TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 PATIENCE_S = 180
 
 
@@ -61,9 +61,9 @@ class WebSocket:
                 self.socket.settimeout(max(until - time.monotonic(), 0.001))
                 self._fill()
             kind, payload = frame
-            if kind == _PING:
-                self.send(payload, _PONG)
-            elif kind == _CLOSE:
+            if kind == PING:
+                self.send(payload, PONG)
+            elif kind == CLOSE:
                 raise EOFError("the server has closed the WebSocket")
             else:
                 return kind, payload
