@@ -64,6 +64,7 @@ class Host:
 
     def __init__(self, lab, number):
         self.lab, self.number = lab, number
+        self._started = []
         self.name, self.address = f"h{number}", f"10.77.{number // 250}.{number % 250 + 1}"
         self.port = f"to-{self.name}"  # The interface of the switch to which the host is connected.
         self._process, self.pid = start_first_process([
@@ -86,7 +87,9 @@ class Host:
         variables.pop("TMPDIR", None)
         entered = ["nsenter", "--net", "--uts", "--mount", "--pid", "--ipc", "--target", str(self.pid), "--",
                    *DIES_WITH_US, "env", "-C", str(folder)]
-        return subprocess.Popen([*DIES_WITH_US, *entered, *command], env=variables, **options)
+        process = subprocess.Popen([*DIES_WITH_US, *entered, *command], env=variables, **options)
+        self._started.append(process)
+        return process
 
     def run(self, command, timeout=60, **options):
         """Runs a program on the host to its end; returns what it printed to stdout and stderr, and its exit code."""
@@ -118,8 +121,10 @@ class Host:
         self.close()
 
     def close(self):
+        """Ends the host and all its programs; may be called again."""
         self._process.kill()
-        self._process.wait()
+        for process in (self._process, *self._started):
+            process.wait()
         self._process.stdout.close()
 
     def unplug(self):
