@@ -23,9 +23,17 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostStrangers = 64;
 constexpr auto kHandshake = 5s;
+/// How long a member may take to confirm its greeting while others wait.
+constexpr auto kGreeted = 500ms;
 /// The time between two attempts to connect.
 constexpr auto kRetry = 20ms;
 constexpr int kLook = 50;  // In milliseconds.
+
+/// Returns true if one of `events` has occurred, and no error that is not among them.
+bool is_ready(int fd, int events) {
+  pollfd item{fd, static_cast<short>(events), 0};
+  return ::poll(&item, 1, 0) == 1 && (item.revents & events) != 0 && (item.revents & ~events & POLLERR) == 0;
+}
 
 /// A part of a handshake that is being received: a message of a fixed size.
 template <class T>
@@ -93,9 +101,9 @@ class Meet {
     for (const auto until = Clock::now() + meeting_.timeout; !complete();) {
       if (Clock::now() > until) fail();
       wait();
-      accept();
       strangers_.remove_if([&](Stranger& stranger) { return go_on(stranger); });
       for (Outgoing& one : outgoing_) go_on(one);
+      accept();
     }
     std::vector<std::vector<NewStream>> streams(found_.size());
     for (std::size_t member = 0; member < found_.size(); ++member) {
@@ -145,7 +153,7 @@ class Meet {
   // nothing.
   void accept() {
     std::string from;
-    for (std::size_t i = 0; i < kMostStrangers; ++i) {
+    for (std::size_t i = 0; i < kMostStrangers && is_ready(listener_.fd(), POLLIN) && make_room(); ++i) {
       Socket socket = listener_.accept(from);
       if (socket.empty()) {
         // Without a free descriptor nobody could be accepted, and poll would return at once for ever.
@@ -153,14 +161,22 @@ class Meet {
         return;
       }
       prepare(socket);
-      if (strangers_.size() >= kMostStrangers) {
-        refuse(strangers_.front().connection.name(), "too many others came while it said nothing");
-        strangers_.pop_front();
-      }
       strangers_.push_back({.connection = Connection(std::move(socket), "the connection from " + from),
                             .until = Clock::now() + kHandshake});
       if (go_on(strangers_.back())) strangers_.pop_back();
     }
+  }
+
+  /// Closes a connection if there are too many. Returns false if all of them have just greeted as members do: those
+  /// that repeat what a member has said do not hold up others for long.
+  bool make_room() {
+    if (strangers_.size() < kMostStrangers) return true;
+    auto first = std::ranges::find_if(strangers_, [](const Stranger& stranger) { return !stranger.handshake; });
+    if (first == strangers_.end() && Clock::now() + kHandshake < strangers_.front().until + kGreeted) return false;
+    if (first == strangers_.end()) first = strangers_.begin();
+    refuse(first->connection.name(), "too many others came before it had said who it is");
+    strangers_.erase(first);
+    return true;
   }
 
   /// Returns true if the connection is no longer needed here.
@@ -220,8 +236,8 @@ class Meet {
     }
     one.connection->note(EPOLLIN | EPOLLOUT);
     if (!one.greeted) {
-      one.greeted = is_connected(one) && send_whole(*one.connection, one.handshake->hello());
-      if (!one.greeted && has_failed(one)) return give_up(one, now);
+      one.greeted = is_ready(one.connection->fd(), POLLOUT) && send_whole(*one.connection, one.handshake->hello());
+      if (!one.greeted && is_ready(one.connection->fd(), POLLERR | POLLHUP)) return give_up(one, now);
     }
     if (one.greeted) {
       const Answer* answer = one.answer.receive(*one.connection);
@@ -241,15 +257,6 @@ class Meet {
     one.answer = {};
     one.greeted = false;
     one.begun = now;
-  }
-
-  static bool is_connected(const Outgoing& one) {
-    pollfd item{one.connection->fd(), POLLOUT, 0};
-    return ::poll(&item, 1, 0) == 1 && (item.revents & (POLLERR | POLLHUP)) == 0;
-  }
-  static bool has_failed(const Outgoing& one) {
-    pollfd item{one.connection->fd(), POLLOUT, 0};
-    return ::poll(&item, 1, 0) == 1 && (item.revents & (POLLERR | POLLHUP)) != 0;
   }
 
   void give_up(Outgoing& one, Clock::time_point now) {

@@ -23,7 +23,8 @@
 namespace trainyard::streams {
 namespace {
 
-constexpr int kWaiting = 128;
+/// How many connections may wait to be accepted.
+constexpr int kWaiting = 1024;
 
 struct Address {
   sockaddr_storage storage{};
