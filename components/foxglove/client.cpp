@@ -43,15 +43,13 @@ std::uint32_t number_in(const json& object, const char* key) {
 
 /// The beginning of what a client has sent, for an answer to it.
 std::string shortened(std::string_view text) { return printable_line(text.substr(0, 40)); }
-std::string shortened(const json& value) {
-  return shortened(value.dump(-1, ' ', true, json::error_handler_t::replace));
-}
 
 std::vector<std::string> names_in(const json& message) {
   std::vector<std::string> names;
   for (const json& name : list_in(message, "parameterNames")) {
     if (!name.is_string()) {
-      throw Error(Code::kInvalidArgument, "the name of a parameter is {}, not a text", shortened(name));
+      throw Error(Code::kInvalidArgument, "the name of a parameter is {}, not a text",
+                  shortened(name.dump(-1, ' ', true, json::error_handler_t::replace)));
     }
     names.push_back(name.get<std::string>());
   }
