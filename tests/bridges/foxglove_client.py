@@ -57,6 +57,13 @@ class Client(WebSocket):
             seen = len(self.arrived)
             self.arrived.append(self.next(left))
 
+    def channel(self, topic):
+        """The channel of a topic, when the bridge has learned it from the run. Other topics may come before it, or none."""
+        def of_topic(message):
+            return next((each for each in message["channels"] if each["topic"] == topic), None)
+
+        return of_topic(self.wait("advertise", of_topic))
+
     def channels(self):
         """All channels by topic, when the bridge has learned them from the run."""
         found = {}

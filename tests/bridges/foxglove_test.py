@@ -204,7 +204,7 @@ class FoxgloveTest(TrainingTest):
         # A hundred megabytes, of which the server and the kernel keep less than ten.
         pub = self.program(TRAINYARD, "topic", "pub", "/note", json.dumps({"text": "x" * 100_000}), "--rate", "200",
                            "--count", "1000", "--timeout", DEADLINE_S)
-        channel = slow.wait("advertise", lambda message: message["channels"][0]["topic"] == "/note")["channels"][0]
+        channel = slow.channel("/note")
         slow.tell(op="subscribe", subscriptions=[{"id": 1, "channelId": channel["id"]}])
         slow.wait("message")
         # A client that says nothing for a minute is given up.

@@ -119,7 +119,7 @@ class PublishTest(TrainingTest):
         self.addCleanup(client.close)
         client.channels()
         self.run_apart("topic", "pub", "/note", '{"text": "hi"}', "--rate", "10")
-        channel = client.wait("advertise", lambda message: message["channels"][0]["topic"] == "/note")["channels"][0]
+        channel = client.channel("/note")
         client.tell(op="subscribe", subscriptions=[{"id": 1, "channelId": channel["id"]}])
         self.assertEqual(client.wait("message")["data"], {"text": "hi"})
 
