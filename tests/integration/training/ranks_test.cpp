@@ -66,7 +66,7 @@ TEST_F(RanksTest, ALaunchByMpirunIsRefusedBecauseItWouldBeSeveralLaunches) {
                                                      {"OMPI_MCA_orte_hnp_uri", "1.0;tcp://127.0.0.1:1"},
                                                      {"OMPI_MCA_orte_local_daemon_uri", "1.0;tcp://127.0.0.1:1"}};
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
-  const auto training = train("by_mpirun", {"devices=2", "strategy=ddp", "collective=mpi"});
+  const auto training = train("by_mpirun", {"devices=2", "strategy=ddp"});
   for (const auto& [name, value] : variables) ::unsetenv(name.c_str());
   EXPECT_EQ(training->wait(), 2);
   EXPECT_THAT(training->all(), HasSubstr("the environment 'open_mpi' says that this is one of several launches of the "
