@@ -137,7 +137,7 @@ class Host:
     def set_rate(self, rate):
         """Limits the link in both directions to a rate such as "100mbit"; an empty text lifts the limit."""
         for run, interface in ((self.on_network, "eth0"), (self.lab.on_switch, self.port)):
-            # The burst is what passes at once: 4 ms at 10 Gb/s, and never less than a large segment.
+            # The burst is what passes at once, at least the largest segment that the kernel passes on, 64 KiB.
             limit = ["tbf", "rate", rate, "burst", "256kb", "latency", "50ms"] if rate else ["noqueue"]
             run("tc", "qdisc", "replace", "dev", interface, "root", *limit)
 
