@@ -30,6 +30,12 @@ Allocation Hosts::allocation(const ProcessFacts& facts) const {
   if (allocation.names.empty() && variables.has("TRAINYARD_HOST_NAMES")) {
     allocation.names = environments::expand_host_list(variables.text("TRAINYARD_HOST_NAMES"), where());
   }
+  if (allocation.names.empty() && !variables.has("TRAINYARD_HOST_COUNT")) {
+    throw Error(Code::kNotFound,
+                "{}: the hosts are not known; give the parameter 'names', or set TRAINYARD_HOST_NAMES, or set "
+                "TRAINYARD_HOST_NUMBER and TRAINYARD_HOST_COUNT",
+                where());
+  }
   allocation.hosts = allocation.names.empty() ? variables.required_count("TRAINYARD_HOST_COUNT")
                                               : static_cast<std::uint32_t>(allocation.names.size());
   allocation.host = variables.has("TRAINYARD_HOST_NUMBER") || allocation.names.empty()

@@ -43,8 +43,11 @@ TEST(HostsTest, ANumberBeyondTheHostsAndAMissingCountAreNamed) {
   EXPECT_FALSE(hosts.detect(facts_with({})).found);
   EXPECT_EQ(hosts.error(facts_with({{"TRAINYARD_HOST_NAMES", "a,b"}, {"TRAINYARD_HOST_NUMBER", "2"}})),
             "engine: TRAINYARD_HOST_NUMBER is '2'; allowed: a whole number from 0 to 1");
-  EXPECT_EQ(hosts.error(facts_with({{"TRAINYARD_HOST_NUMBER", "0"}})),
-            "engine: the variable TRAINYARD_HOST_COUNT is not set");
+  for (const ProcessFacts& facts : {facts_with({}), facts_with({{"TRAINYARD_HOST_NUMBER", "0"}})}) {
+    EXPECT_EQ(hosts.error(facts),
+              "engine: the hosts are not known; give the parameter 'names', or set TRAINYARD_HOST_NAMES, or set "
+              "TRAINYARD_HOST_NUMBER and TRAINYARD_HOST_COUNT");
+  }
   EXPECT_THAT(testing::UnderTest<Hosts>(R"({"names": ["a", "a"]})").error(facts_with({}, "a")),
               HasSubstr("2 of the 2 hosts in the parameter 'names'"));
 }

@@ -22,7 +22,7 @@ constexpr std::uint32_t kMostDevices = 1024;
 [[noreturn]] void refuse_without_srun(const VariableReader& variables, std::string_view place) {
   throw Error(Code::kInvalidArgument,
               "{}: this process is {} of job {}, so Slurm has started it only once; start it on every host with `srun "
-              "trainyard launch ...`, or set environment = \"single_host\" in [topology] for a run on this host alone",
+              "trainyard launch ...`",
               variables.where(), place, environments::shown(variables.text("SLURM_JOB_ID"), false));
 }
 

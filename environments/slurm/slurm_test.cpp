@@ -114,8 +114,7 @@ TEST(SlurmTest, ABatchScriptOnSeveralHostsAndAShellOfSallocAreToldToUseSrun) {
   EXPECT_EQ(
       slurm.error(batch_script()),
       "engine: this process is in the batch script of job 12, so Slurm has started it only once; start it on every "
-      "host with `srun trainyard launch ...`, or set environment = \"single_host\" in [topology] for a run on this "
-      "host alone");
+      "host with `srun trainyard launch ...`");
   EXPECT_THAT(slurm.error(changed(batch_script(), {{"SLURMD_NODENAME", ""}})),
               HasSubstr("this process is in the shell of salloc of job 12"));
 }

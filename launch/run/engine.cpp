@@ -16,10 +16,16 @@ Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const Pr
     engine.environment = candidate.name;
     engine.allocation = environments::allocation_of(candidate, facts);
   };
-  if (named.plugin.empty()) {
-    use(environments::nearest_environment(candidates, facts));
-  } else {
+  if (!named.plugin.empty()) {
     use(environments::named_environment(loader, named, facts));
+    return engine;
+  }
+  const environments::Candidate& nearest = environments::nearest_environment(candidates, facts);
+  try {
+    use(nearest);
+  } catch (const Error& error) {
+    throw Error(error.code(), "{} (this environment was detected because {}; environment=single_host ignores it)",
+                error.what(), nearest.detection.reason);
   }
   return engine;
 }

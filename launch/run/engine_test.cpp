@@ -50,6 +50,15 @@ TEST_F(EngineTest, AnEngineThatIsNamedButNotThereSaysWhatIsMissing) {
   EXPECT_THAT(error_of([&] { find({}, {"slrum", "{}"}); }).second, HasSubstr("did you mean 'slurm'?"));
 }
 
+TEST_F(EngineTest, AnEngineThatIsDetectedButSaysTooLittleCanBeIgnored) {
+  EXPECT_EQ(
+      error_of([&] {
+        find({{"OMPI_COMM_WORLD_RANK", "0"}});
+      }).second,
+      "environment 'open_mpi': the variable OMPI_COMM_WORLD_SIZE is not set (this environment was detected because "
+      "OMPI_COMM_WORLD_RANK is 0; environment=single_host ignores it)");
+}
+
 TEST_F(EngineTest, SeveralLaunchesOfOneRunAreRefused) {
   EXPECT_EQ(
       error_of([&] { refuse_several_launches(find(two_hosts_)); }).second,
