@@ -19,7 +19,9 @@ struct MeetingPlace {
 
 /// How an engine tells its processes that they must stop.
 struct StopNotice {
-  std::vector<int> signals;  ///< Each of these signals means: save a checkpoint and end.
+  /// Each of these signals means: save a checkpoint and end. Some engines, such as Slurm, send them to every process
+  /// that this process has started, too.
+  std::vector<int> signals;
   /// How long after the signal the engine kills the processes by default; empty if it is unknown.
   std::optional<std::chrono::seconds> grace;
   /// When the engine ends the job, for instance because its time limit is over; empty if it is unknown.
@@ -29,7 +31,9 @@ struct StopNotice {
 /// What an engine has allotted to a run, as one of the processes that the engine has started sees it. Everywhere, a
 /// "host" is what the engine treats as one: a machine, a container or a pod.
 struct Allocation {
-  std::uint32_t host = 0;   ///< The number of this host among the hosts of the job, from 0.
+  /// The number of this host among the hosts of the job, from 0. It can be another when the engine starts the job
+  /// again.
+  std::uint32_t host = 0;
   std::uint32_t hosts = 1;  ///< The number of hosts of the job.
   /// The names of all hosts, in the order of their numbers; empty if the engine does not tell them.
   std::vector<std::string> names;
@@ -45,7 +49,8 @@ struct Allocation {
   std::optional<MeetingPlace> meeting;  ///< Empty if the engine does not say how other hosts reach host 0.
 
   /// What distinguishes this job from all other jobs of the same engine; the same on all hosts. Empty if the engine has
-  /// no such name.
+  /// no such name. Processes of an earlier start can still be there when the engine starts the job again, so only `job`
+  /// and `restarts` together name one start.
   std::string job;
   std::uint32_t restarts = 0;  ///< How often the engine has started this job again.
 
