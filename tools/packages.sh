@@ -13,8 +13,9 @@ trainyard_build_packages=(
 # and the shells and the reader of manual pages for which the command has scripts and a page.
 trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-pil python3-zmq git zsh fish mandoc
   iproute2 procps)
-# The engines under which tests/lab starts programs. tools/stages/engines.sh unpacks them, and installs none.
-trainyard_engine_packages=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openmpi-bin)
+# The engines under which tests/lab starts programs. tools/stages/engines.sh unpacks them, and installs none. For
+# `srun --mpi=pmix`, Slurm loads a name of the library that only libpmix-dev contains.
+trainyard_engine_packages=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libpmix-dev openmpi-bin)
 
 # install_missing PACKAGE...: says what is missing and installs it, as root or with sudo.
 install_missing() {

@@ -5,6 +5,7 @@ Debian packages: slurmctld, slurmd, slurm-client, slurm-wlm-basic-plugins and mu
 the daemons of the machine, if there are any, are not touched.
 """
 import os
+import pathlib
 import shutil
 import time
 
@@ -44,6 +45,12 @@ def missing():
     """Why Slurm cannot run in a lab here, or an empty text."""
     absent = [name for name in ("munged", "slurmctld", "slurmd", "slurmstepd", "srun") if not program(name)]
     return f"Slurm is not installed: {', '.join(absent)}" if absent else laboratory.missing()
+
+
+def kinds_of_mpi():
+    """The values of `srun --mpi` that work here."""
+    has_pmix = any(pathlib.Path("/usr/lib").glob("*/pmix2/lib/libpmix.so"))  # In Debian's libpmix-dev only.
+    return ("none", "pmi2", "pmix") if has_pmix else ("none", "pmi2")
 
 
 class Slurm:

@@ -33,7 +33,7 @@ class SlurmTest(unittest.TestCase):
         return one
 
     def test_every_task_knows_its_host_whatever_the_kind_of_mpi(self):
-        for kind in ("none", "pmi2"):
+        for kind in slurm.kinds_of_mpi():
             found = self.srun("--nodes=3", f"--mpi={kind}")
             names = "h1, h2, h3"
             self.assertEqual(found.table(*WHERE), [(host, names, ONE) for host in of(3, 0, 1, 2)], kind)
