@@ -96,6 +96,7 @@ class Attacker {
   void pass_records(int from, int to) {
     Blob greeting(kFromConnecting);
     streams::Hello hello;
+    bool cut = false;
     bool goes_on = read_whole(from, greeting.data(), sizeof hello) && write_whole(to, greeting.data(), sizeof hello) &&
                    read_whole(from, greeting.data() + sizeof hello, sizeof(streams::Confirmation)) &&
                    write_whole(to, greeting.data() + sizeof hello, sizeof(streams::Confirmation));
@@ -107,10 +108,16 @@ class Attacker {
       std::memcpy(record.data(), &length, sizeof length);
       if (!read_whole(from, record.data() + sizeof length, record.size() - sizeof length)) break;
       const std::optional<Blob> instead = attack_(hello.route.stream, number, record);
+      cut = !instead;
       goes_on = instead && write_whole(to, instead->data(), instead->size());
     }
-    ::shutdown(to, SHUT_RDWR);
-    ::shutdown(from, SHUT_RDWR);
+    end(from, to, cut);
+  }
+
+  // Each direction ends by itself, as on a network, unless the attacker cuts the connection.
+  static void end(int from, int to, bool cut) {
+    ::shutdown(from, cut ? SHUT_RDWR : SHUT_RD);
+    ::shutdown(to, cut ? SHUT_RDWR : SHUT_WR);
   }
 
   static void pass(int from, int to) {
@@ -121,8 +128,7 @@ class Attacker {
       const auto got = ::recv(from, bytes, sizeof bytes, 0);
       if (got <= 0 || !write_whole(to, bytes, static_cast<std::size_t>(got))) break;
     }
-    ::shutdown(from, SHUT_RDWR);
-    ::shutdown(to, SHUT_RDWR);
+    end(from, to, false);
   }
 
   const std::string endpoint_;

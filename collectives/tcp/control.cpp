@@ -226,10 +226,16 @@ void Control::take(std::uint32_t member, std::uint64_t number) {
 }
 
 // A member says goodbye before it closes its streams, but what it has sent before may arrive later on other streams.
-Presence Control::presence(std::uint32_t member) const {
+// The streams of a member that fails end in any order, too. So the control stream is given time to say why.
+Presence Control::presence(std::uint32_t member) {
   const Link& link = links_.with(member);
-  if (peers_[member].left) return link.data_ended() ? Presence::kLeft : Presence::kHere;
-  return link.control->connection().closed() || link.data_broken() ? Presence::kLost : Presence::kHere;
+  Peer& peer = peers_[member];
+  if (peer.left) return link.data_ended() ? Presence::kLeft : Presence::kHere;
+  if (link.control->connection().closed()) return Presence::kLost;
+  if (!link.data_broken()) return Presence::kHere;
+  const auto now = std::chrono::steady_clock::now();
+  if (!peer.data_broken_since) peer.data_broken_since = now;
+  return now - *peer.data_broken_since < kLastWords ? Presence::kHere : Presence::kLost;
 }
 
 std::uint64_t Control::signs(std::uint32_t member) const {

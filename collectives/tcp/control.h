@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -116,7 +117,7 @@ class Control {
 
   // Who is there.
 
-  collectives::Presence presence(std::uint32_t member) const;
+  collectives::Presence presence(std::uint32_t member);
   /// Returns a number that changes whenever the member moves anything but signs of life.
   std::uint64_t signs(std::uint32_t member) const;
   void answer_with(const collectives::Answer& answer) { answer_ = answer; }
@@ -145,6 +146,7 @@ class Control {
     collectives::Answer answer;
     bool left = false;
     bool broken = false;
+    std::optional<std::chrono::steady_clock::time_point> data_broken_since;
   };
 
   void send(std::uint32_t member, FrameHead head, Bytes body = {});

@@ -2,8 +2,10 @@
 #include "collectives/tcp/links.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,6 +60,15 @@ streams::Binding binding_of(const CollectiveContext& context, const std::string&
   return streams::binding_of(std::array<std::string_view, 4>{"collective tcp", context.name, ranks, settings});
 }
 
+/// Discards what has arrived on a socket. Returns true if something had, and more may come.
+bool discard(int fd) {
+  std::array<char, 16384> bytes;
+  for (bool any = false;; any = true) {
+    const ssize_t got = ::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got <= 0) return any && got < 0 && errno == EAGAIN;
+  }
+}
+
 }  // namespace
 
 bool are_neighbours(std::uint32_t a, std::uint32_t b, std::uint32_t size) {
@@ -91,7 +102,24 @@ Links::Links(const CollectiveContext& context, std::uint32_t own, const Settings
   watch();
 }
 
-Links::~Links() = default;
+// If a socket is closed while something is unread, the other side may lose what it was sent last. That would be the
+// failure because of which the streams are closed.
+Links::~Links() {
+  std::vector<pollfd> unread;
+  for (const Link& link : links_) {
+    if (!link.control) continue;
+    const int fd = link.control->connection().fd();
+    ::shutdown(fd, SHUT_WR);
+    if (discard(fd)) unread.push_back({fd, POLLIN, 0});
+  }
+  const auto end = std::chrono::steady_clock::now() + kLastWords;
+  const auto left = [&] {
+    return std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+  };
+  while (!unread.empty() && left() > 0 && ::poll(unread.data(), unread.size(), static_cast<int>(left())) > 0) {
+    std::erase_if(unread, [](const pollfd& each) { return each.revents != 0 && !discard(each.fd); });
+  }
+}
 
 void Links::connect(const CollectiveContext& context, const Settings& settings, const PairSecrets& secrets,
                     const Limits& limits) {

@@ -13,6 +13,10 @@
 
 namespace trainyard::tcp {
 
+/// How long a member that fails has at most to tell the others why: it waits before it closes its streams, and they
+/// wait before they believe that it is gone.
+inline constexpr std::chrono::milliseconds kLastWords{500};
+
 /// The streams between this member and one other member.
 struct Link {
   std::unique_ptr<streams::FrameStream> control;             ///< What members tell each other, and small operations.

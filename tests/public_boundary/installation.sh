@@ -29,5 +29,6 @@ build_project() {
     cmake --build "$1/build" --parallel "$jobs"; } >"$1.log" 2>&1 || { tail -n 60 "$1.log"; fail "$1 does not build"; }
 }
 
-layers="trainyard::messages trainyard::checkpoints trainyard::core trainyard::collectives trainyard::datasets trainyard::transforms trainyard::testing"
+layers="trainyard::messages trainyard::checkpoints trainyard::core trainyard::collectives trainyard::datasets trainyard::transforms
+  trainyard::environments trainyard::testing"
 if $with_torch; then layers="$layers trainyard::tensors trainyard::accelerators trainyard::models trainyard::strategies"; fi
