@@ -127,8 +127,8 @@ Code code_of(const Function& function) {
   return Code::kInternal;
 }
 
-/// As an accelerator host and an optimizer in processes of their own: in every step the first writes to the beginning of
-/// the block, and the second copies that to the place of the step. Neither host waits within a step.
+/// As an accelerator host and an optimizer in processes of their own: in every step the first writes to the beginning
+/// of the block, and the second copies that to the place of the step. Neither host waits within a step.
 TEST(TwoProcessesTest, TwoDevicesWorkOnOneBlockInTurn) {
   SecondProcess second([](const Pipe& pipe) {
     TestDevice device;
