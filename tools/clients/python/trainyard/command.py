@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import sys
 from typing import Any, Optional, Sequence
 
@@ -66,7 +67,8 @@ def main(words: Optional[Sequence[str]] = None) -> None:
     except TrainyardError as error:
         sys.exit(f"trainyard: {error}")
     except BrokenPipeError:
-        sys.stderr.close()  # Otherwise Python complains once more when it flushes the output.
+        # What is still to be written goes nowhere. Otherwise Python would fail once more when it flushes the output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
