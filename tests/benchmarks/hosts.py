@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -120,6 +121,7 @@ def main():
     parser.add_argument("--streams", type=int, default=2, help="of the collective tcp")
     parser.add_argument("--record-bytes", type=int, default=256 << 10, help="of the collective tcp")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # The namespaces are removed.
     with namespaces(arguments.namespaces) as places:
         bench = Bench(arguments, places)
         link = "veth" if arguments.namespaces else "loopback"
