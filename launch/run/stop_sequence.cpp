@@ -18,7 +18,8 @@ constexpr milliseconds kPatienceAfterFailure{2'000};
 /// How long a run that has failed may stand still before it is clear that it cannot stop in order.
 constexpr milliseconds kPatienceToRescue{5'000};
 
-/// The time for a process to end after all its components have been finalized.
+/// The least time for a process to end after all its components have been finalized. A plan that allows more for each
+/// step of the stop allows it for this one, too.
 constexpr milliseconds kPatienceForExit{10'000};
 
 }  // namespace
@@ -157,7 +158,7 @@ void StopSequence::end_processes() {
   for (const auto& child : run_.crew.children()) {
     if (!ends_by_itself(*child)) child->end(run_.options.rung);
   }
-  set_deadline(kPatienceForExit, [this] {
+  set_deadline(std::max(kPatienceForExit, run_.plan.stop_timeout), [this] {
     for (const auto& child : run_.crew.children()) {
       if (ends_by_itself(*child) && child->running()) {
         links_.failed(fmt::format("process '{}' has finalized its components and does not end", child->name()));

@@ -45,8 +45,7 @@ class Tally(trainyard.Component):
                         raise trainyard.TrainyardError(f"tensor of tick {older} was changed while it was kept")
         if number == self.fail_at:
             {}["no such key"]
-        if number == self.die_at and not os.path.exists("died"):
-            open("died", "w").close()
+        if number == self.die_at:
             os.kill(os.getpid(), signal.SIGKILL)
         while number == self.hang_at:
             time.sleep(1)
