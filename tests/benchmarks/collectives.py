@@ -47,6 +47,7 @@ def gloo_rank(rank, ranks, size, rounds, folder):
     torch.distributed.barrier()
     if rank == 0:
         print(json.dumps({"name": "all_reduce", "median_ns": statistics.median(samples), "best_ns": min(samples)}))
+    torch.distributed.destroy_process_group()
 
 
 class Bench:
