@@ -28,7 +28,7 @@ struct Settings {
   std::string interface;
   streams::Ports ports;
   std::uint32_t streams = 2;
-  std::size_t record_bytes = 256 << 10;
+  std::size_t record_bytes = 512 << 10;
   std::size_t small_bytes = 16 << 10;
   Order order = Order::kRanks;
   bool encrypt = true;

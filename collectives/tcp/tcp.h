@@ -38,7 +38,7 @@ class Tcp final : public Collective {
       *this, "ports", "any",
       "TCP ports at which ranks accept connections, such as \"20000-20100\"; any: whatever is free"};
   Parameter<std::int64_t> streams_{*this, "streams", 2, "streams for bulk data between neighbours", between(1, 16)};
-  Parameter<std::int64_t> record_bytes_{*this, "record_bytes", 256 << 10,
+  Parameter<std::int64_t> record_bytes_{*this, "record_bytes", 512 << 10,
                                         "largest piece that is encrypted and sent at a time",
                                         between(4 << 10, 16 << 20) | in_unit("bytes")};
   Parameter<std::int64_t> small_bytes_{*this, "small_bytes", 16 << 10,

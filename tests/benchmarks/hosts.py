@@ -119,7 +119,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=10, help="all_reduces of 105 MB in a run")
     parser.add_argument("--namespaces", action="store_true", help="a network namespace for each process (needs root)")
     parser.add_argument("--streams", type=int, default=2, help="of the collective tcp")
-    parser.add_argument("--record-bytes", type=int, default=256 << 10, help="of the collective tcp")
+    parser.add_argument("--record-bytes", type=int, default=512 << 10, help="of the collective tcp")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # The namespaces are removed.
     with namespaces(arguments.namespaces) as places:
