@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +18,7 @@
 #include "messages/error.h"
 #include "messages/nearest.h"
 #include "viewer/questions.h"
+#include "viewer/quiet_thread.h"
 #include "viewer/webhook.h"
 
 namespace trainyard::viewer {
@@ -79,11 +79,7 @@ class Viewer::Impl {
   void start() {
     if (!settings_.runs_directory.empty()) look_for_runs();
     server_.start();
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    ticker_ = std::thread([this] { tick(); });
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    ticker_ = quiet_thread([this] { tick(); });
   }
 
   Library& library() { return library_; }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include <utility>
 
 #include "messages/error.h"
+#include "viewer/quiet_thread.h"
 
 namespace trainyard::viewer {
 namespace {
@@ -94,11 +94,7 @@ Webhook::Webhook(const std::string& url) {
   host_ = parts[1];
   port_ = parts[2].matched ? parts[2].str() : "80";
   path_ = parts[3].matched ? parts[3].str() : "/";
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { work(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = quiet_thread([this] { work(); });
 }
 
 Webhook::~Webhook() {

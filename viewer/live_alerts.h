@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "viewer/book.h"
+#include "viewer/rules.h"
+#include "visitors/run_observer.h"
+
+namespace trainyard::viewer {
+
+/// Tells somebody of an alert of a run.
+using OnAlert = std::function<void(const Identity& run, const Alert& alert)>;
+
+/// Raises the alerts of a launch that is followed: enters them into its book, and tells of them.
+class LiveAlerts {
+ public:
+  /// All objects passed by reference must outlive this object.
+  LiveAlerts(const Identity& identity, Book& book, const OnAlert& on_alert);
+
+  void see(const Metrics& metrics);
+  void see(const RankMetrics& metrics);
+  void see(const visitors::Observation& observation);
+  /// For metrics that are older than the follower: their alerts are shown, but nobody is told of them again.
+  void see_past(const Metrics& metrics);
+
+ private:
+  void raise(Alert alert);
+
+  const Identity& identity_;
+  Book& book_;
+  const OnAlert& on_alert_;
+  bool silent_ = false;
+  std::vector<std::unique_ptr<Rule>> rules_;
+};
+
+}  // namespace trainyard::viewer
