@@ -6,6 +6,7 @@
 #   tools/check.sh --fast             # the same without installing anything and without the slow tests
 #   tools/check.sh --stage NAME...    # only these stages, in this order
 #   tools/check.sh --changed REF ...  # clang-tidy looks only at what has changed since the commit REF
+#   TRAINYARD_TORCH=pypi tools/check.sh ...   # with LibTorch 2.11 of PyPI instead of Debian's (tools/libtorch.sh)
 #
 # Stages of every commit:  format spelling layers build libraries tests
 # Heavier ones:            tidy asan tsan fuzz debian12 debian13 package engines
@@ -13,7 +14,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-usage() { sed -n '3,12s/^# \{0,1\}//p' tools/check.sh; }
+usage() { sed -n '3,13s/^# \{0,1\}//p' tools/check.sh; }
 
 . tools/packages.sh
 export TRAINYARD_CHECK_INSTALL=true TRAINYARD_CHECK_SLOW=true TRAINYARD_CHECK_SINCE=""
@@ -29,7 +30,9 @@ while [ $# -gt 0 ]; do
 done
 [ ${#stages[@]} -gt 0 ] || stages=(format spelling layers build libraries tests)
 
-build="${TRAINYARD_BUILD_DIR:-build/check}"
+. tools/libtorch.sh
+choose_torch
+build="${TRAINYARD_BUILD_DIR:-build/check$trainyard_torch_build}"
 # Counted here, because nproc prints 1 if OMP_NUM_THREADS is 1.
 export TRAINYARD_JOBS="${TRAINYARD_JOBS:-$(env -u OMP_NUM_THREADS nproc)}"
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
@@ -76,7 +79,8 @@ stage_layers() {
 stage_build() {
   need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}"
   # Several files at a time where they allow it (tests do not): a build from nothing takes two thirds of the time.
-  configure "$build" -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON -DCMAKE_UNITY_BUILD=ON
+  configure "$build" -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON -DCMAKE_UNITY_BUILD=ON \
+    "${trainyard_torch_options[@]}"
   cmake --build "$build" --parallel "$TRAINYARD_JOBS"
 }
 

@@ -320,7 +320,7 @@ TEST(SharedMemoryTest, WhoIsSilentIsNamedAndNotWhoWaitsForIt) {
                                [&](Collective& group) -> std::string {
                                  Floats data(10);
                                  if (group.rank() == 1) {  // It is silent until the others have said so.
-                                   while (told < 2) std::this_thread::yield();
+                                   for (int seen = 0; seen < 2; seen = told) told.wait(seen);
                                    return "";
                                  }
                                  const auto error = testing::error_of([&] {
@@ -328,11 +328,12 @@ TEST(SharedMemoryTest, WhoIsSilentIsNamedAndNotWhoWaitsForIt) {
                                    if (group.rank() == 0) group.barrier().wait();
                                  });
                                  ++told;
+                                 told.notify_all();
                                  return error.second;
                                },
-                               {.timeout = std::chrono::milliseconds(300)});
+                               {.timeout = std::chrono::milliseconds(1500)});  // Enough for the others to come.
   EXPECT_THAT(said[0], HasSubstr("rank 1 "));
-  EXPECT_THAT(said[0], HasSubstr(" 0.3 s"));
+  EXPECT_THAT(said[0], HasSubstr(" 1.5 s"));
   // Whoever waits too long first says which of its calls was waiting, so the two texts may differ.
   EXPECT_THAT(said[2], HasSubstr("rank 1 "));
 }
