@@ -19,11 +19,11 @@ constexpr std::uint64_t kLastPing = std::numeric_limits<std::uint64_t>::max();
 bool TcpAgreement::announce(const collectives::Operation& operation) {
   for (std::uint32_t member = 0; member < control_.size(); ++member) {
     if (member == control_.own()) continue;
-    if (!control_.may_ask(member, operation.order, direct_.share_for(member, operation).size())) return false;
+    if (!control_.with(member).may_ask(operation.order, direct_.share_for(member, operation).size())) return false;
   }
   for (std::uint32_t member = 0; member < control_.size(); ++member) {
     if (member == control_.own()) continue;
-    control_.ask(member, operation.order, operation.request, direct_.share_for(member, operation));
+    control_.with(member).ask(operation.order, operation.request, direct_.share_for(member, operation));
   }
   return true;
 }

@@ -20,7 +20,7 @@ class TcpAgreement final : public collectives::Agreement {
 
   bool announce(const collectives::Operation& operation) override;
   const Request* request_of(std::uint32_t member, const collectives::Operation& operation) const override {
-    return control_.asked(member).request(operation.order);
+    return control_.with(member).asked().request(operation.order);
   }
   void finished(const collectives::Operation& operation) override { control_.finish(operation.order); }
   void tell(const collectives::Failure& failure) override { control_.tell(failure); }
@@ -41,12 +41,12 @@ class TcpAttendance final : public collectives::Attendance {
  public:
   explicit TcpAttendance(Control& control) : control_(control) {}
 
-  collectives::Presence presence(std::uint32_t member) override { return control_.presence(member); }
-  std::uint64_t signs(std::uint32_t member) const override { return control_.signs(member); }
+  collectives::Presence presence(std::uint32_t member) override { return control_.with(member).life().presence(); }
+  std::uint64_t signs(std::uint32_t member) const override { return control_.with(member).life().signs(); }
   void show(const collectives::Answer& answer) override { control_.answer_with(answer); }
   void probe() override { control_.ping(++probes_); }
   std::optional<collectives::Answer> answer(std::uint32_t member) const override {
-    return control_.answer_to(probes_, member);
+    return control_.with(member).life().answer_to(probes_);
   }
 
  private:

@@ -32,7 +32,7 @@ class Direct::Transfer final : public collectives::Transfer {
  private:
   std::uint32_t own() const { return direct_.control_.own(); }
   std::uint32_t size() const { return direct_.control_.size(); }
-  Bytes from(std::uint32_t member) const { return direct_.control_.asked(member).body(operation_.order); }
+  Bytes from(std::uint32_t member) const { return direct_.control_.with(member).asked().body(operation_.order); }
 
   /// The elements of a reduction that this member computes.
   std::span<std::byte> piece() const {

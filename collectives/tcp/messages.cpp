@@ -13,44 +13,42 @@ using collectives::Operation;
 using collectives::OperationKind;
 using collectives::Progress;
 
-bool is_small(const Operation& operation) { return operation.bytes() <= Control::kSmallMessageBytes; }
+bool is_small(const Operation& operation) { return operation.bytes() <= Mailbox::kSmallBytes; }
 
 class Send final : public collectives::Transfer {
  public:
-  Send(Control& control, const Operation& operation)
-      : control_(control), operation_(operation), unsent_(operation.whole()) {}
+  Send(Mailbox& mailbox, const Operation& operation)
+      : mailbox_(mailbox), operation_(operation), unsent_(operation.whole()) {}
 
   Progress advance(Effort) override {
     const bool begins = !offered_;
     if (begins && !offer()) return Progress::kNothing;
     if (is_small(operation_)) return Progress::kFinished;
     const std::size_t before = unsent_.size();
-    if (control_.is_wanted(to(), operation_.order)) send_chunks();
+    if (mailbox_.is_wanted(operation_.order)) send_chunks();
     if (unsent_.empty()) return Progress::kFinished;
     return begins || unsent_.size() < before ? Progress::kSome : Progress::kNothing;
   }
 
-  std::optional<std::vector<std::uint32_t>> missing() const override { return {{to()}}; }
+  std::optional<std::vector<std::uint32_t>> missing() const override { return {{operation_.request.member}}; }
 
  private:
-  std::uint32_t to() const { return operation_.request.member; }
-
   bool offer() {
     const Bytes body = is_small(operation_) ? unsent_ : Bytes{};
-    if (!control_.may_offer(to(), operation_.order, body.size())) return false;
-    control_.offer(to(), operation_.order, operation_.request, body);
+    if (!mailbox_.may_offer(operation_.order, body.size())) return false;
+    mailbox_.offer(operation_.order, operation_.request, body);
     return offered_ = true;
   }
 
   void send_chunks() {
     while (!unsent_.empty()) {
-      const std::size_t sent = control_.send_chunk(to(), operation_.order, unsent_);
+      const std::size_t sent = mailbox_.send_chunk(operation_.order, unsent_);
       if (sent == 0) return;
       unsent_ = unsent_.subspan(sent);
     }
   }
 
-  Control& control_;
+  Mailbox& mailbox_;
   const Operation& operation_;
   Bytes unsent_;
   bool offered_ = false;
@@ -60,29 +58,30 @@ class Receive final : public collectives::Transfer {
  public:
   Receive(Control& control, const Operation& operation) : control_(control), operation_(operation) {}
   ~Receive() override {
-    if (wanted_) control_.stop_wanting(from());
+    if (wanted_) mailbox().stop_wanting();
   }
 
   Progress advance(Effort) override {
     if (!wanted_) {
-      const Request* offered = control_.offered(from()).request(operation_.order);
+      const Request* offered = mailbox().offered().request(operation_.order);
       if (offered == nullptr) return Progress::kNothing;
       collectives::check_message(*offered, operation_.request, control_.ranks()[from()],
                                  control_.ranks()[control_.own()]);
       if (is_small(operation_)) return copy();
-      wanted_ = control_.want(from(), operation_.order, operation_.whole());
+      wanted_ = mailbox().want(operation_.order, operation_.whole());
       return wanted_ ? Progress::kSome : Progress::kNothing;
     }
-    return control_.have_all(from()) ? finish() : Progress::kNothing;
+    return mailbox().have_all() ? finish() : Progress::kNothing;
   }
 
   std::optional<std::vector<std::uint32_t>> missing() const override { return {{from()}}; }
 
  private:
   std::uint32_t from() const { return operation_.request.member; }
+  Mailbox& mailbox() const { return control_.with(from()).mailbox(); }
 
   Progress copy() {
-    const Bytes body = control_.offered(from()).body(operation_.order);
+    const Bytes body = mailbox().offered().body(operation_.order);
     if (body.size() != operation_.bytes()) {
       throw Error(Code::kCorrupt, "{} bytes came from rank {} where {} were expected", body.size(),
                   control_.ranks()[from()], operation_.bytes());
@@ -94,7 +93,7 @@ class Receive final : public collectives::Transfer {
   // The next message may begin before this object is destroyed.
   Progress finish() {
     wanted_ = false;
-    control_.take(from(), operation_.order);
+    mailbox().take(operation_.order);
     return Progress::kFinished;
   }
 
@@ -106,7 +105,8 @@ class Receive final : public collectives::Transfer {
 }  // namespace
 
 std::unique_ptr<collectives::Transfer> TcpMessages::begin(const Operation& operation) {
-  if (operation.request.kind == OperationKind::kSend) return std::make_unique<Send>(control_, operation);
+  if (operation.request.kind == OperationKind::kSend)
+    return std::make_unique<Send>(control_.with(operation.request.member).mailbox(), operation);
   return std::make_unique<Receive>(control_, operation);
 }
 
