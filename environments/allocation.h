@@ -19,9 +19,11 @@ struct MeetingPlace {
 
 /// How an engine tells its processes that they must stop.
 struct StopNotice {
-  /// Each of these signals means: save a checkpoint and end. Some engines, such as Slurm, send them to every process
-  /// that this process has started, too.
+  /// Each of these signals means: save a checkpoint and end.
   std::vector<int> signals;
+  /// True if the engine sends them to every process that this process has started, too. The launcher then protects the
+  /// processes of the run, because it alone decides when they end.
+  bool to_all_processes = false;
   /// How long after the signal the engine kills the processes by default; empty if it is unknown.
   std::optional<std::chrono::seconds> grace;
   /// When the engine ends the job, for instance because its time limit is over; empty if it is unknown.

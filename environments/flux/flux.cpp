@@ -41,6 +41,7 @@ Allocation Flux::allocation(const ProcessFacts& facts) const {
   allocation.job = variables.text("FLUX_JOB_ID");
   // SIGTERM is for `flux cancel`; `--signal` asks for one before the time limit, SIGUSR1 by default.
   allocation.stop.signals = {SIGTERM, SIGUSR1, SIGALRM};
+  allocation.stop.to_all_processes = true;
   return allocation;
 }
 

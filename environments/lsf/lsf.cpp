@@ -60,6 +60,7 @@ Allocation Lsf::allocation(const ProcessFacts& facts) const {
   // LSF sends SIGUSR2 when the run limit of the queue is over, and kills the job ten minutes later; bkill sends SIGINT
   // and SIGTERM. `bsub -wa` can ask for another signal earlier.
   allocation.stop.signals = {SIGUSR2, SIGINT, SIGTERM};
+  allocation.stop.to_all_processes = true;
   allocation.requeue = {"brequeue", allocation.job};
   return allocation;
 }

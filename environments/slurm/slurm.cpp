@@ -100,6 +100,7 @@ Allocation Slurm::allocation(const ProcessFacts& facts) const {
   // SIGTERM is for the time limit and for scancel; `--signal` asks for another one earlier. KillWait is 30 s unless
   // the administrator has changed it.
   allocation.stop.signals = {SIGTERM, SIGUSR1, SIGUSR2};
+  allocation.stop.to_all_processes = true;
   allocation.stop.grace = std::chrono::seconds(30);
   if (const auto end = variables.number("SLURM_JOB_END_TIME", 1, 0xffffffff)) {
     allocation.stop.end = std::chrono::system_clock::from_time_t(static_cast<std::time_t>(*end));

@@ -68,6 +68,7 @@ TEST(SlurmTest, ATaskOfSrunKnowsItsHostAndWhereTheHostsMeet) {
   EXPECT_THAT(allocation.meeting->ports, ElementsAre(17001, 17002, 17003, 17004));
   EXPECT_THAT(allocation.requeue, ElementsAre("scontrol", "requeue", "12"));
   EXPECT_THAT(allocation.stop.signals, Contains(SIGTERM));
+  EXPECT_TRUE(allocation.stop.to_all_processes);
   EXPECT_EQ(allocation.restarts, 0u);
   EXPECT_FALSE(allocation.devices);
 }

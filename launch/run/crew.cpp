@@ -2,6 +2,7 @@
 #include "launch/run/crew.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,9 +54,12 @@ SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
   options.environment["TRAINYARD_RUN_DIRECTORY"] = options_.run_directory;
   options.command = child.planned().command;
   options.cpus = child.planned().cpus;
+  options.ignored_signals = options_.engine_signals;
   if (!child.has_components()) {
     // A program has no plan to read its parameters from.
     options.environment["TRAINYARD_PARAMETERS"] = child.planned().parameters;
+    // SIGTERM asks a program to end, and it may have no other way to end in order.
+    std::erase(options.ignored_signals, SIGTERM);
     return options;
   }
   let_waiting_threads_sleep(options.environment);

@@ -26,6 +26,8 @@ struct CrewOptions {
   /// A program and its arguments under which `wrapped_process` is started; empty = none.
   std::vector<std::string> wrapper;
   std::string wrapped_process;
+  /// Signals that the engine sends to all processes of the run, and to which only the launcher may react.
+  std::vector<int> engine_signals;
 };
 
 /// The processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides

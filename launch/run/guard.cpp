@@ -28,8 +28,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The signals by which a user or a session ends the process that it started.
-constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP};
+/// The signals by which a user, a session or an engine ends the process that it started.
+constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 constexpr int kInterrupted = 130;  ///< The code that shells report for a program that Ctrl-C has ended.
 
 // The words of the notes, which the launcher writes one a line.

@@ -47,9 +47,9 @@ class GuardLink {
 /// Runs `launcher` in a child process, while the calling process becomes its guard. Even if one of the two is killed
 /// with SIGKILL, no process and no run directory is left behind:
 ///
-/// - The guard is the process that the user sees. It passes SIGINT, SIGTERM and SIGHUP on to the launcher. The launcher
-/// receives each signal only once, because it has its own process group, which signals from the terminal do not reach.
-/// When the launcher has ended, the guard returns its exit code.
+/// - The guard is the process that the user sees. It passes SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 on to the
+/// launcher. The launcher receives each signal only once, because it has its own process group, which signals from the
+/// terminal do not reach. When the launcher has ended, the guard returns its exit code.
 ///
 /// - On SIGTSTP, which Ctrl-Z sends, the guard stops the launcher and all its descendants, and then itself. When the
 /// guard is continued, for instance by `fg`, it continues all of these processes.
@@ -59,8 +59,8 @@ class GuardLink {
 ///
 /// - If the launcher is killed, its children become children of the guard, because the guard is a sub-reaper. The guard
 /// kills them all, removes the run directory and the lock file, prints a message, and returns 1. After will_exit(), it
-/// prints nothing and returns that code. If the launcher was ended by SIGINT, SIGTERM or SIGHUP, the guard prints
-/// nothing and returns 130.
+/// prints nothing and returns that code. If the launcher was ended by a signal that the guard passes on, the guard
+/// prints nothing and returns 130.
 ///
 /// - If the guard is killed, the launcher detects this by the end of a pipe. It kills its own children and removes the
 /// run directory.

@@ -56,7 +56,7 @@ RunContext::RunContext(const Plan& plan_in, const LaunchOptions& options_in, con
               }),
       crew(loop, console, plan,
            {options.process_program, control.endpoint(), directory.run(), directory.path(), keys.text(),
-            plan.flush_denormals, options.wrapper, options.wrapped_process},
+            plan.flush_denormals, options.wrapper, options.wrapped_process, options.engine_signals},
            std::move(reports)),
       barrier(processes_with_components(plan)),
       states(plan.components.size(), State::kUnconfigured) {

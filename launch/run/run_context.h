@@ -39,6 +39,8 @@ struct LaunchOptions {
   /// A program and its arguments under which `wrapped_process` is started, such as a profiler; empty = none.
   std::vector<std::string> wrapper;
   std::string wrapped_process;
+  /// Signals that the engine sends to all processes of the run, and to which only the launcher may react.
+  std::vector<int> engine_signals;
   /// Signals that arrive within this time count as one request to stop.
   std::chrono::milliseconds same_request{250};
   /// How long the run may wait for a process that a signal has stopped.

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <sstream>
 
 #include "messages/error.h"
@@ -32,6 +33,7 @@ struct Prepared {
   std::vector<char*> arguments_pointers;
   std::vector<char*> environment_pointers;
   const char* directory = nullptr;
+  std::span<const int> ignored_signals;
   bool pinned = false;
   cpu_set_t cpus;
   pid_t parent = 0;
@@ -73,12 +75,13 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
 }
 
 /// Handlers are reset by exec, but ignored and blocked signals are inherited, and the launcher has both.
-void reset_signals() {
+void reset_signals(std::span<const int> ignored) {
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
   // A process group in the background that draws on a terminal with `stty tostop` would be stopped for it.
   ::signal(SIGTTOU, SIG_IGN);
+  for (const int signal : ignored) ::signal(signal, SIG_IGN);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -91,7 +94,7 @@ void reset_signals() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The death signal is sent only if the parent dies from now on, not if it is dead already.
   if (::getppid() != prepared.parent) ::_exit(127);  // The launcher died before the line above took hold.
-  reset_signals();
+  reset_signals(prepared.ignored_signals);
   if (prepared.pinned && ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus) != 0) give_up(prepared);
   if (prepared.directory != nullptr && ::chdir(prepared.directory) != 0) give_up(prepared);
   if (::dup2(prepared.in, 0) < 0 || ::dup2(prepared.out, 1) < 0 || ::dup2(prepared.err, 2) < 0) give_up(prepared);
@@ -115,6 +118,7 @@ void prepare(Prepared& prepared, const SpawnOptions& options) {
   prepared.arguments_pointers = pointers(options.command);
   prepared.environment_pointers = pointers(prepared.environment);
   if (!options.directory.empty()) prepared.directory = options.directory.c_str();
+  prepared.ignored_signals = options.ignored_signals;
   prepared.pinned = !options.cpus.empty();
   CPU_ZERO(&prepared.cpus);
   for (const std::uint32_t cpu : options.cpus) {

@@ -19,6 +19,8 @@ struct SpawnOptions {
   std::string directory;                           ///< The working directory; if empty, this process's own.
   std::string input;                               ///< The content of its stdin, at most 4096 bytes.
   std::vector<std::uint32_t> cpus;                 ///< The process is pinned to these CPUs; empty if it is not pinned.
+  /// Signals that the process ignores, unless it installs a handler of its own.
+  std::vector<int> ignored_signals;
 };
 
 /// A process started by spawn(). The caller must reap it.
@@ -30,8 +32,9 @@ struct Spawned {
 
 /// Starts a process. The process has its own process group, so that Ctrl-C on the terminal does not reach it. The
 /// kernel kills it when the calling thread ends, so spawn() must be called on the main thread. Its signal handling is
-/// the default, except that SIGTTOU is ignored, so that it can always write to the terminal. Its stdin contains
-/// `input`; its stdout and stderr are pipes. Throws kNotFound or kIo, with the program and the reason.
+/// the default, except that SIGTTOU is ignored, so that it can always write to the terminal, and so are
+/// `ignored_signals`. Its stdin contains `input`; its stdout and stderr are pipes. Throws kNotFound or kIo, with the
+/// program and the reason.
 Spawned spawn(const SpawnOptions& options);
 
 }  // namespace trainyard::launch

@@ -69,6 +69,15 @@ TEST(SpawnTest, GivesAProcessItsOwnGroupAndStandardSignals) {
   EXPECT_EQ(ended.out.substr(0, end), ended.out.substr(end + 1, end)) << ended.out;
 }
 
+TEST(SpawnTest, TheGivenSignalsEndNeitherTheProcessNorWhatItStarts) {
+  SpawnOptions options;
+  options.ignored_signals = {SIGTERM, SIGUSR1};
+  const std::string attempt = "kill -TERM $$; kill -USR1 $$; sh -c 'kill -TERM $$; echo alive'; kill -USR2 $$; echo no";
+  const Ended ended = run_shell(attempt, options);
+  EXPECT_EQ(ended.out, "alive\n");
+  EXPECT_TRUE(ended_by(ended.status, {SIGUSR2})) << ended.status;
+}
+
 TEST(SpawnTest, PinsToTheGivenCpus) {
   SpawnOptions options;
   options.cpus = {0};

@@ -34,7 +34,7 @@ State reported_state(const StateChanged& change) {
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const GuardLink& guard)
-    : blocked_({SIGINT, SIGTERM, SIGHUP, SIGCHLD}),
+    : blocked_({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}),
       run_(plan, options, guard,
            {.ended = [this](ChildProcess& child, int status) { on_end(child, status); },
             .changed = [this](ChildProcess& child, int status) { watch_.on_changed(child, status); }}),
@@ -124,14 +124,15 @@ void Supervisor::on_signal(int signal) {
   }
 }
 
-// A terminal that is closed sends SIGHUP several times, and a tool that ends a command may signal its process and its
-// group: neither is impatience.
+// A terminal that is closed sends SIGHUP several times, an engine sends SIGUSR1 or SIGUSR2 to the guard and to the
+// launcher, and a tool that ends a command may signal its process and its group: none of this is impatience.
 void Supervisor::on_interrupt(int signal) {
   const std::string why = fmt::format("SIG{} came", ::sigabbrev_np(signal));
   const bool again = outcome_.interrupted();
-  if (again && (signal == SIGHUP || run_.loop.now() - interrupted_ < run_.options.same_request)) return;
+  const bool notice = signal == SIGHUP || signal == SIGUSR1 || signal == SIGUSR2;
+  if (again && (notice || run_.loop.now() - interrupted_ < run_.options.same_request)) return;
   // The second interrupt, or the first one while the run is failing anyway, ends all processes at once.
-  if (again || (signal != SIGHUP && run_.progress.stopping() && !outcome_.finished())) {
+  if (again || (!notice && run_.progress.stopping() && !outcome_.finished())) {
     run_.console.say(fmt::format("ending all processes now, because {}{}", why, again ? " again" : ""));
     stop_.force();
     outcome_.interrupt(why);

@@ -22,14 +22,15 @@ namespace trainyard::launch {
 /// It reacts to these events:
 ///
 ///     on a signal           the first signal asks components to stop; the second ends all processes, unless it is
-///                           SIGHUP or arrives together with the first
+///                           SIGHUP, SIGUSR1 or SIGUSR2, or arrives together with the first
 ///     on RunFinished        ends the run normally; only the first RunFinished counts
 ///     on an error           reports it with the process's last lines; lets components save, then ends the run
 ///     on a process's end    restarts the process if its policy allows it; otherwise continues without it, or fails
 ///     on no progress        reports what the run waits for, and fails
 ///
 /// A supervisor must be constructed and run on the main thread, because child processes are killed when the thread that
-/// started them ends. The constructor blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD, and ignores SIGPIPE and SIGTTOU.
+/// started them ends. The constructor blocks SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGCHLD, and ignores SIGPIPE
+/// and SIGTTOU.
 // clang-format on
 class Supervisor {
  public:

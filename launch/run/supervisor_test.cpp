@@ -191,6 +191,22 @@ TEST_F(SupervisorTest, StopsInOrderOnInterruptWhenNoComponentKnowsHowTo) {
   EXPECT_EQ(lines_of(trace_file()).back(), "p0: finalized c0");
 }
 
+TEST_F(SupervisorTest, StopsInOrderWhenAnEngineSignalsAllProcessesSeveralTimes) {
+  LaunchOptions options = with_stop_service();
+  options.engine_signals = {SIGTERM, SIGUSR1, SIGUSR2};
+  options.same_request = std::chrono::milliseconds(0);
+  LaunchedRun run(with_program(fake_plan({trace()}), "helper", {"sleep", "1000"}), options);
+  ASSERT_TRUE(run.reaches("c0", "active"));
+  std::vector<pid_t> all = descendants(run.guard());
+  all.push_back(run.guard());
+  for (int i = 0; i < 3; ++i) {
+    for (const pid_t pid : all) ::kill(pid, SIGUSR1);
+  }
+  EXPECT_EQ(run.exit_code(), 130);
+  EXPECT_EQ(lines_of(trace_file()).back(), "p0: finalized c0");
+  EXPECT_THAT(run.output(), HasSubstr("stopping, because SIGUSR1 came"));
+}
+
 TEST_F(SupervisorTest, EndsAllProcessesAtOnceOnTheSecondInterrupt) {
   Plan plan = fake_plan({trace(R"("hang": "stop")")});
   plan.stop_timeout = std::chrono::minutes(10);

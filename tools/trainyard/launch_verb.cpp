@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -24,12 +26,17 @@ constexpr const char* kLaunchFooter =
     "Ctrl-C stops the run in order, with a checkpoint; a second one ends all\n"
     "processes at once.";
 
-/// Takes notice of what has started this launch, before any process of the run starts.
-void meet_engine(const launch::Plan& plan) {
+/// Takes notice of what has started this launch, before any process of the run starts. Returns the signals with which
+/// the engine tells all processes to stop; SIGINT is left to the terminal and to the launcher.
+std::vector<int> meet_engine(const launch::Plan& plan) {
   core::PluginLoader loader(core::PluginLoader::default_directories());
   const launch::Engine engine = launch::find_engine(loader, plan.environment, environments::facts_of_this_process());
   launch::refuse_several_launches(engine);
   launch::forget_variables(engine);
+  if (!engine.allocation.stop.to_all_processes) return {};
+  std::vector<int> signals = engine.allocation.stop.signals;
+  std::erase(signals, SIGINT);
+  return signals;
 }
 
 /// Returns the process of the component. If it exists for each rank, returns that of rank 0.
@@ -48,9 +55,9 @@ int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, c
   // This loads no plugin into the process, so the launcher stays small and no plugin can crash it. Environments are the
   // only plugins that the launcher loads.
   launch::Plan plan = plan_from(arguments, *catalogue);
-  meet_engine(plan);
-  if (!choices.name.empty()) plan.run = choices.name;
   launch::LaunchOptions options;
+  options.engine_signals = meet_engine(plan);
+  if (!choices.name.empty()) plan.run = choices.name;
   options.process_program = launch::find_process_program();
   options.plugin_path = core::PluginLoader::default_directories();
   options.versions = installed_versions();
