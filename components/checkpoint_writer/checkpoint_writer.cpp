@@ -97,8 +97,7 @@ void CheckpointWriter::begin_run() {
   } else {
     store_->describe(arena->model, "", {});
   }
-  std::optional<Resumed> resumed;
-  if (!resume_->empty()) resumed = restore();
+  std::optional<Resumed> resumed = restore();
   // This comes before the first write and still on this thread, because the writer has nothing to do yet.
   if (*existing_ == Existing::kReplace || continues_here(start_.path)) store_->adopt(start_.step);
   if (!resumed) return start_run();
@@ -134,10 +133,16 @@ bool CheckpointWriter::continues_here(const std::string& path) const {
 }
 
 // This blocks the component's loop, but no component can begin before the run is restored anyway.
-Resumed CheckpointWriter::restore() {
+std::optional<Resumed> CheckpointWriter::restore() {
+  if (resume_->empty()) return std::nullopt;
   const std::string directory = directory_or_default(*directory_, context().output_directory);
+  const std::vector<std::string> candidates = resume_candidates(*resume_, directory);
+  if (candidates.empty()) {
+    log().info("there is no checkpoint in {} yet, so the run starts from the beginning", directory);
+    return std::nullopt;
+  }
   const auto warn = [this](const std::string& text) { log().warn("{}", text); };
-  Resumed resumed = resume_from(resume_candidates(*resume_, directory), *layout_, warn);
+  Resumed resumed = resume_from(candidates, *layout_, warn);
   log().info("resumed from {} at step {}", resumed.path, resumed.run.step);
   start_ = {.resumed = true,
             .path = resumed.path,

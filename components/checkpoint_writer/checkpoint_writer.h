@@ -59,7 +59,7 @@ class CheckpointWriter final : public Component {
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
   // Called when every block of every rank is known. Makes the layout, restores, and announces where the run begins.
   void begin_run();
-  Resumed restore();
+  std::optional<Resumed> restore();
   void give_states_back(Resumed& resumed);
   void start_run();
   bool continues_here(const std::string& path) const;
@@ -86,7 +86,8 @@ class CheckpointWriter final : public Component {
                                   "whether a small (min) or a large (max) value is good"};
   Parameter<std::string> resume_{
       *this, "resume", "",
-      "the checkpoint to resume from: last or best of the directory, or a path; empty = start a new training"};
+      "the checkpoint to resume from: last or best of the directory, or a path; auto = last if there is one; empty = "
+      "start a new training"};
   Parameter<bool> save_optimizer_{*this, "save_optimizer", true, "save the optimizer's state too"};
   Parameter<Existing> existing_{*this, "existing", Existing::kKeep,
                                 "checkpoints of other runs in the directory: leave them alone (keep), refuse to start "

@@ -155,6 +155,7 @@ std::vector<std::string> resume_candidates(const std::string& what, const std::s
   std::error_code ignored;
   std::vector<std::string> candidates;
   // `what` is a pointer in our own directory, one checkpoint, or a directory of another run.
+  if (what == "auto") return pointer_and_before(directory, "last");
   if (what == "last" || what == "best") {
     candidates = pointer_and_before(directory, what);
   } else if (fs::exists(fs::path(what) / checkpoints::kManifestFile, ignored) ||
@@ -164,8 +165,9 @@ std::vector<std::string> resume_candidates(const std::string& what, const std::s
     candidates = pointer_and_before(what, "last");
   }
   if (!candidates.empty()) return candidates;
-  throw Error(Code::kNotFound, "resume = '{}': there is no checkpoint in {}; allowed are '', 'last', 'best' and a path",
-              what, what == "last" || what == "best" ? directory : what);
+  throw Error(Code::kNotFound,
+              "resume = '{}': there is no checkpoint in {}; allowed are '', 'last', 'best', 'auto' and a path", what,
+              what == "last" || what == "best" ? directory : what);
 }
 
 Resumed resume_from(const std::vector<std::string>& candidates, const StateLayout& layout,

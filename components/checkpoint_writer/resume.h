@@ -20,7 +20,8 @@ struct Resumed {
 /// Returns the paths of the checkpoints to try, in this order. If `what` is "last" or "best", these are that checkpoint
 /// of `directory` and then all earlier checkpoints, newest first. If `what` is the path of another directory of
 /// checkpoints, it stands for "last" in that directory. If `what` is the path of a checkpoint, it is the only
-/// candidate. Throws kNotFound if there is no candidate.
+/// candidate. "auto" is the same as "last", except that there need not be a candidate. In all other cases, throws
+/// kNotFound if there is none.
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory);
 
 /// Fills the blocks of `layout` from the first candidate that is complete. Calls `warn` with the reason for every

@@ -108,6 +108,10 @@ TEST_F(ResumeTest, NeverFallsForwardIntoAnotherRun) {
   EXPECT_EQ(resume_candidates("best", directory_.path()), (std::vector<std::string>{step(20), step(10)}));
 }
 
+TEST_F(ResumeTest, AutoIsTheLastOneIfThereIsOne) {
+  EXPECT_EQ(resume_candidates("auto", directory_.path()), resume_candidates("last", directory_.path()));
+}
+
 TEST_F(ResumeTest, ALostPointerIsNoObstacle) {
   fs::remove(directory_ / "last");
   EXPECT_EQ(resume("last").run.step, 30u);
@@ -121,9 +125,10 @@ TEST_F(ResumeTest, APathMeansThisOneAndNoOther) {
 
 TEST_F(ResumeTest, NothingToResumeFromIsSaid) {
   testing::TemporaryDirectory empty;
-  EXPECT_EQ(
-      error_of([&] { resume_candidates("last", empty.path()); }),
-      "resume = 'last': there is no checkpoint in " + empty.path() + "; allowed are '', 'last', 'best' and a path");
+  EXPECT_EQ(error_of([&] { resume_candidates("last", empty.path()); }),
+            "resume = 'last': there is no checkpoint in " + empty.path() +
+                "; allowed are '', 'last', 'best', 'auto' and a path");
+  EXPECT_TRUE(resume_candidates("auto", empty.path()).empty());
 }
 
 TEST_F(ResumeTest, AnotherShapeNamesTheTensorAndBothShapes) {
