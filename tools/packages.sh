@@ -11,7 +11,7 @@ trainyard_build_packages=(
 )
 # Needed for the tests as well: GoogleTest, what the Python tests and the checks use, what makes hosts out of namespaces,
 # and the shells and the reader of manual pages for which the command has scripts and a page.
-trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-pil python3-zmq git zsh fish mandoc
+trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-pil python3-yaml python3-zmq git zsh fish mandoc
   iproute2 procps)
 # The engines under which tests/lab starts programs. tools/stages/engines.sh unpacks them, and installs none. For
 # `srun --mpi=pmix`, Slurm loads a name of the library that only libpmix-dev contains.

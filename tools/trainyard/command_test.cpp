@@ -49,7 +49,8 @@ class CommandTest : public ::testing::Test {
 };
 
 TEST_F(CommandTest, HelpsForEveryVerbWithAnExample) {
-  for (const char* verb : {"launch", "plan", "check", "plugin", "topic", "node", "param", "service", "ckpt"}) {
+  for (const char* verb :
+       {"launch", "plan", "check", "plugin", "topic", "node", "param", "service", "ckpt", "submit"}) {
     EXPECT_EQ(run({verb, "--help"}), kExitOk) << verb;
     EXPECT_THAT(out_, HasSubstr("Example")) << verb;
   }

@@ -10,6 +10,7 @@
 #include "messages/schema.h"
 #include "tools/trainyard/completion.h"
 #include "tools/trainyard/running_parameters.h"
+#include "tools/trainyard/submit/engine.h"
 #include "tools/trainyard/topic_finder.h"
 #include "visitors/registry_client.h"
 #include "visitors/run_info.h"
@@ -125,6 +126,12 @@ Candidates plugin_kinds(const TypedWords&) {
 
 Candidates files(const TypedWords&) { return {{}, true}; }
 
+Candidates engines(const TypedWords&) {
+  Candidates candidates;
+  for (const std::string& name : submit::engine_names()) candidates.words.push_back({name, ""});
+  return candidates;
+}
+
 Candidates launch_files(const TypedWords&) {
   Candidates candidates{{}, true};
   for (const std::string& name : launch::shipped_files()) candidates.words.push_back({name, "comes with Trainyard"});
@@ -146,6 +153,10 @@ const std::map<std::string, std::function<Candidates(const TypedWords&)>> kSourc
     {"plugin NAME", plugins},
     {"KIND", plugin_kinds},
     {"launch FILE", launch_files},
+    {"submit FILE", launch_files},
+    {"--engine", engines},
+    {"--logs", files},
+    {"--key", files},
     {"plan FILE", launch_files},
     {"check FILE", launch_files},
     {"--file", launch_files},

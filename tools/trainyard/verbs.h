@@ -19,6 +19,8 @@ using AddVerb = void (*)(CLI::App& app, Action& chosen);
 
 /// Adds `launch FILE [name=value...]`, which launches a run, waits until the run ends, and returns the run's exit code.
 void add_launch(CLI::App& app, Action& chosen);
+/// Adds `submit FILE --engine ENGINE`, which hands a run over to an engine, such as Slurm.
+void add_submit(CLI::App& app, Action& chosen);
 /// Adds `plan FILE`, which shows what a launch would start, as text or as JSON.
 void add_plan(CLI::App& app, Action& chosen);
 /// Adds `check FILE`, which checks whether the file can be launched on this machine, without showing the plan.

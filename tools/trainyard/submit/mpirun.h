@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tools/trainyard/submit/engine.h"
+
+namespace trainyard::tools::submit {
+
+/// mpirun of Open MPI, which starts the run at once and stays with it. There is no queue.
+class Mpirun final : public Engine {
+ public:
+  std::string text(const Job& job) const override;
+  /// Stays until the run has ended, and returns its exit code.
+  int hand_over(const Job& job) const override;
+};
+
+}  // namespace trainyard::tools::submit

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/trainyard/submit/planned_job.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "environments/allocation.h"
+#include "environments/variable_reader.h"
+#include "launch/file/arguments.h"
+#include "launch/plan/planner.h"
+#include "messages/error.h"
+#include "messages/printable.h"
+#include "tools/trainyard/submit/elsewhere.h"
+
+namespace trainyard::tools::submit {
+namespace {
+
+using launch::Plan;
+using nlohmann::json;
+
+constexpr const char* kCheckpointWriter = "checkpoint_writer";
+
+/// The memory of the hosts is not known.
+Plan plan_elsewhere(const std::string& file, const std::vector<std::string>& arguments, launch::Catalogue& catalogue) {
+  Elsewhere elsewhere(catalogue);
+  try {
+    return launch::make_plan(file, arguments, elsewhere, launch::Machine{.memory_bytes = 0});
+  } catch (const Error& error) {
+    throw Error(Code::kInvalidArgument, "{}", error.what());
+  }
+}
+
+/// The planner has accepted the number.
+std::uint32_t nodes_of(const std::vector<std::string>& arguments) {
+  std::uint32_t nodes = 1;
+  for (const std::string& word : arguments) {
+    const launch::Assignment assignment = launch::parse_assignment(word);
+    if (assignment.name != "nodes" && assignment.name != "topology.nodes") continue;
+    const auto number = environments::parse_number(assignment.text, 1, environments::kMostHosts);
+    if (!number) {
+      throw Error(Code::kInvalidArgument, "nodes is '{}'; allowed: a whole number from 1 to {}",
+                  printable_line(assignment.text), environments::kMostHosts);
+    }
+    nodes = *number;
+  }
+  return nodes;
+}
+
+std::uint32_t ranks_on_each(const Plan& plan, std::uint32_t nodes) {
+  for (const launch::Choice& choice : plan.choices) {
+    if (choice.key == "devices" && choice.given == "-1") {
+      throw Error(Code::kInvalidArgument, "devices is -1, all that there are; an engine must be asked for a number");
+    }
+  }
+  return std::max(1u, plan.world_size / nodes);
+}
+
+/// Returns the name in a parameter that names a plugin: a text, or a table with the key `plugin`.
+std::string plugin_in(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_object() ? value.value("plugin", "") : "";
+}
+
+/// Returns the accelerator of the component, or an empty text if it has none.
+std::string accelerator_of(const ComponentPlan& component, const core::PluginInfo& info) {
+  for (const ParameterInfo& parameter : info.parameters) {
+    if (parameter.rules.plugin_kind != AcceleratorReport::kPluginKind) continue;
+    const json given = json::parse(component.parameters);
+    const json standard = json::parse(parameter.default_json, nullptr, /*allow_exceptions=*/false);
+    return plugin_in(given.contains(parameter.name) ? given[parameter.name] : standard);
+  }
+  return "";
+}
+
+/// Returns the accelerator of the run. A run without one, such as a run that consists only of programs, needs no
+/// device.
+std::string accelerator_of(const Plan& plan, launch::Catalogue& catalogue) {
+  for (const ComponentPlan& component : plan.components) {
+    if (plan.members.contains(component.index)) continue;
+    const std::string name = accelerator_of(component, catalogue.info("component", component.plugin));
+    if (!name.empty()) return name;
+  }
+  return "cpu";
+}
+
+/// The component's name in the launch file is without its namespace.
+std::string path_of_resume(const ComponentPlan& component) {
+  const std::string name = component.name.substr(component.name.rfind('/') + 1);
+  return fmt::format("component.{}.params.resume", name);
+}
+
+/// Decides how a run continues when its job is started again.
+void settle_resume(const Plan& plan, PlannedJob& planned) {
+  if (planned.job.nodes > 1) {
+    planned.notes.push_back(
+        "a run on several hosts cannot continue yet; it starts from the beginning if its job is started again");
+    return;
+  }
+  const auto writer = std::ranges::find(plan.components, kCheckpointWriter, &ComponentPlan::plugin);
+  if (writer == plan.components.end()) {
+    planned.notes.push_back(
+        "the run saves no checkpoints, so it starts from the beginning if its job is started again");
+    return;
+  }
+  const std::string given = json::parse(writer->parameters).value("resume", "");
+  planned.job.continues = true;
+  if (given == "auto" || given == "last") return;
+  if (!given.empty()) {
+    throw Error(
+        Code::kInvalidArgument,
+        "resume is '{}', but a job that is started again must continue from its own newest checkpoint; allowed: "
+        "last, auto, none, or --restarts 0",
+        printable_line(given));
+  }
+  planned.job.resume = path_of_resume(*writer) + "=auto";
+}
+
+void note_automatic_accelerator(const Plan& plan, PlannedJob& planned) {
+  const auto choice = std::ranges::find(plan.choices, "accelerator", &launch::Choice::key);
+  if (choice == plan.choices.end()) return;
+  planned.notes.push_back(
+      fmt::format("the accelerator is left open; the job asks for what {} needs, which is the best of this machine",
+                  choice->chosen));
+}
+
+}  // namespace
+
+PlannedJob plan_job(const std::string& file, const std::vector<std::string>& arguments, launch::Catalogue& catalogue,
+                    bool restarts) {
+  const Plan plan = plan_elsewhere(file, arguments, catalogue);
+  PlannedJob planned;
+  planned.job.file = file;
+  planned.job.arguments = arguments;
+  planned.job.name = plan.run;
+  planned.job.nodes = nodes_of(arguments);
+  planned.job.ranks = ranks_on_each(plan, planned.job.nodes);
+  planned.job.accelerator = accelerator_of(plan, catalogue);
+  note_automatic_accelerator(plan, planned);
+  if (restarts) settle_resume(plan, planned);
+  return planned;
+}
+
+}  // namespace trainyard::tools::submit

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/trainyard/submit/pod.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "messages/error.h"
+#include "messages/printable.h"
+#include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/submit/hand_over.h"
+#include "tools/trainyard/submit/shell_word.h"
+
+namespace trainyard::tools::submit::pod {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kLongestName = 40;
+constexpr int kOnlyOwnerReads = 0400;
+constexpr const char* kKeyVolume = "key";
+
+bool is_label(std::string_view text, std::size_t longest) {
+  const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  return !text.empty() && text.size() <= longest && std::ranges::all_of(text, allowed) && text.front() >= 'a' &&
+         text.back() != '-';
+}
+
+/// Kubernetes replaces $(NAME) in a command by a variable; $$ stands for a dollar sign.
+std::string literal(const std::string& word) {
+  std::string text;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    text += word[i];
+    if (word[i] == '$' && i + 1 < word.size() && (word[i + 1] == '(' || word[i + 1] == '$')) text += '$';
+  }
+  return text;
+}
+
+/// Returns the name by which Kubernetes counts the devices of an accelerator.
+std::string device_resource(const Job& job) {
+  if (!job.device_resource.empty()) return job.device_resource;
+  static const std::map<std::string, std::string> kKnown{{"cuda", "nvidia.com/gpu"}};
+  const auto known = kKnown.find(job.accelerator);
+  if (known != kKnown.end()) return known->second;
+  throw Error(Code::kInvalidArgument,
+              "how Kubernetes counts the devices of the accelerator {} is not known; give --device-resource, such as "
+              "amd.com/gpu",
+              job.accelerator);
+}
+
+/// The names of volumes are numbers, because a claim can occur twice.
+std::string volume_name(std::size_t number) { return fmt::format("volume-{}", number); }
+
+}  // namespace
+
+std::string name_of(const Job& job) {
+  std::string name = job.name;
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c == '_' ? '-' : static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+  });
+  if (is_label(name, kLongestName)) return name;
+  throw Error(
+      Code::kInvalidArgument,
+      "'{}' cannot be the name of a job in Kubernetes; allowed with --name: letters, digits and '-', at most {}, "
+      "beginning with a letter",
+      printable_line(job.name), kLongestName);
+}
+
+std::string secret_of(const Job& job) { return name_of(job) + "-key"; }
+
+Json object_of(const Job& job, const std::string& api_version, const std::string& kind) {
+  Json object{{"apiVersion", api_version}, {"kind", kind}, {"metadata", {{"name", name_of(job)}}}};
+  if (!job.name_space.empty()) object["metadata"]["namespace"] = job.name_space;
+  if (!job.queue.empty()) object["metadata"]["labels"] = {{"kueue.x-k8s.io/queue-name", job.queue}};
+  return object;
+}
+
+Json command_of(const Job& job) {
+  Json words = Json::array();
+  for (const std::string& word : job.command()) words.push_back(literal(word));
+  // No script looks at how often the job was started, so it is the checkpoint writer that looks for checkpoints.
+  if (!job.resume.empty()) words.push_back(literal(job.resume));
+  return words;
+}
+
+Json resources_of(const Job& job) {
+  Json needs{{"cpu", std::to_string(job.cpus)}};
+  if (job.memory_mebibytes) needs["memory"] = fmt::format("{}Mi", *job.memory_mebibytes);
+  if (job.devices() > 0) needs[device_resource(job)] = std::to_string(job.devices());
+  return {{"requests", needs}, {"limits", needs}};
+}
+
+Json key_environment_of(const Job& job) {
+  Json variables = Json::array();
+  if (!job.key.empty()) variables.push_back({{"name", "TRAINYARD_KEY_FILE"}, {"value", kKeyFile}});
+  return variables;
+}
+
+Json volumes_of(const Job& job) {
+  Json volumes = Json::array();
+  for (const Volume& volume : job.volumes) {
+    volumes.push_back(
+        {{"name", volume_name(volumes.size())}, {"persistentVolumeClaim", {{"claimName", volume.claim}}}});
+  }
+  if (!job.key.empty()) {
+    volumes.push_back(
+        {{"name", kKeyVolume}, {"secret", {{"secretName", secret_of(job)}, {"defaultMode", kOnlyOwnerReads}}}});
+  }
+  return volumes;
+}
+
+Json mounts_of(const Job& job) {
+  Json mounts = Json::array();
+  for (const Volume& volume : job.volumes) {
+    mounts.push_back({{"name", volume_name(mounts.size())}, {"mountPath", volume.path}});
+  }
+  if (!job.key.empty())
+    mounts.push_back({{"name", kKeyVolume}, {"mountPath", kKeyFile}, {"subPath", "key"}, {"readOnly", true}});
+  return mounts;
+}
+
+Json security_of(const Job& job) {
+  constexpr int kGroup = 1000;
+  if (!job.key.empty()) return {{"runAsUser", 0}};
+  if (!job.volumes.empty()) return {{"fsGroup", kGroup}, {"fsGroupChangePolicy", "OnRootMismatch"}};
+  return nullptr;
+}
+
+int apply(const Job& job, const std::string& manifest) {
+  const std::string space = job.name_space.empty() ? "" : "--namespace=" + shell_word(job.name_space) + " ";
+  require_program("kubectl");
+  if (!job.key.empty()) {
+    std::fprintf(stderr,
+                 "note: the pods wait until the Secret %s exists. To make it:\n"
+                 "  kubectl %screate secret generic %s --from-file=key=%s\n",
+                 secret_of(job).c_str(), space.c_str(), secret_of(job).c_str(), shell_word(job.key).c_str());
+  }
+  const std::string answer = hand_over_file({"kubectl", "create", "--request-timeout=60s", "--filename"}, manifest);
+  std::printf("%s", printable(answer).c_str());
+  std::printf("  what it prints   kubectl %slogs --follow --selector=jobset.sigs.k8s.io/jobset-name=%s\n",
+              space.c_str(), name_of(job).c_str());
+  return kExitOk;
+}
+
+}  // namespace trainyard::tools::submit::pod

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "tools/trainyard/submit/job.h"
+
+// The parts that a JobSet and a TrainJob of Kubernetes have in common. All functions return values of a manifest, and
+// throw kInvalidArgument for what Kubernetes does not allow.
+namespace trainyard::tools::submit::pod {
+
+/// Where the container sees the key of the run. Only the file is mounted: the folder of a Secret consists of links, and
+/// everybody may write to it.
+inline constexpr const char* kKeyFile = "/etc/trainyard/key";
+
+/// Returns the name of the job as Kubernetes allows it: small letters, digits and '-', at most 40 characters, so that
+/// the names of its pods are not too long.
+std::string name_of(const Job& job);
+
+/// Returns the name of the Secret that must contain the key of the run.
+std::string secret_of(const Job& job);
+
+/// Returns `kind`, `apiVersion` and `metadata` of the job's object.
+nlohmann::ordered_json object_of(const Job& job, const std::string& api_version, const std::string& kind);
+
+/// Returns the command of the container. Kubernetes replaces nothing in it.
+nlohmann::ordered_json command_of(const Job& job);
+
+/// Returns what the container needs: processors, memory and devices.
+nlohmann::ordered_json resources_of(const Job& job);
+
+/// Returns the variable that names the file with the key; an empty list if there is no key.
+nlohmann::ordered_json key_environment_of(const Job& job);
+
+/// Returns the volumes of the pod, and where the container sees them; empty lists if there are none.
+nlohmann::ordered_json volumes_of(const Job& job);
+nlohmann::ordered_json mounts_of(const Job& job);
+
+/// Returns the user and the group of the pod's processes; null if the image decides alone. Files of a Secret belong to
+/// root and must not be readable for a group, so root must read the key. Without a key, a group makes volumes writable.
+nlohmann::ordered_json security_of(const Job& job);
+
+/// Gives the manifest to kubectl, and prints what kubectl answers and how to make the Secret. Returns an exit code.
+int apply(const Job& job, const std::string& manifest);
+
+}  // namespace trainyard::tools::submit::pod

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/trainyard/submit/slurm.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "messages/error.h"
+#include "messages/printable.h"
+#include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/submit/hand_over.h"
+#include "tools/trainyard/submit/quantities.h"
+#include "tools/trainyard/submit/sbatch_line.h"
+#include "tools/trainyard/submit/shell_word.h"
+
+namespace trainyard::tools::submit {
+namespace {
+
+/// Slurm looks at time limits only now and then, and can send the signal up to a minute early.
+constexpr std::chrono::seconds kLongestNotice{65535};
+
+// The parts of the script that are the same for every job. The step ignores no signal, because a trap, unlike an
+// ignored signal, is not inherited.
+
+constexpr const char* kStart = R"(
+# Slurm sends SIGUSR1 to this script before the time limit. srun passes it on to the run, which saves a checkpoint and
+# ends with code 130. On SIGTERM, which the run receives by itself, the script waits for it as well.
+told_to_stop= step=
+trap 'told_to_stop=yes; [ -z "$step" ] || kill -USR1 "$step"' USR1
+trap : TERM
+{srun} "$@" &
+step=$!
+[ -z "$told_to_stop" ] || kill -USR1 "$step"
+# A signal ends `wait`, but not the step.
+while kill -0 "$step" 2>/dev/null; do wait "$step"; done
+wait "$step"
+code=$?
+)";
+
+constexpr const char* kResume = R"(
+# When Slurm starts the job again, the run continues from its newest checkpoint.
+if [ "${{SLURM_RESTART_COUNT:-0}}" -gt 0 ]; then
+  set -- "$@" {resume}
+fi
+)";
+
+constexpr const char* kRequeue = R"(
+if [ "$told_to_stop" ] && [ "$code" -eq 130 ]; then
+  if [ "${{SLURM_RESTART_COUNT:-0}}" -lt {restarts} ]; then
+    echo "The time limit is near. The job goes back into the queue, and continues from its checkpoint."
+    scontrol requeue "$SLURM_JOB_ID"
+  else
+    echo "The time limit is near, and the job may not be started again. Submit it once more to continue."
+  fi
+fi
+)";
+
+std::string log_path(const Job& job, const std::string& number) {
+  return sbatch_path((std::filesystem::path(job.logs) / job.name).string()) + "-" + number + ".log";
+}
+
+void check_notice(const Job& job) {
+  if (job.notice > kLongestNotice) {
+    throw Error(Code::kInvalidArgument, "--notice is {} s; Slurm allows at most {} s", job.notice.count(),
+                kLongestNotice.count());
+  }
+  if (job.time_limit && job.notice >= *job.time_limit) {
+    throw Error(Code::kInvalidArgument, "--notice is {} s; it must be shorter than --time, which is {} s",
+                job.notice.count(), job.time_limit->count());
+  }
+}
+
+std::string directives(const Job& job) {
+  std::string text = sbatch_line("job-name", job.name);
+  text += sbatch_line("output", log_path(job, "%j")) + sbatch_line("open-mode", "append");
+  text += sbatch_line("nodes", std::to_string(job.nodes)) + sbatch_line("ntasks-per-node", "1");
+  text += sbatch_line("cpus-per-task", std::to_string(job.cpus));
+  if (job.devices() > 0) text += sbatch_line("gpus-per-node", std::to_string(job.devices()));
+  if (job.memory_mebibytes) text += sbatch_line("mem", fmt::format("{}M", *job.memory_mebibytes));
+  if (job.time_limit) {
+    text += sbatch_line("time", slurm_time(*job.time_limit));
+    text += sbatch_line("signal", fmt::format("B:USR1@{}", job.notice.count()));
+  }
+  if (!job.queue.empty()) text += sbatch_line("partition", job.queue);
+  text += job.restarts > 0 ? "#SBATCH --requeue\n" : "#SBATCH --no-requeue\n";
+  for (const std::string& option : job.options) text += sbatch_line(option);
+  return text;
+}
+
+/// srun does not take the number of processors over from sbatch. The run alone decides when its processes end, so srun
+/// ends the others only if one fails.
+std::string srun(const Job& job) {
+  return fmt::format("srun --ntasks-per-node=1 --cpus-per-task={} --kill-on-bad-exit=1", job.cpus);
+}
+
+}  // namespace
+
+std::string Slurm::text(const Job& job) const {
+  check_notice(job);
+  std::string text = "#!/bin/bash\n# Written by `trainyard submit`. sbatch reads the lines that begin with #SBATCH.\n";
+  text += directives(job);
+  text += "\n# The run, which srun starts once on each host.\n";
+  if (!job.key.empty()) text += "export TRAINYARD_KEY_FILE=" + shell_word(job.key) + "\n";
+  text += "set -- " + shell_lines(job.command()) + "\n";
+  const bool resumes = job.restarts > 0 && !job.resume.empty();
+  if (resumes) text += fmt::format(kResume, fmt::arg("resume", shell_word(job.resume)));
+  text += fmt::format(kStart, fmt::arg("srun", srun(job)));
+  // A run that begins anew would reach the same time limit again.
+  if (job.restarts > 0 && job.continues && job.time_limit)
+    text += fmt::format(kRequeue, fmt::arg("restarts", job.restarts));
+  return text + "exit \"$code\"\n";
+}
+
+int Slurm::hand_over(const Job& job) const {
+  const std::string script = text(job);
+  require_program("sbatch");
+  // Slurm would start the job and let it fail without a word, because it has no place for words.
+  std::error_code error;
+  std::filesystem::create_directories(job.logs, error);
+  if (error) throw Error(Code::kIo, "cannot make the folder {} of --logs: {}", job.logs, error.message());
+  const std::string answer = printable_line(hand_over_file({"sbatch", "--parsable"}, script));
+  // "12" or, with several clusters, "12;name".
+  const std::string number = answer.substr(0, answer.find_first_not_of("0123456789"));
+  if (number.empty()) throw Error(Code::kIo, "sbatch did not answer with the number of a job: {}", answer);
+  std::printf("Slurm has taken job %s (%s).\n", number.c_str(), job.name.c_str());
+  std::printf("  what it prints   %s/%s-%s.log\n", job.logs.c_str(), job.name.c_str(), number.c_str());
+  std::printf("  how it is        squeue --job %s\n  stop it          scancel %s\n", number.c_str(), number.c_str());
+  return kExitOk;
+}
+
+}  // namespace trainyard::tools::submit

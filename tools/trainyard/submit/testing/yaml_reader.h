@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace trainyard::tools::submit::testing {
+
+/// Reads YAML with PyYAML, which knows nothing of how Trainyard writes it.
+class YamlReader {
+ public:
+  YamlReader();
+
+  /// Returns why nothing can be read here; empty if it can.
+  const std::string& missing() const { return missing_; }
+
+  /// Returns the content of a document as JSON. Fails the test if the text is not YAML.
+  nlohmann::json read(const std::string& yaml) const;
+
+ private:
+  std::string missing_;
+};
+
+}  // namespace trainyard::tools::submit::testing

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tools/trainyard/submit/engine.h"
+
+namespace trainyard::tools::submit {
+
+/// Kubernetes with Kubeflow Trainer: a TrainJob of the API trainer.kubeflow.org/v1alpha1. It refers to a training
+/// runtime for PyTorch of the cluster, and how often the job is started again is a matter of the runtime.
+class TrainJob final : public Engine {
+ public:
+  std::string text(const Job& job) const override;
+  int hand_over(const Job& job) const override;
+};
+
+}  // namespace trainyard::tools::submit
