@@ -23,14 +23,14 @@ StateSaveLocation=/run/slurmctld
 SlurmdSpoolDir=/run/slurmd
 SlurmctldPidFile=/run/slurmctld.pid
 SlurmdPidFile=/run/slurmd.pid
-ProctrackType=proctrack/pgid
+ProctrackType=proctrack/{proctrack}
 TaskPlugin=task/none
 SelectType=select/cons_tres
 MpiParams=ports=17000-17099
 SlurmdParameters=config_overrides
 ReturnToService=2
 KillWait=2
-NodeName={nodes} CPUs=4
+NodeName={nodes} CPUs=4 RealMemory=1024
 PartitionName=lab Nodes={nodes} Default=YES State=UP MaxTime=10
 """
 
@@ -54,9 +54,10 @@ def kinds_of_mpi():
 
 
 class Slurm:
-    """Starts Slurm on a lab, and is ready when all nodes are. The lab ends it."""
+    """Starts Slurm on a lab, and is ready when all nodes are. The lab ends it. With `proctrack` "linuxproc", Slurm sends
+    signals to all processes of a step, as it does with control groups, and not only to the tasks."""
 
-    def __init__(self, lab):
+    def __init__(self, lab, proctrack="pgid"):
         self.lab, self.login = lab, lab.hosts[0]
         folder = lab.shared / "slurm"
         folder.mkdir()
@@ -64,7 +65,7 @@ class Slurm:
         key.touch(mode=0o600)
         key.write_bytes(os.urandom(1024))
         nodes = f"h[1-{len(lab.hosts) - 1}]"
-        (folder / "slurm.conf").write_text(CONFIGURATION.format(nodes=nodes))
+        (folder / "slurm.conf").write_text(CONFIGURATION.format(nodes=nodes, proctrack=proctrack))
         for host in lab.hosts:
             self._start(host, "munged", f"mkdir -p -m 755 /run/munge /run/slurmd /run/slurmctld; mkdir -m 700 /run/munged; "
                         f"exec {program('munged')} --foreground --key-file={FOLDER}/munge.key "
