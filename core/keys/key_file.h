@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "core/keys/key.h"
+
+namespace trainyard::core {
+
+// A key file is a text of five lines, which only its owner may read:
+//
+//    trainyard-key-file 1
+//    name laptop
+//    role watch
+//    public <40 characters of Z85>
+//    secret <40 characters of Z85>
+
+/// Returns the text of a key file, which contains the secret.
+std::string key_file_text(const Key& key);
+
+/// Writes a key into a new file with mode 0600. Throws kInvalidArgument if something exists at `path`,
+/// and kIo.
+void write_key_file(const std::string& path, const Key& key);
+
+/// Reads a key file. Throws an error that names the file and the reason, and never contains the secret:
+///  - kNotFound if the file does not exist
+///  - kInvalidArgument for anything but a regular file; for a link that leads out of its folder; for a file that others
+///    may read or write, or that belongs to neither this user nor root; and for a file in a folder in which others
+///    could replace it
+///  - kCorrupt if the file is larger than 4 KiB or does not have the five lines, or if its secret key does not belong
+///  to
+///    its public key
+Key read_key_file(const std::string& path);
+
+}  // namespace trainyard::core
