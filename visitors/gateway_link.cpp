@@ -9,6 +9,7 @@
 
 #include "messages/error.h"
 #include "messages/limits.h"
+#include "visitors/door.h"
 
 namespace trainyard::visitors {
 namespace {
@@ -27,8 +28,8 @@ std::uint64_t bytes_of(const Received& message) {
 /// Returns a socket that reports when connections of `socket` are made and lost.
 zmq::socket_t monitor_of(zmq::context_t& context, zmq::socket_t& socket) {
   const std::string address = fmt::format("inproc://monitor-{}", fmt::ptr(socket.handle()));
-  if (zmq_socket_monitor(socket.handle(), address.c_str(), ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED) !=
-      0) {
+  constexpr int kEvents = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED;
+  if (zmq_socket_monitor(socket.handle(), address.c_str(), kEvents) != 0) {
     throw Error(Code::kIo, "cannot watch a connection: {}", zmq_strerror(zmq_errno()));
   }
   zmq::socket_t monitor(context, zmq::socket_type::pair);
@@ -44,17 +45,12 @@ GatewayLink::GatewayLink(zmq::context_t& context, std::string endpoint, std::vec
       options_(std::move(options)),
       socket_(core::make_socket(context, zmq::socket_type::dealer)),
       monitor_(monitor_of(context, socket_)) {
-  core::check_address(endpoint_);
   if (streams.size() > kMaxVisitorSubscriptions) {
     throw Error(Code::kInternal, "{} subscriptions on one connection; at most {} are allowed", streams.size(),
                 kMaxVisitorSubscriptions);
   }
   for (Stream* stream : streams) subscriptions_.push_back({.stream = stream});
-  try {
-    socket_.connect(endpoint_);
-  } catch (const zmq::error_t& error) {
-    throw Error(Code::kIo, "cannot connect to {}: {}", endpoint_, error.what());
-  }
+  connect_visitor(socket_, endpoint_);
 }
 
 GatewayLink::~GatewayLink() {
@@ -87,14 +83,23 @@ std::optional<Received> GatewayLink::take() {
 
 bool GatewayLink::subscribed() const { return std::ranges::all_of(subscriptions_, &Subscription::answered); }
 
-// The event is a 16-bit number in the first frame; the second frame is the address.
+// The event is a number of 16 bits and a value of 32 bits in the first frame; the second frame is the address. Only the
+// sockets of doors have intervals that grow: on this host, it is known whether the launcher is alive.
 void GatewayLink::serve_monitor() {
   zmq::message_t event;
   while (monitor_.recv(event, zmq::recv_flags::dontwait)) {
     std::uint16_t number = 0;
-    if (event.size() >= sizeof number) std::memcpy(&number, event.data(), sizeof number);
+    std::int32_t value = 0;
+    if (event.size() == sizeof number + sizeof value) {
+      std::memcpy(&number, event.data(), sizeof number);
+      std::memcpy(&value, static_cast<const char*>(event.data()) + sizeof number, sizeof value);
+    }
     zmq::message_t address;
     if (event.more()) (void)monitor_.recv(address);
+    if (number == ZMQ_EVENT_CONNECT_RETRIED) {
+      if (value < kLastRetry || ended()) continue;
+      throw Error(Code::kPeerLost, "the connection to {} is lost, and nobody answers there", endpoint_);
+    }
     connected_ = number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
     if (connected_) subscribe();
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "messages/error.h"
+#include "visitors/door.h"
 
 namespace trainyard::visitors {
 namespace {
@@ -23,7 +24,7 @@ RegistryClient::RegistryClient(zmq::context_t& context, const std::string& endpo
     : socket_(context, zmq::socket_type::dealer) {
   // A question that has not been sent when the command gives up need not be sent at all.
   socket_.set(zmq::sockopt::linger, 0);
-  socket_.connect(endpoint);
+  connect_visitor(socket_, endpoint);
 } catch (const zmq::error_t& error) {
   throw Error(Code::kIo, "cannot connect to {}: {}", endpoint, error.what());
 }

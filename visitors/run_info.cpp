@@ -15,6 +15,7 @@
 #include "core/process/start_ticks.h"
 #include "messages/error.h"
 #include "messages/nearest.h"
+#include "visitors/door.h"
 
 namespace trainyard::visitors {
 
@@ -58,7 +59,10 @@ RunInfo own_run() {
 }
 
 // The start time is compared as well, because the pid may have been reused.
-bool is_alive(const RunInfo& run) { return run.start_ticks != 0 && core::start_ticks(run.pid) == run.start_ticks; }
+bool is_alive(const RunInfo& run) {
+  if (is_door(run.registry)) return true;  // It ends when its front door says so, or is gone (GatewayLink).
+  return run.start_ticks != 0 && core::start_ticks(run.pid) == run.start_ticks;
+}
 
 // The folder of a dead run may still exist; it is skipped here and removed by the next launch.
 std::vector<RunInfo> list_runs(const std::string& base) {
@@ -76,6 +80,7 @@ std::vector<RunInfo> list_runs(const std::string& base) {
 }
 
 RunInfo find_run(const std::string& name, const std::string& base) {
+  if (name.find("tcp://") != std::string::npos) return run_at_door(name);
   const std::vector<RunInfo> runs = list_runs(base);
   if (runs.empty()) throw Error(Code::kNotFound, "no launch is running (looked in {})", base);
   // If there are several runs, the user most likely means the one that was started last.

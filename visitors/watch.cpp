@@ -10,6 +10,7 @@
 #include "messages/limits.h"
 #include "messages/nearest.h"
 #include "messages/spans.h"
+#include "visitors/door.h"
 
 namespace trainyard::visitors {
 namespace {
@@ -68,7 +69,8 @@ void Watch::connect(const json& topics) {
     const auto stream = std::ranges::find(streams_, topic.value("topic", ""), &Stream::topic);
     if (stream == streams_.end()) continue;
     for (const json& publisher : topic.value("publishers", json::array())) {
-      const std::string endpoint = publisher.value("endpoint", "");
+      std::string endpoint = publisher.value("endpoint", "");
+      if (endpoint == kSameDoor) endpoint = run_.registry;
       endpoints.insert(endpoint);
       if (endpoint.empty()) {
         complete_ = false;  // This process is still starting.

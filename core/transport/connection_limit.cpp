@@ -11,12 +11,18 @@
 #include "messages/error.h"
 
 namespace trainyard::core {
+namespace {
+
+constexpr int kRefusals =
+    ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
+
+}  // namespace
 
 ConnectionLimit::ConnectionLimit(zmq::context_t& context, zmq::socket_t& socket, std::size_t most)
     : socket_(socket), most_(most), events_(make_socket(context, zmq::socket_type::pair)) {
   const std::string address = fmt::format("inproc://connections-{}", fmt::ptr(socket.handle()));
   if (zmq_socket_monitor(socket.handle(), address.c_str(),
-                         ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED) != 0) {
+                         ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | kRefusals) != 0) {
     throw Error(Code::kIo, "cannot watch the connections of a socket: {}", zmq_strerror(zmq_errno()));
   }
   events_.connect(address);
@@ -41,6 +47,7 @@ bool ConnectionLimit::poll() {
     std::int32_t descriptor = 0;
     std::memcpy(&event, frames[0].data(), sizeof event);
     std::memcpy(&descriptor, static_cast<const std::byte*>(frames[0].data()) + sizeof event, sizeof descriptor);
+    if ((event & kRefusals) != 0) ++refused_;
     if (event == ZMQ_EVENT_ACCEPTED) connections_.insert(descriptor);
     if (event == ZMQ_EVENT_DISCONNECTED) connections_.erase(descriptor);
     // What listened is closed, and every connection with it. Only now is its address free.

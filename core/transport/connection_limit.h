@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <zmq.hpp>
@@ -30,6 +31,9 @@ class ConnectionLimit final : public Source {
   const std::string& endpoint() const { return endpoint_; }
   std::size_t connections() const { return connections_.size(); }
   bool listening() const { return listening_; }
+  /// Returns the number of connections that were refused: because the other side had no key that is admitted, or spoke
+  /// another protocol or none.
+  std::uint64_t refused() const { return refused_; }
 
   bool poll() override;
   bool has_work() const override { return false; }
@@ -43,6 +47,7 @@ class ConnectionLimit final : public Source {
   zmq::socket_t events_;
   std::string endpoint_;
   std::set<int> connections_;  ///< The descriptors of the connections.
+  std::uint64_t refused_ = 0;
   bool listening_ = false;
 };
 

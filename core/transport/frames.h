@@ -68,7 +68,9 @@ Buffer buffer_of(zmq::message_t&& frame);
 /// credits bound) and a bounded message size.
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type);
 
-/// Binds the socket and returns the address to connect to. Throws kIo with the address and the reason.
+/// Binds the socket and returns the address to connect to. Only a socket that examines keys (CURVE) may be bound where
+/// other hosts reach it; for every other socket, throws as check_address() does. Throws kIo with the address and the
+/// reason.
 std::string bind_socket(zmq::socket_t& socket, const std::string& address);
 
 /// Throws kUnsupported for every address that is neither ipc nor tcp on loopback, because a run cannot span several

@@ -14,6 +14,9 @@ namespace {
 /// A control message takes microseconds, so more of them need not wait here.
 constexpr int kBacklog = 64;
 
+/// The size of a frame of a visitor that may also ask questions, which contain the values of parameters.
+constexpr std::size_t kMaxFrameWithQuestions = 64 << 10;
+
 /// The words of a request are shown in errors, so they must not be long.
 std::string shown(const std::string& word) { return word.substr(0, 40); }
 
@@ -63,8 +66,9 @@ void send_charged(VisitorSocket& socket, const std::string& visitor, const T& me
 
 }  // namespace
 
-VisitorDoor::VisitorDoor(zmq::context_t& context, const std::string& address, Owner owner)
-    : socket_(context, address, kMaxControlBytes, kBacklog), owner_(std::move(owner)) {}
+VisitorDoor::VisitorDoor(zmq::context_t& context, const std::string& address, Owner owner, const Key* key)
+    : socket_(context, address, owner.question ? kMaxFrameWithQuestions : kMaxControlBytes, kBacklog, key),
+      owner_(std::move(owner)) {}
 
 bool VisitorDoor::poll() {
   constexpr int kRound = 16;
@@ -81,8 +85,18 @@ bool VisitorDoor::poll() {
   return taken != 0;
 }
 
-// The frames are [visitor]["" kind body]; anything else is ignored.
-void VisitorDoor::handle(const Frames& frames) {
+// Before the question are one frame from a DEALER, and two from a REQ socket.
+void VisitorDoor::hear_question(Frames& frames) {
+  if (frames.size() < 2 || (frames.size() == 3 && frames[1].size() != 0)) return;
+  if (!socket_.ledger().has_room(*socket_.account(frames[0].to_string()))) return;
+  zmq::message_t question = std::move(frames.back());
+  frames.pop_back();
+  owner_.question(frames, question);
+}
+
+// The frames are [visitor]["" kind body], or a question; anything else is ignored.
+void VisitorDoor::handle(Frames& frames) {
+  if (owner_.question && frames.size() <= 3) return hear_question(frames);
   if (frames.size() < 4 || frames[1].size() != 0) return;
   const std::string name = frames[0].to_string();
   const std::string_view kind = frames[2].to_string_view();

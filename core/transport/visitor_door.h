@@ -34,14 +34,21 @@ class VisitorDoor final : public Source {
     std::function<void(VisitorEdge&)> joined;
     /// Called when a subscription has ended. After this call nothing may be sent to the edge.
     std::function<void(VisitorEdge&)> left;
+    /// Called for a message that is a question to a registry (docs/wire_format.md, section 2): the way back to the
+    /// visitor, and the text. May be empty; such messages are then ignored. A visitor that does not read its answers is
+    /// not heard.
+    std::function<void(const Frames& way_back, zmq::message_t& question)> question = {};
   };
 
-  /// Binds the address. Throws kIo.
-  VisitorDoor(zmq::context_t& context, const std::string& address, Owner owner);
+  /// Binds the address. With a `key`, visitors from other hosts can connect; see VisitorSocket. Throws kIo.
+  VisitorDoor(zmq::context_t& context, const std::string& address, Owner owner, const Key* key = nullptr);
 
   const std::string& endpoint() const { return socket_.endpoint(); }
   /// Returns the source that watches the number of connections. It must be added to the event loop that polls the door.
-  Source& connections() { return socket_.connections(); }
+  ConnectionLimit& connections() { return socket_.connections(); }
+
+  /// Answers a question, unless the visitor leaves too much unread or has disconnected.
+  void answer(const Frames& way_back, std::string text) { socket_.answer(way_back, std::move(text)); }
 
   /// Sends a message to several visitors. The message is encoded only once.
   void send(const Envelope& envelope, const std::vector<VisitorEdge*>& edges);
@@ -71,7 +78,8 @@ class VisitorDoor final : public Source {
   };
   using Visitors = std::map<std::string, Visitor>;
 
-  void handle(const Frames& frames);
+  void handle(Frames& frames);
+  void hear_question(Frames& frames);
   void subscribe(const std::string& name, const Subscribe& request);
   // Throws kUnsupported if there are too many visitors or subscriptions.
   void check_room(const std::string& name) const;

@@ -49,6 +49,8 @@ class VisitorEdge final : public Edge {
 
   const std::string& topic() const { return topic_; }
   std::uint32_t subscription() const { return subscription_; }
+  /// Returns true if the visitor has asked for the bytes of tensors.
+  bool inline_payloads() const { return inline_payloads_; }
   /// Returns the number of messages that this edge has dropped, either while they waited or because they were too
   /// large.
   std::uint64_t dropped() const;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "core/keys/key.h"
+#include "core/transport/run_keys.h"
+
 namespace trainyard::core {
 namespace {
 
@@ -12,23 +15,33 @@ std::size_t most_connections() {
   return std::min(kMost, raise_descriptor_limit() / 4);
 }
 
-zmq::socket_t make_visitor_socket(zmq::context_t& context, std::size_t largest_frame, int backlog) {
+/// A visitor on another host may vanish without a word; its connection ends about a minute later.
+void accept_other_hosts(zmq::context_t& context, zmq::socket_t& socket, const Key& key) {
+  accept_members(context, socket, {.public_key = key.text, .secret_key = key.secret});
+  socket.set(zmq::sockopt::tcp_keepalive, 1);
+  socket.set(zmq::sockopt::tcp_keepalive_idle, 30);
+  socket.set(zmq::sockopt::tcp_keepalive_intvl, 10);
+  socket.set(zmq::sockopt::tcp_keepalive_cnt, 3);
+}
+
+zmq::socket_t make_visitor_socket(zmq::context_t& context, std::size_t largest_frame, int backlog, const Key* key) {
   zmq::socket_t socket = make_socket(context, zmq::socket_type::router);
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(largest_frame));
   socket.set(zmq::sockopt::rcvhwm, backlog);
+  // Nobody can take the place of another visitor by using its name.
+  socket.set(zmq::sockopt::router_handover, false);
+  if (key != nullptr) accept_other_hosts(context, socket, *key);
   // A connection that says nothing is not kept for long.
   constexpr int kHandshakeMilliseconds = 5000;
   socket.set(zmq::sockopt::handshake_ivl, kHandshakeMilliseconds);
-  // Nobody can take the place of another visitor by using its name.
-  socket.set(zmq::sockopt::router_handover, false);
   return socket;
 }
 
 }  // namespace
 
 VisitorSocket::VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame,
-                             int backlog)
-    : socket_(make_visitor_socket(context, largest_frame, backlog)), limit_(context, socket_, most_connections()) {
+                             int backlog, const Key* key)
+    : socket_(make_visitor_socket(context, largest_frame, backlog, key)), limit_(context, socket_, most_connections()) {
   limit_.bind(address);
 }
 

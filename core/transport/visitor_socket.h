@@ -14,6 +14,8 @@
 
 namespace trainyard::core {
 
+struct Key;
+
 /// The socket to which visitors connect: a bound ROUTER for programs that are not trusted.
 ///
 /// The messages of visitors use a bounded amount of memory: the size of their frames is limited, and libzmq stops
@@ -21,10 +23,13 @@ namespace trainyard::core {
 /// unread. The number of connections is limited, too.
 class VisitorSocket {
  public:
-  /// Binds the address, which must be on this host. `largest_frame` is the size of the largest frame that a visitor may
-  /// send; the connection of a visitor that sends a larger frame is closed. `backlog` is the number of messages of one
-  /// visitor that may wait here. Throws kIo.
-  VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame, int backlog);
+  /// Binds the address, which must be on this host unless there is a `key`. With a key, the socket accepts only
+  /// visitors whose key the context's ZAP handler admits, and everything is encrypted (CURVE); the handler must exist
+  /// by then, because libzmq would otherwise accept every key. `largest_frame` is the size of the largest frame that a
+  /// visitor may send; the connection of a visitor that sends a larger frame is closed. `backlog` is the number of
+  /// messages of one visitor that may wait here. Throws kIo.
+  VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame, int backlog,
+                const Key* key = nullptr);
 
   /// Returns the address to connect to.
   const std::string& endpoint() const { return limit_.endpoint(); }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "components/front_door/front_door.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "components/front_door/reception.h"
+#include "core/files/regular_file.h"
+#include "core/keys/key_file.h"
+#include "core/keys/key_folder.h"
+#include "messages/error.h"
+#include "visitors/run_info.h"
+
+namespace trainyard {
+namespace {
+
+constexpr off_t kLargestList = 1 << 20;
+
+core::AllowList read_allow_list(const std::string& path) {
+  if (core::require_regular_file(path).st_size > kLargestList) {
+    throw Error(Code::kInvalidArgument, "{}: a list of keys has at most {} bytes", path, kLargestList);
+  }
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return core::AllowList::read(text.str(), path);
+}
+
+/// A member vouches for its host, so a key that anybody else may have cannot be the run's.
+void require_member(const core::Key& key) {
+  if (key.role == core::Role::kMember) return;
+  throw Error(Code::kInvalidArgument,
+              "the key '{}' has the role {}; the key of a front door needs the role member (`trainyard keys new NAME "
+              "--role member`)",
+              key.name, name_of(key.role));
+}
+
+/// IPv6 addresses are written in brackets.
+std::string tcp_address(const std::string& address, std::int64_t port) {
+  const bool is_v6 = address.find(':') != std::string::npos && !address.starts_with('[');
+  return fmt::format("tcp://{}:{}", is_v6 ? "[" + address + "]" : address, port == 0 ? "*" : std::to_string(port));
+}
+
+}  // namespace
+
+FrontDoorComponent::FrontDoorComponent(ComponentContext& context) : Component(context, kTraits) {}
+
+FrontDoorComponent::~FrontDoorComponent() = default;
+
+core::AllowList FrontDoorComponent::allowed() const {
+  core::AllowList list = allow_list_->empty() ? core::AllowList() : read_allow_list(*allow_list_);
+  for (const std::string& name : *visitors_) list.add(core::KeyFolder().find(name));
+  if (!list.empty()) return list;
+  throw Error(Code::kInvalidArgument,
+              std::string("no visitor is admitted: name their keys in the parameter `visitors`, such as "
+                          "visitors = [\"laptop\"]; `trainyard keys list` shows the keys"));
+}
+
+void FrontDoorComponent::on_configure() {
+  const core::Key key = key_file_->empty() ? core::KeyFolder().own(*key_) : core::read_key_file(*key_file_);
+  require_member(key);
+  reception_ = std::make_unique<front_door::Reception>(loop(), tcp_address(*address_, *port_), key, allowed(),
+                                                       [this](const std::string& text) { log().warn("{}", text); });
+  fmt::print(stderr, "{}: visitors connect to {}, whose key is '{}' ({})\n", name(), reception_->endpoint(), key.name,
+             key.fingerprint());
+  std::fflush(stderr);
+}
+
+void FrontDoorComponent::on_activate() { reception_->open(visitors::own_run().registry); }
+
+void FrontDoorComponent::on_finalize() { reception_.reset(); }
+
+}  // namespace trainyard
+
+TRAINYARD_COMPONENT(trainyard::FrontDoorComponent, "front_door", "Lets visitors from other hosts attach, with keys")

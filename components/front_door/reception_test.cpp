@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "components/front_door/reception.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/testing/temporary_folder.h"
+#include "core/transport/frames.h"
+
+namespace trainyard::front_door {
+namespace {
+
+using core::Key;
+using core::Role;
+using nlohmann::json;
+using ::testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
+
+/// A door on this thread, with a registry that only keeps what it is asked, and strangers of all kinds.
+class ReceptionTest : public ::testing::Test {
+ protected:
+  ReceptionTest() {
+    registry_.set(zmq::sockopt::linger, 0);
+    registry_.bind(address_);
+    reception_.open(address_);
+  }
+
+  static core::AllowList allowed(const Key& watcher, const Key& controller) {
+    core::AllowList list;
+    list.add(watcher);
+    list.add(controller);
+    return list;
+  }
+
+  /// Runs the door until the condition is true. Fails at the deadline.
+  template <class Condition>
+  void run_until(Condition&& condition) {
+    const auto until = Clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+      ASSERT_LT(Clock::now(), until) << "in vain";
+      hear_registry();
+      if (!loop_.run_once()) loop_.wait(std::chrono::milliseconds(1));
+    }
+  }
+
+  /// Takes the questions that have reached the registry. The door's own about the topics is answered at once.
+  void hear_registry() {
+    core::Frames frames;
+    while (core::receive_frames(registry_, frames)) {
+      const json question = json::parse(frames.at(1).to_string_view());
+      if (question.size() == 2 && question["op"] == "topics") {
+        answer(frames.at(0).to_string(), {{"id", question["id"]}, {"ok", true}, {"result", json::array()}});
+      } else {
+        heard_.push_back({frames.at(0).to_string(), question});
+      }
+    }
+  }
+
+  void answer(const std::string& asker, const json& reply) {
+    core::Frames frames;
+    frames.emplace_back(std::string_view(asker));
+    frames.emplace_back(std::string_view(reply.dump()));
+    core::send_frames(registry_, frames);
+  }
+
+  zmq::socket_t stranger() {
+    zmq::socket_t socket = core::make_socket(outside_, zmq::socket_type::dealer);
+    socket.set(zmq::sockopt::linger, 0);
+    return socket;
+  }
+
+  zmq::socket_t visitor(const Key& own, const Key& host) {
+    zmq::socket_t socket = stranger();
+    socket.set(zmq::sockopt::curve_publickey, own.text);
+    socket.set(zmq::sockopt::curve_secretkey, own.secret);
+    socket.set(zmq::sockopt::curve_serverkey, host.text);
+    socket.connect(reception_.endpoint());
+    return socket;
+  }
+
+  static void ask(zmq::socket_t& socket, const json& question) {
+    socket.send(zmq::buffer(question.dump()), zmq::send_flags::none);
+  }
+
+  /// Returns the next answer.
+  json next_answer(zmq::socket_t& socket) {
+    core::Frames frames;
+    run_until([&] { return core::receive_frames(socket, frames) && frames.size() == 1 && frames[0].size() != 0; });
+    return json::parse(frames.at(0).to_string_view());
+  }
+
+  Key host_ = Key::make("host", Role::kMember);
+  Key watcher_ = Key::make("laptop", Role::kWatch);
+  Key controller_ = Key::make("desk", Role::kControl);
+  trainyard::testing::TemporaryFolder folder_;
+  std::string address_ = "ipc://" + folder_.path("registry");
+  zmq::context_t inside_, outside_;
+  zmq::socket_t registry_{inside_, zmq::socket_type::router};
+  std::deque<std::pair<std::string, json>> heard_;  ///< The asker and the question.
+  std::vector<std::string> warnings_;
+  core::EventLoop loop_{"test"};
+  Reception reception_{loop_, "tcp://127.0.0.1:*", host_, allowed(watcher_, controller_),
+                       [this](const std::string& text) { warnings_.push_back(text); }};
+};
+
+TEST_F(ReceptionTest, AQuestionAndItsAnswerPassWithTheVisitorsNumber) {
+  zmq::socket_t laptop = visitor(watcher_, host_);
+  ask(laptop, {{"id", "mine"}, {"op", "nodes"}});
+  run_until([&] { return !heard_.empty(); });
+  EXPECT_EQ(heard_.front().second["op"], "nodes");
+  answer(heard_.front().first, {{"id", heard_.front().second["id"]}, {"ok", true}, {"result", 7}});
+  EXPECT_EQ(next_answer(laptop), json({{"id", "mine"}, {"ok", true}, {"result", 7}}));
+}
+
+TEST_F(ReceptionTest, AllTopicsArePublishedAtTheDoor) {
+  zmq::socket_t laptop = visitor(watcher_, host_);
+  ask(laptop, {{"id", 1}, {"op", "topics"}, {"of", "this visitor"}});
+  run_until([&] { return !heard_.empty(); });
+  const json publishers = {{{"process", "main"}, {"endpoint", "ipc:///run/main"}},
+                           {{"process", "b"}, {"endpoint", ""}}};
+  answer(heard_.front().first, {{"id", heard_.front().second["id"]},
+                                {"ok", true},
+                                {"result", {{{"topic", "/t"}, {"schema", "T {\n}\n"}, {"publishers", publishers}}}}});
+  const json told = next_answer(laptop)["result"][0]["publishers"];
+  EXPECT_EQ(told[0]["endpoint"], "door");
+  EXPECT_EQ(told[1]["endpoint"], "") << "this process is still starting";
+}
+
+TEST_F(ReceptionTest, AChangeByAKeyThatMayWatchIsRefusedAndCountedAndReachesNobody) {
+  zmq::socket_t laptop = visitor(watcher_, host_);
+  const json change = {{"id", 1}, {"op", "call"}, {"target", "optimizer"}, {"method", "param.set"}};
+  ask(laptop, change);
+  const json refused = next_answer(laptop);
+  EXPECT_EQ(refused["ok"], false);
+  EXPECT_THAT(refused["error"].get<std::string>(), HasSubstr("the key 'laptop' has the role watch"));
+  EXPECT_EQ(reception_.refusals().requests, 1u);
+  zmq::socket_t desk = visitor(controller_, host_);
+  ask(desk, change);
+  run_until([&] { return !heard_.empty(); });
+  EXPECT_EQ(heard_.size(), 1u) << "only the question of the key that may control";
+}
+
+TEST_F(ReceptionTest, StrangersAreRefusedAndCounted) {
+  const Key unknown = Key::make("unknown", Role::kControl);
+  Key forged = controller_;  // The public key of somebody who is admitted, without the secret.
+  forged.secret = unknown.secret;
+  zmq::socket_t plain = stranger();
+  plain.set(zmq::sockopt::plain_username, "laptop");
+  plain.set(zmq::sockopt::plain_password, "sesame");
+  plain.connect(reception_.endpoint());
+  zmq::socket_t null = stranger();
+  null.connect(reception_.endpoint());
+  zmq::socket_t with_unknown = visitor(unknown, host_);
+  zmq::socket_t with_forged = visitor(forged, host_);
+  zmq::socket_t of_other_run = visitor(watcher_, Key::make("other", Role::kMember));
+  for (zmq::socket_t* socket : {&plain, &null, &with_unknown, &with_forged, &of_other_run}) {
+    ask(*socket, {{"id", 1}, {"op", "nodes"}});
+  }
+  run_until([&] { return reception_.refusals().connections >= 5; });
+  run_until([&] { return !warnings_.empty(); });
+  EXPECT_THAT(warnings_.front(), HasSubstr("connections without an admitted key have been refused"));
+  // Whoever is admitted is served meanwhile, and nobody else has been heard.
+  zmq::socket_t laptop = visitor(watcher_, host_);
+  ask(laptop, {{"id", 1}, {"op", "run"}});
+  run_until([&] { return !heard_.empty(); });
+  ASSERT_EQ(heard_.size(), 1u);
+  EXPECT_EQ(heard_.front().second["op"], "run");
+}
+
+TEST_F(ReceptionTest, TooManyQuestionsOfOneVisitorAreRefused) {
+  zmq::socket_t laptop = visitor(watcher_, host_);
+  for (std::size_t i = 0; i <= Questions::kMostOfOne; ++i) ask(laptop, {{"id", i}, {"op", "nodes"}});
+  const json refused = next_answer(laptop);
+  EXPECT_EQ(refused["id"], json(Questions::kMostOfOne));
+  EXPECT_THAT(refused["error"].get<std::string>(), HasSubstr("too many questions are not answered yet"));
+  run_until([&] { return heard_.size() == Questions::kMostOfOne; });
+}
+
+}  // namespace
+}  // namespace trainyard::front_door
