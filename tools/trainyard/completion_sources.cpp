@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/keys/key_folder.h"
 #include "core/plugin/loader.h"
 #include "launch/file/shipped_files.h"
 #include "messages/error.h"
@@ -124,6 +125,20 @@ Candidates plugin_kinds(const TypedWords&) {
   return candidates;
 }
 
+/// The names of keys; one that is made has a new name.
+Candidates keys(const TypedWords& typed) {
+  Candidates candidates;
+  if (typed.path.back() != "show") return candidates;
+  const core::KeyFolder folder;
+  for (const std::string& name : folder.own_names()) candidates.words.push_back({name, "your own"});
+  for (const std::string& name : folder.public_names()) candidates.words.push_back({name, "of somebody else"});
+  return candidates;
+}
+
+Candidates roles(const TypedWords&) {
+  return {{{"watch", "look only"}, {"control", "also change a run"}, {"member", "the key of a host"}}, false};
+}
+
 Candidates files(const TypedWords&) { return {{}, true}; }
 
 Candidates engines(const TypedWords&) {
@@ -159,6 +174,9 @@ const std::map<std::string, std::function<Candidates(const TypedWords&)>> kSourc
     {"--key", files},
     {"plan FILE", launch_files},
     {"check FILE", launch_files},
+    {"keys NAME", keys},
+    {"keys --role", roles},
+    {"keys --file", files},
     {"--file", launch_files},
     {"FILE", files},
     {"PATH", files},

@@ -62,6 +62,8 @@ void add_replay(CLI::App& app, Action& chosen);
 void add_bag(CLI::App& app, Action& chosen);
 /// Adds `completion bash|zsh|fish`, which prints the scripts for completion with Tab.
 void add_completion(CLI::App& app, Action& chosen);
+/// Adds `keys new|list|show|add`, which makes and keeps the keys of visitors and hosts. It does not need a run.
+void add_keys(CLI::App& app, Action& chosen);
 /// Adds `view`, which shows runs in a browser until it is interrupted.
 void add_view(CLI::App& app, Action& chosen);
 /// Adds `doctor`, which checks whether this machine is suitable for Trainyard.
