@@ -37,14 +37,18 @@ def shown(message):
 
 
 class Server(threading.Thread):
-    """A ROUTER with a thread of its own; `handle` gets every message's frames. Bound when the constructor returns."""
+    """A ROUTER with a thread of its own; `handle` gets every message's frames. Bound when the constructor returns.
+    `prepare` may set options of the socket."""
 
-    def __init__(self, endpoint, handle):
+    def __init__(self, endpoint, handle, prepare=None):
         super().__init__(daemon=True)
         self.context, self.handle, self.stopping = zmq.Context(), handle, threading.Event()
         self.socket = self.context.socket(zmq.ROUTER)
         self.socket.setsockopt(zmq.LINGER, 0)
+        if prepare:
+            prepare(self.socket)
         self.socket.bind(endpoint)
+        self.endpoint = self.socket.last_endpoint.decode()
         self.start()
 
     def run(self):
@@ -62,12 +66,13 @@ class Server(threading.Thread):
 class Publisher:
     """Serves one sample again and again, `count` times per subscription, as credits allow."""
 
-    def __init__(self, endpoint, sample, count=0, refusal="", header=None, flush=False, ends=False):
+    def __init__(self, endpoint, sample, count=0, refusal="", header=None, flush=False, ends=False,
+                 prepare=None):
         self.sample, self.count, self.refusal, self.header = sample, count, refusal, header or sample["header"]
         self.flush, self.ends = flush, ends
         self.heard, self.sent, self.credited, self.credited_bytes, self.most_under_way = [], 0, 0, 0, 0
         self.gone = threading.Event()
-        self.server = Server(endpoint, self.handle)
+        self.server = Server(endpoint, self.handle, prepare)
         self.stop = self.server.stop
 
     def handle(self, frames):

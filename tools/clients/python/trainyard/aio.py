@@ -16,8 +16,9 @@ from typing import Any, Deque, Dict, Generic, List, Optional, Sequence, Tuple, T
 import zmq
 
 from .bounds import WINDOW_BYTES
+from .door import run_at_door
 from .errors import RunEnded, Timeout
-from .finder import RunInfo, list_runs, own_directory, pick_run, read_run
+from .finder import RunInfo, list_runs, names_door, own_directory, pick_run, read_run
 from .header import Header
 from .link import Link, registry_socket
 from .registry import Node, Questions, Topic, call_arguments, endpoints_of
@@ -35,6 +36,8 @@ def runs() -> List[Run]:
 
 async def find_run(name: Optional[str] = None, timeout: float = 10.0) -> Run:
     """Returns a run; see trainyard.find_run()."""
+    if name is not None and names_door(name):
+        return Run(await asyncio.to_thread(run_at_door, name))
     directory, deadline = own_directory(name), time.monotonic() + timeout
     if directory is None:
         return Run(pick_run(name))
@@ -114,7 +117,7 @@ class Run:
         """Returns where a topic is published. Waits for the processes of a run that is still starting."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
-            if found := endpoints_of(await self.topics(), topic, self.run):
+            if found := endpoints_of(await self.topics(), topic, self.run, self.registry):
                 return found
             await asyncio.sleep(0.02)
         raise Timeout(f"not every publisher of '{topic}' came up within {timeout:g} s")

@@ -44,7 +44,7 @@ def _types(run: Run, arguments: argparse.Namespace) -> None:
 
 def parser() -> argparse.ArgumentParser:
     words = argparse.ArgumentParser(prog="trainyard", description="Look into a run of Trainyard.")
-    words.add_argument("--run", help="the name of the run (default: the newest run)")
+    words.add_argument("--run", help="the name of the run (default: the newest run), or KEY@tcp://HOST:PORT")
     commands = words.add_subparsers(required=True, metavar="COMMAND")
     topics = commands.add_parser("topics", help="print every topic and its type")
     topics.set_defaults(do=_topics)

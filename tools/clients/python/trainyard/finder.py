@@ -10,6 +10,17 @@ from typing import List, Optional
 from .errors import TrainyardError
 
 _INFO_BYTES = 65536  # run.json has a few hundred.
+SAME_DOOR = "door"  # What a front door says of a publisher: subscribe where you have asked.
+
+
+def is_door(address: str) -> bool:
+    """Returns True for the address of a front door with a key, such as "laptop@tcp://node7:7401"."""
+    return "@tcp://" in address
+
+
+def names_door(name: str) -> bool:
+    """Returns True if a run is named by the address of its front door, with a key or without."""
+    return "tcp://" in name
 
 
 def runs_directory() -> str:
@@ -41,6 +52,8 @@ class RunInfo:
 
     def alive(self) -> bool:
         """Returns True as long as the launcher of this run lives and has not removed its run.json."""
+        if not self.directory:
+            return True  # It is on another host. Its end shows in its messages, or in the loss of the connection.
         return os.path.exists(f"{self.directory}/run.json") and start_ticks(self.pid) == self.start_ticks != 0
 
 

@@ -8,7 +8,9 @@ import zmq
 from zmq.utils.monitor import recv_monitor_message
 
 from .bounds import ANSWER_BYTES, BODY_BYTES, PAYLOAD_BYTES
+from .door import check_event, connect_visitor
 from .errors import TrainyardError
+from .finder import is_door
 from .session import Arrival, Session
 
 _ROUND = 256  # The messages that are taken from a socket at once.
@@ -25,7 +27,7 @@ def open_socket(most_bytes: int, most_messages: int) -> zmq.Socket[bytes]:
 def registry_socket(address: str) -> zmq.Socket[bytes]:
     """Returns a socket that is connected to a registry."""
     socket = open_socket(ANSWER_BYTES, 64)
-    socket.connect(address)
+    connect_visitor(socket, address)
     return socket
 
 
@@ -38,14 +40,16 @@ class Link:
         # A publisher that keeps to the windows never has more messages under way.
         most_messages = (wish.window + 2) * len(session.feeds) + 16
         self.socket = open_socket(PAYLOAD_BYTES if wish.payloads == "inline" else BODY_BYTES, most_messages)
-        self.monitor = self.socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
-        self.socket.connect(session.endpoint)
+        # Only the sockets of front doors have intervals that grow (check_event).
+        retried = zmq.EVENT_CONNECT_RETRIED if is_door(session.endpoint) else 0
+        self.monitor = self.socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | retried)
+        connect_visitor(self.socket, session.endpoint)
 
     def watch(self) -> None:
         """Subscribes, if the socket has connected or reconnected."""
         while self.monitor.poll(0):
-            recv_monitor_message(self.monitor, zmq.NOBLOCK)
-            self.session.connected()
+            if check_event(recv_monitor_message(self.monitor, zmq.NOBLOCK), self.session.endpoint):
+                self.session.connected()
         self.flush()
 
     def ready(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Tuple, TypedDict
 
 from .bounds import QUESTION_BYTES
 from .errors import BadMessage, Refused, TrainyardError
-from .finder import check_address
+from .finder import SAME_DOOR, check_address, is_door
 
 
 class Publisher(TypedDict):
@@ -76,15 +76,18 @@ def call_arguments(target: str, method: str, body: Any) -> Dict[str, Any]:
     return {"target": target, "method": method, "body": {} if body is None else body}
 
 
-def endpoints_of(topics: List[Topic], topic: str, run: str) -> Optional[List[str]]:
-    """Returns where a topic is published, or None while a publisher is still starting. Raises TrainyardError if the run
-    does not have the topic."""
+def endpoints_of(topics: List[Topic], topic: str, run: str, registry: str = "") -> Optional[List[str]]:
+    """Returns where a topic is published, or None while a publisher is still starting. `registry` is the address where
+    the topics were asked for, which matters if it is a front door. Raises TrainyardError if the run does not have the
+    topic."""
     try:
         known = {entry["topic"]: entry["publishers"] for entry in topics}
         if topic not in known:
             hint = "".join(f"; did you mean '{near}'?" for near in difflib.get_close_matches(topic, known, 1))
             raise TrainyardError(f"no topic '{topic}' in run {run}{hint}; it has: {', '.join(sorted(known))}")
         found = {publisher["endpoint"] for publisher in known[topic]}
+        if found == {SAME_DOOR} and is_door(registry):
+            return [registry]
         # The components of one process share an endpoint.
         return sorted(check_address(endpoint) for endpoint in found) if found and all(found) else None
     except (KeyError, TypeError):

@@ -8,10 +8,11 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Type, TypeVar, Un
 import zmq
 
 from .bounds import WINDOW_BYTES
+from .door import run_at_door
 from .errors import RunEnded, Timeout
 from .link import registry_socket
 from .registry import Node, Questions, Topic, call_arguments, endpoints_of
-from .finder import RunInfo, list_runs, own_directory, pick_run, read_run
+from .finder import RunInfo, list_runs, names_door, own_directory, pick_run, read_run
 from .session import Wish
 from .subscription import Subscription
 
@@ -26,8 +27,11 @@ def runs() -> List[Run]:
 
 def find_run(name: Optional[str] = None, timeout: float = 10.0) -> Run:
     """Returns the newest run, or the newest one called `name`, which is the name of the run or its full name. A program
-    that a launch file starts finds its own run, and waits until it can be reached. Raises TrainyardError if there is no
-    such run, and Timeout."""
+    that a launch file starts finds its own run, and waits until it can be reached. A run on another host is named by
+    the address of its front door, such as "laptop@tcp://node7:7401" (docs/keys.md). Raises TrainyardError if there is
+    no such run, and Timeout."""
+    if name is not None and names_door(name):
+        return Run(run_at_door(name))
     directory, deadline = own_directory(name), time.monotonic() + timeout
     if directory is None:
         return Run(pick_run(name))
@@ -120,7 +124,7 @@ class Run:
         """Returns where a topic is published. Waits for the processes of a run that is still starting."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
-            if found := endpoints_of(self.topics(), topic, self.run):
+            if found := endpoints_of(self.topics(), topic, self.run, self.registry):
                 return found
             time.sleep(0.02)
         raise Timeout(f"not every publisher of '{topic}' came up within {timeout:g} s")
