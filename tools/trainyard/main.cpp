@@ -20,7 +20,9 @@ namespace {
 
 /// The verbs, in the order of the help text.
 constexpr AddVerb kVerbs[] = {
-    add_launch, add_submit, add_plan, add_check, add_plugin, add_topic, add_node, add_param, add_service, add_ckpt, add_bag, add_runs, add_plot, add_replay, add_new, add_top, add_trace, add_profile, add_graph, add_pause, add_resume, add_completion, add_view, add_keys, add_doctor,
+    add_launch, add_submit, add_plan,   add_check,      add_plugin, add_topic, add_node,   add_param, add_service,
+    add_ckpt,   add_bag,    add_runs,   add_plot,       add_replay, add_new,   add_top,    add_trace, add_profile,
+    add_graph,  add_pause,  add_resume, add_completion, add_view,   add_keys,  add_doctor,
 };
 
 constexpr const char* kFooter =
