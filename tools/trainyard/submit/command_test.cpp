@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/keys/key_file.h"
 #include "core/testing/temporary_folder.h"
 #include "launch/plan/child_output.h"
 #include "tools/trainyard/exit_codes.h"
@@ -40,6 +41,12 @@ class SubmitCommandTest : public ::testing::Test {
     return WIFEXITED(output.status) ? WEXITSTATUS(output.status) : -1;
   }
 
+  /// Writes a key file, and returns its path.
+  std::string new_key(const std::string& name, core::Role role) const {
+    core::write_key_file(folder_.path(name), core::Key::make("host", role));
+    return folder_.path(name);
+  }
+
   std::string handed_over() const {
     std::ostringstream text;
     text << std::ifstream(folder_.path("handed-over")).rdbuf();
@@ -65,7 +72,7 @@ TEST_F(SubmitCommandTest, EveryMistakeIsOneLineThatSaysWhatIsAllowed) {
       {{"mlp.toml", "--engine", "slurm", "--time", "1m"}, "--notice is 120 s; it must be shorter than --time"},
       {{"mlp.toml", "--engine", "slurm", "--name", "a b"}, "--name is 'a b'; allowed: letters, digits"},
       {{"mlp.toml", "--engine", "slurm", "--cpus", "0"}, "--cpus is 0; allowed: a whole number from 1"},
-      {{"mlp.toml", "--engine", "slurm", "--key", "/none"}, "--key is '/none'; there is no such file"},
+      {{"mlp.toml", "--engine", "slurm", "--key", new_key("watch.key", core::Role::kWatch)}, "has the role watch"},
       {{"mlp.toml", "--engine", "slurm", "--option", "x"}, "--option is 'x'; allowed: an option of sbatch"},
       {{"mlp.toml", "--engine", "jobset", "--image", "x", "--volume", "data"},
        "--volume is 'data'; allowed: CLAIM:PATH"},
@@ -102,7 +109,7 @@ TEST_F(SubmitCommandTest, WhatIsHandedOverIsWhatADryRunPrints) {
 
   write_engine("kubectl", "echo 'jobset.jobset.x-k8s.io/mlp created'");
   const std::vector<std::string> pods{
-      "mlp.toml", "--engine", "jobset", "--image", "trainyard:1", "--key", folder_.write("my key", "a key")};
+      "mlp.toml", "--engine", "jobset", "--image", "trainyard:1", "--key", new_key("my key", core::Role::kMember)};
   ASSERT_EQ(submit(pods), kExitOk) << err_;
   EXPECT_THAT(out_, StartsWith("jobset.jobset.x-k8s.io/mlp created\n"));
   EXPECT_THAT(err_,
@@ -118,6 +125,15 @@ TEST_F(SubmitCommandTest, WhatTheEngineSaysAgainstAJobIsShown) {
   write_engine("sbatch", "echo nonsense");
   EXPECT_EQ(submit({"mlp.toml", "--engine", "slurm", "--logs", folder_.path("logs")}), kExitFailed);
   EXPECT_THAT(err_, HasSubstr("sbatch did not answer with the number of a job: nonsense"));
+}
+
+TEST_F(SubmitCommandTest, AKeyThatOthersCanReadIsRefusedBeforeTheJobIsInTheQueue) {
+  const std::string path = new_key("host.key", core::Role::kMember);
+  ::chmod(path.c_str(), 0644);
+  EXPECT_EQ(submit({"mlp.toml", "--engine", "slurm", "--dry-run", "--key", path}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr(path));
+  EXPECT_THAT(out_, IsEmpty());
+  EXPECT_EQ(submit({"mlp.toml", "--engine", "slurm", "--dry-run", "--key", "/none"}), kExitNotFound);
 }
 
 TEST_F(SubmitCommandTest, DevicesThatOnlyTheHostsHaveAreAskedFor) {

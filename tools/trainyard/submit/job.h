@@ -36,7 +36,7 @@ struct Job {
   std::uint32_t restarts = 0;                      ///< How often the engine may start the job again.
   std::string queue;                               ///< A partition of Slurm, or a queue of Kueue.
   std::string logs;                                ///< The folder for what the job prints.
-  std::string key;                                 ///< The file with the key of the run; empty = none.
+  std::string key;                                 ///< The file with the key of the hosts; empty = none.
   std::vector<std::string> options;                ///< Further options of the engine's own program.
   std::vector<std::string> hosts;                  ///< The names of the hosts, for mpirun.
   std::string image;                               ///< The container image.

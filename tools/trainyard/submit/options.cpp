@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/keys/key_file.h"
 #include "messages/error.h"
 #include "messages/printable.h"
 #include "tools/trainyard/submit/engine.h"
@@ -68,6 +69,14 @@ std::uint32_t checked(const char* option, std::uint32_t number, std::uint32_t le
   throw Error(Code::kInvalidArgument, "{} is {}; allowed: a whole number from {} to {}", option, number, least, most);
 }
 
+/// Returns the absolute path of a key file, if the hosts of a run can use it.
+std::string key_file_from(const std::string& path) {
+  const core::Key key = core::read_key_file(path);
+  if (key.role == core::Role::kMember) return std::filesystem::absolute(path).string();
+  throw Error(Code::kInvalidArgument, "--key: the key in {} has the role {}; the hosts of a run need the role {}",
+              printable_line(path), core::name_of(key.role), core::name_of(core::Role::kMember));
+}
+
 Volume volume_from(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string claim = text.substr(0, colon), path = colon == text.npos ? "" : text.substr(colon + 1);
@@ -92,7 +101,7 @@ void Options::add_to(CLI::App& verb) {
   verb.add_option("--memory", memory, "memory of each host, such as 64G")->type_name("SIZE");
   verb.add_option("--queue", queue, "partition of Slurm, or queue of Kueue")->type_name("NAME");
   verb.add_option("--logs", logs, "folder for what the job prints (logs)")->type_name("FOLDER");
-  verb.add_option("--key", key, "file with the key of the run")->type_name("FILE");
+  verb.add_option("--key", key, "file with the key of the hosts")->type_name("FILE");
   verb.add_option("--image", image, "container image that contains Trainyard")->type_name("IMAGE");
   verb.add_option("--namespace", name_space, "namespace of Kubernetes")->type_name("NAME");
   verb.add_option("--volume", volumes, "CLAIM:PATH, a volume; the run starts in the\nfirst one")
@@ -143,10 +152,7 @@ void Options::complete(Job& job) const {
   if (queue) job.queue = checked("--queue", *queue, "_-.,", "letters, digits, '_', '-', '.' and ','");
   job.logs = logs.value_or(kLogs);
   if (job.logs.empty()) throw Error(Code::kInvalidArgument, "--logs is empty; allowed: a folder");
-  if (key && !std::filesystem::is_regular_file(*key)) {
-    throw Error(Code::kInvalidArgument, "--key is '{}'; there is no such file", printable_line(*key));
-  }
-  job.key = key ? std::filesystem::absolute(*key).string() : "";
+  if (key) job.key = key_file_from(*key);
   job.image = image ? checked("--image", *image, "_-.:/@", "a name such as registry.example.org/trainyard:1.0") : "";
   if (name_space) job.name_space = checked("--namespace", *name_space, "-", "letters, digits and '-'");
   if (device_resource) {
