@@ -97,8 +97,8 @@ void check_address(const std::string& address) {
   for (const char* allowed : {"ipc://", "inproc://", "tcp://127.0.0.1:", "tcp://localhost:", "tcp://[::1]:"}) {
     if (address.starts_with(allowed)) return;
   }
-  throw Error(Code::kUnsupported,
-              "address {} is refused: a run cannot span several machines yet; use ipc or tcp on 127.0.0.1", address);
+  throw Error(Code::kUnsupported, "address {} is refused: without keys, only ipc and tcp on 127.0.0.1 are allowed",
+              address);
 }
 
 }  // namespace trainyard::core

@@ -73,8 +73,8 @@ void present_as_member(zmq::socket_t& socket, const RunKeys& keys) {
 }
 
 void check_member_address(const std::string& address, const RunKeys& keys) {
-  check_address(address);
-  if (!keys.empty() || !address.starts_with("tcp://")) return;
+  if (!address.starts_with("tcp://")) return check_address(address);
+  if (!keys.empty()) return;
   throw Error(Code::kUnsupported,
               "address {} is refused: over TCP, members know each other by the keys of the run, and this process has "
               "none; the launcher gives them to the processes that it starts",

@@ -35,8 +35,8 @@ void accept_members(zmq::context_t& context, zmq::socket_t& socket, const RunKey
 /// nothing if the keys are empty.
 void present_as_member(zmq::socket_t& socket, const RunKeys& keys);
 
-/// Checks an address that a member binds or connects to. Throws kUnsupported for TCP without keys and for an address on
-/// another machine.
+/// Checks an address that a member binds or connects to. Throws kUnsupported for TCP without keys, and for an address
+/// that is neither ipc, inproc nor tcp.
 void check_member_address(const std::string& address, const RunKeys& keys);
 
 }  // namespace trainyard::core
