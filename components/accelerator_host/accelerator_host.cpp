@@ -177,7 +177,7 @@ bool AcceleratorHost::consume_batch() {
 /// Comes to rest when the last unit before the pause is done. The orders stay where they are.
 bool AcceleratorHost::pause_if_asked() {
   if (order_ && !order_->between_units()) return false;
-  const std::optional<std::uint64_t> asked = pause_->come_to_rest();
+  const std::optional<std::uint64_t> asked = pause_->come_to_rest(/*idle=*/!order_ && !queue_.has_orders());
   if (!asked) return false;
   const host::RunPosition& position = workplace_->position;
   order_done_.send(OrderDone{.order = *asked,

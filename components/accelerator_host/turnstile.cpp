@@ -2,9 +2,11 @@
 #include "components/accelerator_host/turnstile.h"
 
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <string>
 
+#include "collectives/collective.h"
 #include "core/rendezvous/rendezvous.h"
 #include "messages/error.h"
 
@@ -35,14 +37,27 @@ SharedHandle handle_from(const std::string& text) {
   return handle;
 }
 
+/// The note of rank 0 consists of its place and, after a line feed, the handle.
 core::MemoryFile make_or_join(const PluginContext& context, std::chrono::milliseconds timeout) {
-  if (context.rank != 0) return core::MemoryFile::open(handle_from(context.rendezvous->get(kNote, timeout)));
+  const std::string here = memory_place() + "\n";
+  if (context.rank != 0) {
+    const std::string note = context.rendezvous->get(kNote, timeout);
+    // A handle of another host might by chance fit a file of this one, so it is not tried.
+    return note.starts_with(here) ? core::MemoryFile::open(handle_from(note.substr(here.size())))
+                                  : core::MemoryFile::make(core::kPage);
+  }
   core::MemoryFile file = core::MemoryFile::make(core::kPage);
-  context.rendezvous->put(kNote, text_of(file.handle()));
+  context.rendezvous->put(kNote, here + text_of(file.handle()));
   return file;
 }
 
 }  // namespace
+
+// Memory is opened through /proc, so processes must see the same pids.
+std::string memory_place() {
+  std::error_code error;
+  return host_identity() + " " + std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
+}
 
 Turnstile::Turnstile()
     : file_(core::MemoryFile::make(core::kPage)),

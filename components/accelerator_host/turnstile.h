@@ -4,12 +4,17 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 #include "core/memory/memory_file.h"
 #include "core/memory/segment.h"
 #include "core/plugin/plugin_context.h"
 
 namespace trainyard::host {
+
+/// Returns a text that identifies the host, or the container, of this process. Processes with the same text can map
+/// each other's memory.
+std::string memory_place();
 
 /// The means by which the ranks agree, without waiting for each other, after which unit of work they pause.
 ///
@@ -31,8 +36,9 @@ class Turnstile {
   /// Makes the turnstile of a single rank.
   Turnstile();
 
-  /// Joins the turnstile that all ranks share. Rank 0 makes it, and the other ranks wait until it exists. Throws
-  /// kTimeout if rank 0 does not make it within `timeout`.
+  /// Joins the turnstile that the ranks share. Rank 0 makes it, and the other ranks wait until it exists. A rank that
+  /// cannot map the memory of rank 0, because it is on another host, gets a turnstile of its own; it must not be
+  /// closed. Throws kTimeout if rank 0 does not make it within `timeout`.
   Turnstile(const PluginContext& context, std::chrono::milliseconds timeout);
 
   /// Returns true if this rank may begin its next unit, which then counts as begun.
