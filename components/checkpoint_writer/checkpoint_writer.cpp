@@ -12,6 +12,7 @@
 
 #include "checkpoints/checkpoint_reader.h"
 #include "checkpoints/durable_file.h"
+#include "components/checkpoint_writer/rank_parts.h"
 #include "components/checkpoint_writer/resume.h"
 #include "components/checkpoint_writer/temporary_checkpoint.h"
 #include "core/loop/event_loop.h"
@@ -89,7 +90,25 @@ void CheckpointWriter::on_optimizer_state(const std::shared_ptr<const OptimizerS
   every_state_.arrived(state->rank);
 }
 
+std::uint32_t CheckpointWriter::ranks_here() const {
+  return *ranks_here_ == 0 ? context().world_size
+                           : std::min(static_cast<std::uint32_t>(*ranks_here_), context().world_size);
+}
+
+void CheckpointWriter::check_reach() const {
+  if (ranks_here() == context().world_size) return;
+  const ArenaInfo& arena = *memory_.first().arena;
+  const Tensor* parameters = find_block(arena.blocks, kParameters);
+  const bool whole =
+      parameters == nullptr || arena.parameter_bytes == 0 || parameters->bytes() == arena.parameter_bytes;
+  if (whole && !arena.own_state) return;
+  throw Error(Code::kUnsupported,
+              "checkpoints of a run on several hosts need a strategy with which every rank has the same model and "
+              "optimizer state, such as ddp; with this one, ranks on other hosts have state that only they have");
+}
+
 void CheckpointWriter::begin_run() {
+  check_reach();
   layout_ = memory_.layout();
   const auto [arena, state] = memory_.first();
   if (state != nullptr) {
@@ -142,6 +161,12 @@ std::optional<Resumed> CheckpointWriter::restore() {
     return std::nullopt;
   }
   const auto warn = [this](const std::string& text) { log().warn("{}", text); };
+  if (ranks_here() != context().world_size) {
+    throw Error(Code::kUnsupported,
+                "a run on several hosts cannot resume yet, because the memory of ranks on other hosts cannot be "
+                "restored; resume = '{}' is possible with as many ranks on one host",
+                *resume_);
+  }
   Resumed resumed = resume_from(candidates, *layout_, warn);
   log().info("resumed from {} at step {}", resumed.path, resumed.run.step);
   start_ = {.resumed = true,

@@ -36,6 +36,9 @@ constexpr auto words_of(Existing) { return words("way with existing checkpoints"
 /// that they have with a single rank, even if the ranks have divided them. So any number of ranks can continue from a
 /// checkpoint. Other state is saved for every rank that has separate state (core/state/state.h).
 ///
+/// In a run on several hosts, only the ranks of host 0 announce their memory, and the component must be on host 0.
+/// Every rank must then have the whole model, so that the first ranks have all that is saved (docs/decisions/0033).
+///
 /// When a run resumes, every component that has state receives it before the run begins. RunState contains the position
 /// at which the run begins.
 ///
@@ -57,6 +60,10 @@ class CheckpointWriter final : public Component {
   void prepare_directory() const;
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
+  // Returns the number of ranks that announce their memory.
+  std::uint32_t ranks_here() const;
+  // Throws unless the ranks of this host have everything that is saved.
+  void check_reach() const;
   // Called when every block of every rank is known. Makes the layout, restores, and announces where the run begins.
   void begin_run();
   std::optional<Resumed> restore();
@@ -92,6 +99,10 @@ class CheckpointWriter final : public Component {
   Parameter<Existing> existing_{*this, "existing", Existing::kKeep,
                                 "checkpoints of other runs in the directory: leave them alone (keep), refuse to start "
                                 "(error), or delete them as the rule says, like those of this run (replace)"};
+  Parameter<std::int64_t> ranks_here_{*this, "ranks_here", 0,
+                                      "how many ranks share their memory with this component, the first ones; 0 = all; "
+                                      "set by Trainyard if the run has several hosts",
+                                      at_least(0)};
 
   Output<SnapshotTaken> snapshot_taken_{*this, "snapshot_taken",
                                         "the copy has been made, so the arena may change again"};
@@ -112,11 +123,10 @@ class CheckpointWriter final : public Component {
   ComponentStates components_{*this};
 
   Gate begin_{[this] { begin_run(); }};
-  Gate::Need every_arena_{begin_, "arenas", [this]() -> std::size_t { return context().world_size; }};
+  Gate::Need every_arena_{begin_, "arenas", [this]() -> std::size_t { return ranks_here(); }};
   // Without an optimizer in the launch file, as in an evaluation, there is no state to wait for.
-  Gate::Need every_state_{begin_, "optimizer states", [this]() -> std::size_t {
-                            return optimizer_state_.connections() == 0 ? 0 : context().world_size;
-                          }};
+  Gate::Need every_state_{begin_, "optimizer states",
+                          [this]() -> std::size_t { return optimizer_state_.connections() == 0 ? 0 : ranks_here(); }};
 
   AnnouncedMemory memory_{context().world_size};
   SnapshotRequests requests_{context().world_size};
