@@ -45,16 +45,18 @@ std::optional<Word> word(const TableReader& table, const std::string& name) {
   return Word{table.name(name, ""), table.find(name)->origin};
 }
 
-/// Returns true for an address, which means that the component is reached by TCP on the loopback device.
-bool read_host(const TableReader& table) {
+/// Reads the key `host`: "local", an address of the loopback device, or a host of the run.
+void read_host(const TableReader& table, ComponentSpec& spec) {
+  const Value* value = table.find("host");
+  if (value == nullptr) return;
+  if (const auto* number = value->get_if<std::int64_t>()) {
+    spec.host = Word{std::to_string(*number), value->origin};
+    return;
+  }
   const std::string host = table.text("host", "local");
-  if (host == "local") return false;
-  if (host == "127.0.0.1" || host == "localhost") return true;
-  throw error_at(table.find("host")->origin, table.key("host"),
-                 fmt::format("\"{}\" is not allowed: a run cannot span several machines yet; "
-                             "\"local\", \"127.0.0.1\" or \"localhost\"",
-                             host.substr(0, 200)),
-                 Code::kUnsupported);
+  spec.tcp = host == "127.0.0.1" || host == "localhost";
+  // Which hosts there are is known only to the planner.
+  if (!spec.tcp && host != "local") spec.host = Word{host.substr(0, 200), value->origin};
 }
 
 RespawnPolicy read_respawn(const TableReader& component) {
@@ -163,7 +165,7 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   spec.environment.insert(outer.environment.begin(), outer.environment.end());
   spec.process = word(table, "process");
   spec.thread = word(table, "thread");
-  spec.tcp = read_host(table);
+  read_host(table, spec);
   spec.cpus = table.indices("cpus");
   spec.respawn = read_respawn(table);
   spec.required = table.flag("required", true);

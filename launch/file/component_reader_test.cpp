@@ -124,13 +124,6 @@ TEST(ComponentReaderTest, ExternalProgramsHaveNoPorts) {
             "key 'declaration'");
 }
 
-TEST(ComponentReaderTest, OtherHostsAreRefused) {
-  EXPECT_EQ(
-      error_one("host = '10.0.0.2'"),
-      "a.toml:3: component.c.host: \"10.0.0.2\" is not allowed: a run cannot span several machines yet; \"local\", "
-      "\"127.0.0.1\" or \"localhost\"");
-}
-
 TEST(ComponentReaderTest, ChecksEveryKind) {
   EXPECT_EQ(error_one("params = 3"), "a.toml:3: component.c.params: 3 is not allowed; a table");
   EXPECT_EQ(error_one("plugin2 = 3").substr(0, 45), "a.toml:3: component.c.plugin2: unknown key; d");

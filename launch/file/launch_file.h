@@ -49,7 +49,8 @@ struct ComponentSpec {
   std::map<std::string, std::string> environment;
   std::optional<Word> process;
   std::optional<Word> thread;
-  bool tcp = false;  ///< True if the key `host` is not "local"; the component then uses TCP.
+  bool tcp = false;  ///< True if the key `host` is an address of the loopback device; the component then uses TCP.
+  std::optional<Word> host;  ///< A host of the run, by number or name, if the key `host` gives one.
   std::vector<std::uint32_t> cpus;
   RespawnPolicy respawn;
   bool required = true;
@@ -88,7 +89,10 @@ struct TopologySpec {
   std::optional<GivenPlacement> placement;  ///< Empty if `placement` is not given, or is a table.
   std::optional<Value> environment;         ///< The environment that the file names, not yet checked.
   bool overcommit = false;                  ///< True to start a run even if it needs more memory than the machine has.
-  std::map<std::string, Word> placed;       ///< The process of each component, if `placement` is a table.
+  std::optional<Value> nodes;               ///< The number of hosts, not yet checked; empty if the engine decides.
+  std::optional<Word> key_file;             ///< The file with the key by which the hosts of the run know each other.
+  std::chrono::milliseconds join_timeout{600'000};  ///< How long host 0 waits for the other hosts.
+  std::map<std::string, Word> placed;               ///< The process of each component, if `placement` is a table.
 };
 
 /// A launch file after includes, arguments, substitution, overrides and conditions have been applied. Unknown keys have

@@ -106,7 +106,8 @@ TEST_F(LaunchFileTest, UnknownSectionsAndKeysAreErrors) {
             "run, topology");
   EXPECT_EQ(error("\n[topology]\ndevice = 1"),
             "my run.toml:3: topology.device: unknown key; did you mean 'devices'? known: accelerator, "
-            "collective, devices, environment, overcommit, placement, precision, strategy");
+            "collective, devices, environment, join_timeout_s, key_file, nodes, overcommit, placement, precision, "
+            "strategy");
 }
 
 TEST_F(LaunchFileTest, TakesTopologyAsItIs) {

@@ -163,8 +163,9 @@ Error unknown_word(const Assignment& given, const Value& root, std::vector<std::
 }  // namespace
 
 const std::vector<std::string>& topology_keys() {
-  static const std::vector<std::string> keys{"accelerator", "devices",   "strategy",   "collective",
-                                             "precision",   "placement", "overcommit", "environment"};
+  static const std::vector<std::string> keys{"accelerator", "devices",   "strategy",      "collective",
+                                             "precision",   "placement", "overcommit",    "environment",
+                                             "nodes",       "key_file",  "join_timeout_s"};
   return keys;
 }
 

@@ -13,9 +13,9 @@ namespace {
 constexpr const char* kAutomatic = "auto";
 constexpr const char* kOneRank = "single_device";
 constexpr const char* kManyRanks = "ddp";
-
-/// This is far above what will run on one machine; it bounds the size of a plan that somebody mistyped.
-constexpr std::int64_t kMostRanks = 4096;
+constexpr const char* kCollective = "collective";
+constexpr const char* kBetweenHosts = "tcp";
+constexpr const char* kWithinHost = "shared_memory";
 
 /// An accelerator that cannot be asked, because it is broken or from another build, is not chosen automatically.
 AcceleratorReport report_or_none(Catalogue& catalogue, const std::string& name, bool anew) {
@@ -62,7 +62,7 @@ void settle_devices(Draft& draft) {
   if (found == draft.given.end() || plugin_choice(draft, AcceleratorReport::kPluginKind).declared == nullptr) return;
   if (read_device_request(found->second.value).kind == DeviceRequest::Kind::kIndices) return;
   if (read_device_request(found->second.value).kind == DeviceRequest::Kind::kCount) return;
-  found->second.value.data = fmt::to_string(draft.plan.world_size);
+  found->second.value.data = fmt::to_string(draft.plan.world_size / draft.hosts);
 }
 
 void settle_strategy(Draft& draft, std::vector<Choice>& choices) {
@@ -75,6 +75,21 @@ void settle_strategy(Draft& draft, std::vector<Choice>& choices) {
   set_choice(draft, now, fitting);
   choices.push_back({"strategy", given ? kAutomatic : "", fitting,
                      draft.plan.world_size == 1 ? "for one rank" : "for several ranks"});
+}
+
+void settle_collective(Draft& draft, std::vector<Choice>& choices) {
+  const PluginChoice now = plugin_choice(draft, kCollective);
+  if (now.declared == nullptr || draft.hosts == 1) return;
+  if (now.name == kWithinHost) {
+    throw error_at(
+        now.place.value.origin, now.place.key,
+        fmt::format("{} works only between ranks of one host, and this run has {} hosts; {} or {} is allowed",
+                    kWithinHost, draft.hosts, kAutomatic, kBetweenHosts));
+  }
+  if (now.name != kAutomatic) return;
+  set_choice(draft, now, kBetweenHosts);
+  choices.push_back({"collective", draft.given.contains(now.declared->name) ? kAutomatic : "", kBetweenHosts,
+                     "the ranks are on several hosts"});
 }
 
 /// The devices of the first component that has an accelerator; the ranks of a run have the same one.
@@ -129,6 +144,7 @@ void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& c
   settle_accelerator(draft, catalogue, choices);
   settle_devices(draft);
   settle_strategy(draft, choices);
+  settle_collective(draft, choices);
 }
 
 // Several ranks get a process each unless something speaks against it: they compute at the same time, and none of them

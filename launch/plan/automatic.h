@@ -12,8 +12,10 @@ namespace trainyard::launch {
 
 // The planner's decisions about what a launch file leaves open: the number of ranks, the accelerator, the strategy and
 // the placement. No other file makes such decisions. Each is added to `choices`, so that `trainyard plan` can show what
-// was chosen and why. The planner does not choose the collective. It stays "auto" until the processes run, because the
-// choice for a group of ranks depends on where its members run.
+// was chosen and why. On one host, the planner does not choose the collective. It stays "auto" until the processes run.
+
+/// The largest number of ranks of a run. It bounds the size of a plan that somebody mistyped.
+inline constexpr std::uint32_t kMostRanks = 4096;
 
 /// Returns the number of ranks that `devices` in `[topology]` requests. A count or a list gives the number directly;
 /// "auto" means one rank, and -1 means a rank on every device of the accelerator. For the accelerator `cpu`, every core
@@ -25,9 +27,10 @@ std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<C
 ///
 /// * accelerator = "auto" becomes the available accelerator with the highest auto_rank. If several have the same
 ///   auto_rank, the first by name is chosen. Throws kNotFound if no accelerator is available on this machine.
-/// * devices = "auto" or -1, given to the component itself, becomes the number of ranks.
+/// * devices = "auto" or -1, given to the component itself, becomes the number of ranks of a host.
 /// * strategy = "auto" becomes single_device for one rank and ddp for several. The same choice is made if the file
 ///   names no strategy, there are several ranks, and the component's default is single_device.
+/// * collective = "auto" becomes tcp if the run has several hosts. Throws for a collective that works only within one.
 void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices);
 
 /// Returns the placement that the file gives as a word. If it gives none, returns kRanks, or kComposed if the strategy

@@ -49,6 +49,7 @@ void add_run(TextColumn& out, const Plan& plan) {
   out.line(0, fmt::format("output     {}", plan.output_directory));
   out.line(0, fmt::format("seed       {}", plan.seed));
   out.line(0, fmt::format("ranks      {}", plan.world_size));
+  if (plan.hosts > 1) out.line(0, fmt::format("hosts      {}", plan.hosts));
   out.line(0, fmt::format("log level  {}", name_of(plan.log_level)));
   out.line(0, fmt::format("deadlines  start {}, stop {}, progress {}", seconds(plan.start_timeout),
                           seconds(plan.stop_timeout),
@@ -68,9 +69,10 @@ void add_choices(TextColumn& out, const Plan& plan) {
 }
 
 /// Mentions only what differs from the default.
-std::string process_title(const PlannedProcess& process) {
+std::string process_title(const Plan& plan, const PlannedProcess& process) {
   std::string title = "process " + process.name;
-  if (process.tcp) title += ", 127.0.0.1";
+  if (plan.hosts > 1) title += ", " + describe_host(plan, process.host);
+  if (process.tcp) title += plan.hosts > 1 ? ", tcp" : ", 127.0.0.1";
   if (process.respawn.when != RespawnPolicy::When::kNever) {
     title += fmt::format(", respawn {} ({} ms apart, {} within {})", name_of(process.respawn.when),
                          process.respawn.delay.count(), process.respawn.max, seconds(process.respawn.window));
@@ -89,7 +91,7 @@ void add_component(TextColumn& out, const ComponentPlan& component) {
 /// Threads are in alphabetical order, components in that of the plan.
 void add_process(TextColumn& out, const Plan& plan, const PlannedProcess& process) {
   out.line(0, "");
-  out.line(0, process_title(process));
+  out.line(0, process_title(plan, process));
   for (const auto& [name, value] : process.environment) out.line(2, fmt::format("{}={}", name, value));
   if (!process.command.empty()) {
     out.line(2, fmt::format("{}", fmt::join(process.command, " ")));

@@ -20,6 +20,7 @@ std::uint64_t needed_memory(const std::vector<Draft>& drafts) {
   std::map<std::string, std::set<std::string>> plugins;
   std::uint64_t bytes = 0;
   for (const Draft& draft : drafts) {
+    if (draft.host != 0) continue;  // The other hosts are other machines.
     std::set<std::string>& present = plugins[draft.plan.process];
     if (present.empty()) bytes += kEmptyProcess;
     if (present.insert(draft.plan.plugin).second) bytes += draft.info->component_traits().memory_bytes;

@@ -61,7 +61,10 @@ std::string process_of(const LaunchFile& file, const Draft& draft, Placement pla
   if (spec.process) return with_rank(draft, spec.process->text);
   if (in_table) return with_rank(draft, placed->second.text);
   // An address makes sense only for a process of its own.
-  if (placement == Placement::kProcesses || spec.tcp || spec.is_member()) return with_rank(draft, own_process(spec));
+  const bool elsewhere = draft.rank_name.empty() && draft.host != 0;
+  if (placement == Placement::kProcesses || spec.tcp || spec.is_member() || elsewhere) {
+    return with_rank(draft, own_process(spec));
+  }
   return placement == Placement::kRanks && !draft.rank_name.empty() ? draft.rank_name : kMain;
 }
 
@@ -80,7 +83,14 @@ void join_environment(PlannedProcess& process, const ComponentSpec& spec) {
   }
 }
 
-void join(PlannedProcess& process, const ComponentSpec& spec) {
+void join(PlannedProcess& process, const Draft& draft) {
+  const ComponentSpec& spec = *draft.spec;
+  if (process.host != draft.host) {
+    throw error_at(spec.origin, spec.key,
+                   fmt::format("components of the process '{}' would be on the hosts {} and {}; a process is on one "
+                               "host; placement = \"ranks\" gives every rank its own",
+                               process.name, process.host, draft.host));
+  }
   join_environment(process, spec);
   if (process.tcp != spec.tcp) {
     throw error_at(
@@ -162,7 +172,8 @@ void place(const LaunchFile& file, std::vector<Draft>& drafts, const StrategyNee
 }
 
 // The position in this list is the process's index, under which shared buffers count it.
-std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::vector<Draft>& drafts) {
+std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::vector<Draft>& drafts,
+                                           const RunHosts& hosts) {
   std::vector<PlannedProcess> processes;
   const auto find = [&processes](const std::string& name) {
     return std::ranges::find(processes, name, &PlannedProcess::name);
@@ -172,11 +183,12 @@ std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::ve
     if (process == processes.end()) {
       processes.push_back(draft.spec->is_member() ? member_process(draft)
                                                   : start_process(draft.plan.process, *draft.spec));
+      processes.back().host = draft.host;
     } else if (process->member || draft.spec->is_member()) {
       throw error_at(draft.spec->origin, draft.spec->key,
                      fmt::format("the process '{}' is that of a member, which shares it with nobody", process->name));
     } else {
-      join(*process, *draft.spec);
+      join(*process, draft);
     }
   }
   for (const ComponentSpec& spec : file.components) {
@@ -185,6 +197,7 @@ std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::ve
       throw error_at(spec.origin, spec.key, fmt::format("a process '{}' exists already", own_process(spec)));
     }
     processes.push_back(external_process(spec));
+    processes.back().host = host_of(spec, hosts);
   }
   return processes;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "launch/plan/draft.h"
+#include "launch/plan/hosts.h"
 #include "launch/plan/plan.h"
 #include "launch/plan/strategy_rules.h"
 
@@ -11,8 +12,9 @@ namespace trainyard::launch {
 
 /// Determines the process and the thread of every draft. The process is the first of these that applies: (1) the
 /// component's key `process`; (2) its process in the placement table; (3) its own process, with the placement
-/// "processes" or if `host` is an address; (4) the process of its rank, with the placement "ranks"; (5) the process
-/// "main". The thread is the component's key `thread`, or else the thread that the plugin declares.
+/// "processes", or if `host` is an address or another host than 0; (4) the process of its rank, with the placement
+/// "ranks"; (5) the process "main". The thread is the component's key `thread`, or else the thread that the plugin
+/// declares.
 ///
 /// Throws if the placement table names a component that does not exist or contradicts a component's `process`. Also
 /// throws if the strategy needs all ranks in one process but they are in several, if a component with `respawn` is not
@@ -23,6 +25,7 @@ void place(const LaunchFile& file, std::vector<Draft>& drafts, const StrategyNee
 /// programs. The settings of all components in a process are combined: their environments are merged, the most
 /// restrictive respawn policy applies, and the process is required if any of its components is. Throws if their
 /// environments or hosts contradict each other.
-std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::vector<Draft>& drafts);
+std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::vector<Draft>& drafts,
+                                           const RunHosts& hosts = {});
 
 }  // namespace trainyard::launch

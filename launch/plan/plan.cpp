@@ -17,7 +17,7 @@ std::map<std::string, std::string> bind_addresses(const PlannedProcess& process,
                                                   const std::set<std::string>& threads, const RunPlace& place) {
   std::map<std::string, std::string> bind;
   for (const std::string& thread : threads) {
-    bind[thread] = process.tcp ? "tcp://127.0.0.1:*"
+    bind[thread] = process.tcp ? fmt::format("tcp://{}:*", place.address)
                                : fmt::format("ipc://{}/{}.{}", place.run_directory, process_index, bind.size());
   }
   return bind;
@@ -49,6 +49,17 @@ ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunP
     if (sends || receives) out.edges.push_back(edge);
   }
   return out;
+}
+
+std::string describe_host(const Plan& plan, std::uint32_t host) {
+  if (host >= plan.host_names.size()) return fmt::format("host {}", host);
+  return fmt::format("host {} ({})", host, plan.host_names[host]);
+}
+
+std::string describe_ranks(const Plan& plan, std::uint32_t host) {
+  const std::uint32_t each = plan.world_size / plan.hosts, first = host * each;
+  if (each == 0) return "no rank";
+  return each == 1 ? fmt::format("rank {}", first) : fmt::format("ranks {} to {}", first, first + each - 1);
 }
 
 }  // namespace trainyard::launch

@@ -61,7 +61,8 @@ struct PlannedProcess {
   /// True if the run fails when the process ends and is not restarted. An external program can end with exit code 0
   /// without that consequence.
   bool required = true;
-  bool tcp = false;  ///< True if the process binds tcp://127.0.0.1:* instead of ipc://.
+  bool tcp = false;        ///< True if the process binds TCP addresses instead of ipc://.
+  std::uint32_t host = 0;  ///< The number of the host on which the process runs.
 
   /// Returns true unless the process is an external program.
   bool has_components() const { return command.empty() || member; }
@@ -85,6 +86,10 @@ struct Plan {
   /// How long the run can go without progress before it fails; 0 means no limit.
   std::chrono::milliseconds progress_timeout{300'000};
   std::uint32_t world_size = 1;
+  std::uint32_t hosts = 1;              ///< The number of hosts; every host has equally many ranks.
+  std::vector<std::string> host_names;  ///< The names of the hosts, by number; empty if nobody knows them.
+  std::string key_file;                 ///< The file with the key of the hosts; empty if the launch file names none.
+  std::chrono::milliseconds join_timeout{600'000};  ///< How long host 0 waits for the other hosts.
   PluginSpec environment;             ///< The environment that the launch file names; no plugin if it is detected.
   std::vector<Choice> choices;        ///< What the planner decided.
   std::vector<std::string> warnings;  ///< Texts for the user about settings that work, but differently than expected.
@@ -98,19 +103,27 @@ struct Plan {
   std::vector<std::uint32_t> activation;
 };
 
-/// The parts of a process's plan that are known only when the launcher starts a run.
+/// The parts of a process's plan that are known only when the launcher starts a run. They are the same for all
+/// processes of a host.
 struct RunPlace {
   /// The directory of the run's sockets. Its path must be short, because the path of a socket has at most 107 bytes.
   std::string run_directory;
   std::vector<std::string> plugin_path;  ///< The directories that the process loads plugins from.
+  std::string address = "127.0.0.1";     ///< The address that processes with TCP bind.
 };
 
 /// Returns the plan that is sent to one process. It contains all components, because a process needs to know the
 /// components at the other ends of its edges, but only the edges that begin or end in the process. `process_index` is
 /// the index of the process in `plan.processes`; it must not be an external program. Each thread of the process binds
 /// an address: "ipc://<run_directory>/<process_index>.<n>", where n is the index of the thread in alphabetical order,
-/// or "tcp://127.0.0.1:*" if the process uses TCP.
+/// or "tcp://<address>:*" if the process uses TCP.
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place);
+
+/// Returns a host as text, with its name if it is known: "host 1 (node7)".
+std::string describe_host(const Plan& plan, std::uint32_t host);
+
+/// Returns the ranks of a host as text: "rank 3", "ranks 2 to 3", or "no rank".
+std::string describe_ranks(const Plan& plan, std::uint32_t host);
 
 /// Returns a human-readable description of the plan, 80 columns wide: processes, threads, components with their
 /// parameters, edges with policy and transport, and the order of activation.

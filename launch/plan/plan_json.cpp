@@ -28,6 +28,7 @@ ordered_json process_json(const PlannedProcess& process, EnvironmentValues value
                     {"window_ms", respawn.window.count()}};
   out["required"] = process.required;
   out["tcp"] = process.tcp;
+  out["host"] = process.host;
   return out;
 }
 
@@ -55,6 +56,7 @@ std::string to_json(const Plan& plan, EnvironmentValues values) {
   out["output_directory"] = plan.output_directory;
   out["seed"] = plan.seed;
   out["world_size"] = plan.world_size;
+  out["hosts"] = plan.hosts;
   out["log_level"] = name_of(plan.log_level);
   out["flush_denormals"] = plan.flush_denormals;
   out["start_timeout_ms"] = plan.start_timeout.count();

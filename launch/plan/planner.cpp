@@ -39,6 +39,8 @@ Plan copy_run(const LaunchFile& file) {
   plan.start_timeout = file.run.start_timeout;
   plan.stop_timeout = file.run.stop_timeout;
   plan.progress_timeout = file.run.progress_timeout;
+  if (file.topology.key_file) plan.key_file = file.topology.key_file->text;
+  plan.join_timeout = file.topology.join_timeout;
   return plan;
 }
 
@@ -65,19 +67,32 @@ std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector
   return links;
 }
 
+/// Returns the number of ranks of all hosts together.
+std::uint32_t count_ranks(LaunchFile& file, Catalogue& catalogue, Plan& plan) {
+  const std::uint32_t each = settle_ranks(file, catalogue, plan.choices);
+  if (each <= kMostRanks / plan.hosts) return plan.hosts * each;
+  throw Error(Code::kInvalidArgument, "{}: {} hosts with {} ranks each are too many; a run has at most {} ranks",
+              plan.file, plan.hosts, each, kMostRanks);
+}
+
 }  // namespace
 
 Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue,
-               const Machine& machine) {
+               const Machine& machine, const FindHosts& find_hosts) {
   // The order of the steps follows from what they need: names before topics, topics and places before edges, edges
   // before the processes' addresses and the order of activation.
   LaunchFile file = load_launch_file(path, arguments, manager_keys(catalogue));
   Plan plan = copy_run(file);
   plan.arguments = arguments;
   plan.environment = settle_environment(file, catalogue);
-  plan.world_size = settle_ranks(file, catalogue, plan.choices);
+  const AllottedHosts allotted = find_hosts ? find_hosts(plan.environment) : AllottedHosts{};
+  plan.hosts = settle_hosts(file, allotted, plan.choices);
+  plan.host_names = allotted.names;
+  plan.world_size = count_ranks(file, catalogue, plan);
   const MemberDeclarations members = declare_members(file);
   std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue, members);
+  const RunHosts hosts{plan.hosts, plan.host_names};
+  assign_hosts(drafts, hosts);
   PlannedParameters planned = plan_parameters(file, drafts, catalogue);
   plan.choices.insert(plan.choices.end(), planned.choices.begin(), planned.choices.end());
   plan.warnings = std::move(planned.warnings);
@@ -87,7 +102,7 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   bridge_ranks(drafts, senders);
   plan.edges = connect(drafts, senders);
   check_data(drafts, plan.edges, catalogue);
-  plan.processes = plan_processes(file, drafts);
+  plan.processes = plan_processes(file, drafts, hosts);
   check_memory(file, drafts, machine);
   for (Draft& draft : drafts) {
     if (draft.spec->is_member()) plan.members.emplace(draft.plan.index, *draft.info);

@@ -19,12 +19,12 @@ namespace {
 /// The messages that hand over blocks of the parameter arena: both ends read and write the same memory.
 constexpr std::array<std::string_view, 2> kArenaTypes{"ArenaInfo", "OptimizerState"};
 
-/// Returns the fastest transport that both ends allow; one end with an address is enough for TCP.
+/// Returns the fastest transport that both ends allow; one end with an address, or another host, is enough for TCP.
 Transport transport_between(const Draft& from, const Draft& to) {
   if (from.plan.process == to.plan.process) {
     return from.plan.thread == to.plan.thread ? Transport::kThread : Transport::kProcess;
   }
-  return from.spec->tcp || to.spec->tcp ? Transport::kTcp : Transport::kIpc;
+  return from.spec->tcp || to.spec->tcp || from.host != to.host ? Transport::kTcp : Transport::kIpc;
 }
 
 // Types are compared by fingerprint, and both schemas are shown in full, so that the reader sees which field differs.
@@ -37,12 +37,21 @@ void check_types(const PortRef& from, const PortRef& to) {
                  Code::kTypeMismatch);
 }
 
+/// Returns true if the edge would hand over blocks of the arena to a component of another host that exists once and
+/// takes the arenas of all ranks. It does without this one: memory is shared only within a host
+/// (docs/decisions/0033).
+bool is_out_of_reach(const PortRef& from, const PortRef& to) {
+  return from.draft->host != to.draft->host && to.port->every_rank && to.draft->rank_name.empty() &&
+         std::ranges::find(kArenaTypes, from.port->type) != kArenaTypes.end();
+}
+
 // The type of the message decides, not the names of components, so a new component that shares the arena is caught as
 // well.
 void check_arena(const PortRef& from, const PortRef& to, Transport transport) {
   if (transport != Transport::kTcp || std::ranges::find(kArenaTypes, from.port->type) == kArenaTypes.end()) return;
-  // The error points to the line that put one of them behind an address.
-  const Draft& remote = to.draft->spec->tcp ? *to.draft : *from.draft;
+  // The error points to the line that put one of them behind an address or on another host.
+  const bool receiver = to.draft->spec->tcp || to.draft->spec->host;
+  const Draft& remote = receiver ? *to.draft : *from.draft;
   throw error_at(remote.spec->origin, remote.spec->key + ".host",
                  fmt::format("{} and {} share the parameter arena ({} on {}), which cannot be over TCP; both must have "
                              "host = \"local\", or be in one process",
@@ -107,6 +116,7 @@ void connect_topic(const PortRef& to, const std::vector<PortRef>& senders, std::
   for (const PortRef& from : senders) {
     if (from.draft == to.draft) continue;  // A component that received its own messages would fill its own window.
     check_types(from, to);
+    if (is_out_of_reach(from, to)) continue;
     edges.push_back(make_edge(from, to));
     edges.back().id = static_cast<std::uint32_t>(edges.size() - 1);
     check_arena(from, to, edges.back().transport);

@@ -21,16 +21,34 @@ ChildProcess::~ChildProcess() { loop_.cancel(ladder_timer_); }
 void ChildProcess::start(const SpawnOptions& options) {
   Spawned spawned = spawn(options);
   pid_ = spawned.pid;
+  running_ = true;
   ending_ = deaf_ = false;
   stopped_by_.reset();
   output_.open(std::move(spawned.out), std::move(spawned.err));
+}
+
+void ChildProcess::start_remotely() {
+  running_ = true;
+  ending_ = deaf_ = false;
+  stopped_by_.reset();
+  remote_->start(index_);
 }
 
 void ChildProcess::reaped() {
   output_.close();
   loop_.cancel(std::exchange(ladder_timer_, 0));
   pid_ = 0;
+  running_ = false;
   stopped_by_.reset();
+}
+
+// A negative number means the whole group.
+void ChildProcess::send(int signal) const {
+  if (remote_ != nullptr) {
+    remote_->signal(index_, signal);
+  } else {
+    ::kill(-pid_, signal);
+  }
 }
 
 bool ChildProcess::may_restart(bool failed) {
@@ -54,20 +72,20 @@ void ChildProcess::end(std::chrono::milliseconds rung) {
   climb(0, rung);
 }
 
-// A negative number means the whole group. A process that reacts is reaped, which cancels the timer of the next signal.
+// A process that reacts is reaped, which cancels the timer of the next signal.
 void ChildProcess::climb(int step, std::chrono::milliseconds rung) {
   constexpr int kRungs[] = {SIGINT, SIGTERM, SIGKILL};
   if (!running()) return;
-  ::kill(-pid_, kRungs[step]);
+  send(kRungs[step]);
   deaf_ = step == 2;
   if (deaf_) return;
   // One that was stopped cannot react.
-  ::kill(-pid_, SIGCONT);
+  send(SIGCONT);
   ladder_timer_ = loop_.after(rung, [this, step, rung] { climb(step + 1, rung); });
 }
 
 void ChildProcess::kill() {
-  if (running()) ::kill(-pid_, SIGKILL);
+  if (running()) send(SIGKILL);
 }
 
 std::string describe_wait_status(int status) {

@@ -8,13 +8,14 @@
 #include "launch/plan/plan.h"
 #include "launch/run/poll_loop.h"
 #include "launch/run/process_output.h"
+#include "launch/run/remote_processes.h"
 #include "launch/run/spawn.h"
 
 namespace trainyard::launch {
 
 /// A process of the plan, with its pid and its output. The object stays the same when the process is restarted. It must
-/// be used only on the launcher's thread. It does not reap the process: Crew::reap() does that for all processes with
-/// one call of waitpid().
+/// be used only on the launcher's thread. It does not reap the process: Crew::reap() does that for all processes of
+/// this host with one call of waitpid(), and agents do it on other hosts.
 class ChildProcess {
  public:
   using OnLine = ProcessOutput::OnLine;
@@ -34,14 +35,27 @@ class ChildProcess {
 
   /// Returns true if the process hosts components or is a member, and false if it is an external program.
   bool has_components() const { return planned_.has_components(); }
-  /// Returns the pid, or 0 if the process is not running.
+  /// Makes the process one of another host. Must be called before the process is started. `remote` must outlive this
+  /// object.
+  void live_on(RemoteProcesses& remote) { remote_ = &remote; }
+  /// Returns true if the process is one of another host.
+  bool is_remote() const { return remote_ != nullptr; }
+
+  /// Returns the pid, which is that on its own host; 0 if the process is not running, or if the agent of another host
+  /// has not yet reported the pid.
   pid_t pid() const { return pid_; }
-  bool running() const { return pid_ != 0; }
+  bool running() const { return running_; }
   /// Returns the last lines that the process has printed, on both streams, for the report of a failure.
   const std::deque<std::string>& last_lines() const { return output_.last_lines(); }
 
-  /// Starts the process. Throws kNotFound or kIo if the program cannot be started.
+  /// Starts the process on this host. Throws kNotFound or kIo if the program cannot be started.
   void start(const SpawnOptions& options);
+  /// Asks the agent of another host to start the process, and counts it as running from now on.
+  void start_remotely();
+  /// Records the pid of a process of another host.
+  void started_remotely(pid_t pid) { pid_ = pid; }
+  /// Takes a line that a process of another host has printed.
+  void add_line(std::string_view line, bool from_stderr) { output_.add(line, from_stderr); }
 
   /// Reads the output that is already in the pipes, without waiting for the poll loop.
   void read_now() { output_.read_now(); }
@@ -79,11 +93,14 @@ class ChildProcess {
 
  private:
   void climb(int step, std::chrono::milliseconds rung);
+  void send(int signal) const;
 
   PollLoop& loop_;
   const PlannedProcess& planned_;
   std::uint32_t index_;
   ProcessOutput output_;
+  RemoteProcesses* remote_ = nullptr;
+  bool running_ = false;
   pid_t pid_ = 0;
   PollLoop::Id ladder_timer_ = 0;
   bool ending_ = false;

@@ -45,35 +45,40 @@ ChildProcess* Crew::find(const std::string& name) const {
   return child == children_.end() ? nullptr : child->get();
 }
 
-// Returns the environment that docs/command_line.md promises to every process, and the arguments of trainyard-process.
-SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
+SpawnOptions spawn_options(const PlannedProcess& planned, const CrewOptions& crew) {
   SpawnOptions options;
-  options.environment = child.planned().environment;
+  options.environment = planned.environment;
   // These are set after the plan's own variables, so that a launch file cannot point a program to another run.
-  options.environment["TRAINYARD_RUN"] = options_.run;
-  options.environment["TRAINYARD_RUN_DIRECTORY"] = options_.run_directory;
-  options.command = child.planned().command;
-  options.cpus = child.planned().cpus;
-  options.ignored_signals = options_.engine_signals;
-  if (!child.has_components()) {
+  options.environment["TRAINYARD_RUN"] = crew.run;
+  options.environment["TRAINYARD_RUN_DIRECTORY"] = crew.run_directory;
+  options.command = planned.command;
+  options.cpus = planned.cpus;
+  options.ignored_signals = crew.engine_signals;
+  if (!planned.has_components()) {
     // A program has no plan to read its parameters from.
-    options.environment["TRAINYARD_PARAMETERS"] = child.planned().parameters;
+    options.environment["TRAINYARD_PARAMETERS"] = planned.parameters;
     // SIGTERM asks a program to end, and it may have no other way to end in order.
     std::erase(options.ignored_signals, SIGTERM);
     return options;
   }
   let_waiting_threads_sleep(options.environment);
   // Through a pipe: others can read command lines, and every child inherits the environment.
-  options.input = options_.keys;
-  if (console_file_ >= 0) options.environment["TRAINYARD_CONSOLE_FD"] = std::to_string(console_file_);
+  options.input = crew.keys;
   const auto add = [&options](std::initializer_list<std::string> words) {
     options.command.insert(options.command.end(), words);
   };
   const bool hosts_plugins = options.command.empty();
-  if (hosts_plugins) add({options_.process_program});
+  if (hosts_plugins) add({crew.process_program});
   // These are the same for every process with components, in whatever language it is written.
-  add({"--control", options_.control_endpoint, "--process", child.name()});
-  if (hosts_plugins) add({"--denormals", options_.flush_denormals ? "flush" : "keep"});
+  add({"--control", crew.control_endpoint, "--process", planned.name});
+  if (hosts_plugins) add({"--denormals", crew.flush_denormals ? "flush" : "keep"});
+  return options;
+}
+
+SpawnOptions Crew::local_options(const ChildProcess& child) const {
+  SpawnOptions options = spawn_options(child.planned(), options_);
+  if (!child.has_components()) return options;
+  if (console_file_ >= 0) options.environment["TRAINYARD_CONSOLE_FD"] = std::to_string(console_file_);
   if (child.name() == options_.wrapped_process) {
     options.command.insert(options.command.begin(), options_.wrapper.begin(), options_.wrapper.end());
   }
@@ -86,8 +91,9 @@ void Crew::print(const ChildProcess& child, std::string_view line, bool from_std
 }
 
 void Crew::start(ChildProcess& child) {
+  if (child.is_remote()) return child.start_remotely();
   try {
-    child.start(spawn_options(child));
+    child.start(local_options(child));
   } catch (const Error& error) {
     // The name of the program alone may say little, such as "python3".
     throw Error(error.code(), "process '{}': {}", child.name(), error.what());
@@ -111,7 +117,8 @@ void Crew::reap() {
   pid_t pid = 0;
   // Reaps until there is no child left to reap, because several ends may arrive as one signal.
   while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
-    const auto child = std::ranges::find_if(children_, [&](const auto& one) { return one->pid() == pid; });
+    const auto child =
+        std::ranges::find_if(children_, [&](const auto& one) { return !one->is_remote() && one->pid() == pid; });
     if (child == children_.end()) continue;  // This is a grandchild whose parent died before it.
     note(**child, status);
   }

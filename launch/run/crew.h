@@ -30,6 +30,10 @@ struct CrewOptions {
   std::vector<int> engine_signals;
 };
 
+/// Returns how a process is started: with the environment that docs/command_line.md promises to every process, and, if
+/// it has components, with the arguments and the keys of a member.
+SpawnOptions spawn_options(const PlannedProcess& planned, const CrewOptions& options);
+
 /// The processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides
 /// what happens after a process has ended.
 class Crew {
@@ -63,6 +67,10 @@ class Crew {
   /// that were stopped or continued. Must be called on SIGCHLD.
   void reap();
 
+  /// Handles a wait status of a process: of one that reap() has found, or of one of another host, which its agent has
+  /// reaped.
+  void note(ChildProcess& child, int status);
+
   /// Cancels the pending restarts.
   void no_more_restarts();
 
@@ -73,10 +81,8 @@ class Crew {
   bool all_done() const { return all_gone() && restart_timers_.empty(); }
 
  private:
-  SpawnOptions spawn_options(const ChildProcess& child) const;
+  SpawnOptions local_options(const ChildProcess& child) const;
   void print(const ChildProcess& child, std::string_view line, bool from_stderr);
-  // Handles one wait status returned by waitpid().
-  void note(ChildProcess& child, int status);
 
   PollLoop& loop_;
   RunConsole& console_;

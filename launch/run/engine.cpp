@@ -32,12 +32,12 @@ Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const Pr
 
 void refuse_several_launches(const Engine& engine) {
   const Allocation& allocation = engine.allocation;
-  if (allocation.hosts == 1 && allocation.processes == 1) return;
+  if (allocation.processes == 1) return;
   throw Error(
       Code::kInvalidArgument,
       "the environment '{}' says that this is one of several launches of the same run: host {} of {}, process {} "
-      "of {} on this host. A run over several launches is not supported yet. Call `trainyard launch` once, with "
-      "devices=N, or give environment=single_host if every launch is a run of its own",
+      "of {} on this host. Start `trainyard launch` only once on each host, with "
+      "devices=N for N ranks on each, or give environment=single_host if every launch is a run of its own",
       engine.environment, allocation.host, allocation.hosts, allocation.process, allocation.processes);
 }
 

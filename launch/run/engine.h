@@ -25,8 +25,8 @@ struct Engine {
 /// detected. Loads the plugins of all environments into this process. Throws what environments::allocation_of() throws.
 Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts);
 
-/// Throws kInvalidArgument if the engine has started this run several times: each launch would train the whole run, and
-/// all would write to the same files.
+/// Throws kInvalidArgument if the engine has started this run several times on this host: each launch would train the
+/// whole run, and all would write to the same files.
 void refuse_several_launches(const Engine& engine);
 
 /// Removes the variables from this process's own environment, and so from those of all processes that it starts. Must

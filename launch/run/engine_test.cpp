@@ -59,13 +59,17 @@ TEST_F(EngineTest, AnEngineThatIsDetectedButSaysTooLittleCanBeIgnored) {
       "OMPI_COMM_WORLD_RANK is 0; environment=single_host ignores it)");
 }
 
-TEST_F(EngineTest, SeveralLaunchesOfOneRunAreRefused) {
+TEST_F(EngineTest, SeveralLaunchesOfOneRunOnOneHostAreRefused) {
+  const ProcessFacts::Variables two_processes{
+      {"RANK", "1"},       {"WORLD_SIZE", "2"},     {"LOCAL_RANK", "1"},     {"LOCAL_WORLD_SIZE", "2"},
+      {"GROUP_RANK", "0"}, {"MASTER_ADDR", "here"}, {"MASTER_PORT", "29500"}};
   EXPECT_EQ(
-      error_of([&] { refuse_several_launches(find(two_hosts_)); }).second,
-      "the environment 'torchrun' says that this is one of several launches of the same run: host 1 of 2, process "
-      "0 of 1 on this host. A run over several launches is not supported yet. Call `trainyard launch` once, with "
-      "devices=N, or give environment=single_host if every launch is a run of its own");
-  EXPECT_EQ(error_of([&] { refuse_several_launches(find(two_hosts_, {"single_host", "{}"})); }).second, "");
+      error_of([&] { refuse_several_launches(find(two_processes)); }).second,
+      "the environment 'torchrun' says that this is one of several launches of the same run: host 0 of 1, process "
+      "1 of 2 on this host. Start `trainyard launch` only once on each host, with devices=N for N ranks on each, or "
+      "give environment=single_host if every launch is a run of its own");
+  EXPECT_EQ(error_of([&] { refuse_several_launches(find(two_hosts_)); }).second, "");
+  EXPECT_EQ(error_of([&] { refuse_several_launches(find(two_processes, {"single_host", "{}"})); }).second, "");
 }
 
 TEST_F(EngineTest, TheVariablesOfAnyEngineAreForgottenWhicheverIsNamed) {

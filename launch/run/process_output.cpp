@@ -49,15 +49,13 @@ void OutputStream::stop_watching() { loop_.cancel(std::exchange(watch_, 0)); }
 // Lines are kept as well as shown, because they may have scrolled away when the process fails.
 ProcessOutput::ProcessOutput(PollLoop& loop, OnLine on_line)
     : on_line_(std::move(on_line)),
-      out_(loop,
-           [this](std::string_view line) {
-             last_lines_.add(line);
-             on_line_(line, false);
-           }),
-      err_(loop, [this](std::string_view line) {
-        last_lines_.add(line);
-        on_line_(line, true);
-      }) {}
+      out_(loop, [this](std::string_view line) { add(line, false); }),
+      err_(loop, [this](std::string_view line) { add(line, true); }) {}
+
+void ProcessOutput::add(std::string_view line, bool from_stderr) {
+  last_lines_.add(line);
+  on_line_(line, from_stderr);
+}
 
 void ProcessOutput::open(FileDescriptor out, FileDescriptor err) {
   out_.open(std::move(out));

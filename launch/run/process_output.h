@@ -57,6 +57,9 @@ class ProcessOutput {
   /// Reads the rest and closes both pipes.
   void close();
 
+  /// Takes a line that did not come through a pipe.
+  void add(std::string_view line, bool from_stderr);
+
   /// Returns the last lines that were printed, on both streams together. A restart does not clear them.
   const std::deque<std::string>& last_lines() const { return last_lines_.lines(); }
 

@@ -92,14 +92,16 @@ milliseconds ProgressWatch::limit() const {
 
 // A debugger stops its process in its own way, without a signal to the parent.
 bool ProgressWatch::stands_by_debugger() const {
-  return std::ranges::any_of(run_.crew.children(),
-                             [](const auto& child) { return child->running() && is_traced(child->pid()); });
+  return std::ranges::any_of(run_.crew.children(), [](const auto& child) {
+    return child->running() && !child->is_remote() && is_traced(child->pid());
+  });
 }
 
 void ProgressWatch::ask(const ChildProcess& child) {
   if (!child.has_components() || !child.running()) return;
   Pulse& pulse = pulses_[child.name()];
-  const std::uint64_t bytes = disk_bytes(child.pid());
+  // What a process of another host reads and writes is not known here.
+  const std::uint64_t bytes = child.is_remote() ? 0 : disk_bytes(child.pid());
   if (bytes > pulse.disk_bytes + kWorthwhileBytes) progress();
   pulse.disk_bytes = std::max(pulse.disk_bytes, bytes);
   if (pulse.open) return;

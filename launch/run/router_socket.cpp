@@ -28,6 +28,16 @@ RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint,
   throw Error(Code::kIo, "cannot bind {}: {}", endpoint, error.what());
 }
 
+std::string RouterSocket::bind(const std::string& endpoint, const core::RunKeys& keys) {
+  core::check_member_address(endpoint, keys);
+  try {
+    socket_.bind(endpoint);
+  } catch (const zmq::error_t& error) {
+    throw Error(Code::kIo, "cannot bind {}: {}", endpoint, error.what());
+  }
+  return socket_.get(zmq::sockopt::last_endpoint);
+}
+
 bool RouterSocket::send(const Frames& frames) {
   try {
     for (std::size_t i = 0; i < frames.size(); ++i) {

@@ -20,6 +20,9 @@ class RouterSocket {
   /// Throws kIo with the address and the reason.
   RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys);
 
+  /// Binds a further address, and returns the address to connect to. Throws kIo with the address and the reason.
+  std::string bind(const std::string& endpoint, const core::RunKeys& keys);
+
   /// Sends a message. Returns false if the peer is not connected, or if it has too many unread messages.
   bool send(const Frames& frames);
 

@@ -46,6 +46,7 @@ RunContext::RunContext(const Plan& plan_in, const LaunchOptions& options_in, con
       options(options_in),
       guard(guard_in),
       directory(options.base, announced_run(plan, options, guard)),
+      places{{.run_directory = directory.path(), .plugin_path = options.plugin_path}},
       output(announced_output(plan, guard), this_launcher(directory.run(), plan.file)),
       keys(core::RunKeys::make()),
       admission(sockets, {keys.public_key}),

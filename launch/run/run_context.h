@@ -27,6 +27,8 @@
 
 namespace trainyard::launch {
 
+class HostDoor;
+
 /// The settings of a launch that are not part of the plan.
 struct LaunchOptions {
   std::string base = visitors::runs_directory();    ///< The directory that contains the run directories.
@@ -45,6 +47,7 @@ struct LaunchOptions {
   std::chrono::milliseconds same_request{250};
   /// How long the run may wait for a process that a signal has stopped.
   std::chrono::milliseconds stopped{60'000};
+  HostDoor* hosts = nullptr;  ///< The other hosts of the run, which have joined; null if there are none.
 };
 
 /// The state of a run that the parts of the launcher share. They all run on one thread. The order of the members
@@ -60,7 +63,8 @@ struct RunContext {
   PollLoop loop;
   RunConsole console;
   RunDirectory directory;
-  DirectoryLock output;  ///< Keeps other runs out of the plan's output directory.
+  std::vector<RunPlace> places;  ///< What the processes of each host need to know; indexed by host.
+  DirectoryLock output;          ///< Keeps other runs out of the plan's output directory.
   core::RunKeys keys;
   zmq::context_t sockets;
   core::Admission admission;

@@ -59,8 +59,7 @@ void StartSequence::on_hello(const std::string& process, const Hello& hello) {
   if (run_.progress.stopping() || run_.barrier.stage(process) != Stage::kStarting) return;
   if (const std::string objection = object_to(*child, hello); !objection.empty()) return failed_(objection);
   run_.barrier.set_stage(process, Stage::kConfiguring);
-  run_.control.send(process,
-                    process_plan(run_.plan, child->index(), {run_.directory.path(), run_.options.plugin_path}));
+  run_.control.send(process, process_plan(run_.plan, child->index(), run_.places.at(child->planned().host)));
 }
 
 // A second Configured of a process is ignored: its components are not connected and activated twice.
@@ -83,15 +82,30 @@ void StartSequence::connect_all() {
   for (const auto& child : run_.crew.children()) {
     if (child->has_components()) run_.barrier.set_stage(child->name(), Stage::kConnecting);
   }
-  run_.send_to_all(Connect{run_.barrier.endpoints()});
+  send_endpoints();
   if (run_.plan.components.empty()) activate_all();
+}
+
+// A gateway is a socket in the run directory of its host, so only processes of that host are told where it is.
+void StartSequence::send_endpoints() {
+  std::vector<Connect> messages(run_.plan.hosts, Connect{run_.barrier.endpoints()});
+  for (const auto& child : run_.crew.children()) {
+    for (std::uint32_t host = 0; host < run_.plan.hosts; ++host) {
+      if (host != child->planned().host) messages[host].endpoints.erase(child->name() + "/gateway");
+    }
+  }
+  for (const auto& child : run_.crew.children()) {
+    if (child->has_components() && child->running()) {
+      run_.control.send(child->name(), messages.at(child->planned().host));
+    }
+  }
 }
 
 // The message goes to all processes: the restarted one needs their endpoints, and those that listen to it need its new
 // ones.
 void StartSequence::rejoin(const std::string& process) {
   run_.barrier.set_stage(process, Stage::kConnecting);
-  run_.send_to_all(Connect{run_.barrier.endpoints()});
+  send_endpoints();
 }
 
 void StartSequence::on_connected(const std::string& process) {

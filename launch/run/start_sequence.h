@@ -49,6 +49,7 @@ class StartSequence {
 
  private:
   void connect_all();
+  void send_endpoints();
   // Performs the last step of the start: starts the external programs, then activates the components.
   void activate_all();
   void start_programs();

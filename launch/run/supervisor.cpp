@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "launch/hosts/host_door.h"
 #include "launch/run/process_tree.h"
 #include "messages/error.h"
 
@@ -55,6 +56,16 @@ Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const Gua
   ::signal(SIGPIPE, SIG_IGN);  // A reader that goes away must not end the run.
   ::signal(SIGTTOU, SIG_IGN);  // The guard owns the terminal, but the launcher may write to it as well.
   listen();
+  if (options.hosts == nullptr) return;
+  hosts_ = std::make_unique<RemoteHosts>(
+      *options.hosts, run_,
+      RemoteHosts::Reports{
+          .lost = [this](std::uint32_t host, const std::string& reason) { on_host_lost(host, reason); },
+          // An engine often signals all hosts; that is one request.
+          .interrupted =
+              [this](int signal) {
+                if (!outcome_.interrupted()) on_interrupt(signal);
+              }});
 }
 
 Supervisor::~Supervisor() = default;
@@ -102,6 +113,7 @@ int Supervisor::run() {
   // This comes before the first process starts, so that clients can already ask what the run waits for.
   run_.directory.announce(run_.plan.run, run_.plan.file, registry_.endpoint());
   try {
+    if (hosts_) hosts_->begin();
     start_.begin();
   } catch (const Error& error) {
     fail(error.what());
@@ -112,6 +124,7 @@ int Supervisor::run() {
   kill_descendants();  // This kills processes that programs have left behind, and all processes if the guard is dead.
   journal_.end(outcome_);
   run_.console.say(outcome_.last_words());
+  if (hosts_) run_.options.hosts->end_all(outcome_.exit_code(), outcome_.last_words());
   guard_.will_exit(outcome_.exit_code());
   return outcome_.exit_code();
 }
@@ -254,6 +267,17 @@ void Supervisor::ended_for_good(ChildProcess& child, int wait_status) {
 /// A run that consists only of programs is over when the last one has ended.
 void Supervisor::check_programs_done() {
   if (run_.plan.components.empty() && run_.crew.all_done()) stop_.finish();
+}
+
+// What the host did is unknown from now on, so all its processes count as gone, as if they had been reaped.
+void Supervisor::on_host_lost(std::uint32_t host, const std::string& reason) {
+  for (const auto& child : run_.crew.children()) {
+    if (child->planned().host != host || !child->running()) continue;
+    child->reaped();
+    mark_gone(*child);
+  }
+  fail(reason);
+  stop_.on_gone();
 }
 
 void Supervisor::fail(const std::string& reason, ChildProcess* process) {

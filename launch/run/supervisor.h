@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "launch/hosts/remote_hosts.h"
 #include "launch/run/heartbeat_watch.h"
 #include "launch/run/launch_journal.h"
 #include "launch/run/progress_watch.h"
@@ -27,6 +29,7 @@ namespace trainyard::launch {
 ///     on an error           reports it with the process's last lines; lets components save, then ends the run
 ///     on a process's end    restarts the process if its policy allows it; otherwise continues without it, or fails
 ///     on no progress        reports what the run waits for, and fails
+///     on a lost host        reports it, and fails
 ///
 /// A supervisor must be constructed and run on the main thread, because child processes are killed when the thread that
 /// started them ends. The constructor blocks SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGCHLD, and ignores SIGPIPE
@@ -57,6 +60,8 @@ class Supervisor {
   void on_state_changed(const std::string& process, const StateChanged& change);
   void on_finished(const RunFinished& finished);
   void check_programs_done();
+  // Handles the loss of a host, with all its processes.
+  void on_host_lost(std::uint32_t host, const std::string& reason);
 
   /// Reports a failure of the run and begins to end it. `process` is the process that caused the failure, whose last
   /// lines are printed; null if there is none.
@@ -73,6 +78,7 @@ class Supervisor {
   RunOutcome outcome_;
   RegistryServer registry_;
   LaunchJournal journal_;
+  std::unique_ptr<RemoteHosts> hosts_;       ///< Null if the run has only this host.
   PollLoop::Clock::time_point interrupted_;  ///< When the user first asked the run to stop.
 };
 

@@ -6,6 +6,9 @@
 
 #include "core/plugin/loader.h"
 #include "environments/process_facts.h"
+#include "launch/hosts/agent.h"
+#include "launch/hosts/host_door.h"
+#include "launch/hosts/host_settings.h"
 #include "launch/run/engine.h"
 #include "launch/run/guard.h"
 #include "launch/run/process_program.h"
@@ -26,17 +29,34 @@ constexpr const char* kLaunchFooter =
     "Ctrl-C stops the run in order, with a checkpoint; a second one ends all\n"
     "processes at once.";
 
-/// Takes notice of what has started this launch, before any process of the run starts. Returns the signals with which
-/// the engine tells all processes to stop; SIGINT is left to the terminal and to the launcher.
-std::vector<int> meet_engine(const launch::Plan& plan) {
-  core::PluginLoader loader(core::PluginLoader::default_directories());
-  const launch::Engine engine = launch::find_engine(loader, plan.environment, environments::facts_of_this_process());
-  launch::refuse_several_launches(engine);
-  launch::forget_variables(engine);
+/// Returns the signals with which the engine tells all processes to stop; SIGINT is left to the terminal and to the
+/// launcher.
+std::vector<int> signals_of(const launch::Engine& engine) {
   if (!engine.allocation.stop.to_all_processes) return {};
   std::vector<int> signals = engine.allocation.stop.signals;
   std::erase(signals, SIGINT);
   return signals;
+}
+
+/// Returns a function that finds the engine that has started this launch, and remembers it in `engine`.
+launch::FindHosts finder_of(launch::Engine& engine) {
+  return [&engine](const PluginSpec& environment) -> launch::AllottedHosts {
+    core::PluginLoader loader(core::PluginLoader::default_directories());
+    engine = launch::find_engine(loader, environment, environments::facts_of_this_process());
+    return {engine.environment, engine.allocation.hosts, engine.allocation.names};
+  };
+}
+
+/// Runs this host's part of a run on several hosts.
+int run_on_hosts(const launch::Plan& plan, const launch::Engine& engine, const std::vector<PluginLabel>& plugins,
+                 launch::LaunchOptions options, const launch::GuardLink& guard) {
+  const launch::HostSettings settings = launch::host_settings(plan, engine, plugins);
+  if (engine.allocation.host != 0) return launch::Agent(plan, settings, options, guard).run();
+  launch::HostDoor door(plan, settings);
+  launch::RunConsole console;
+  door.gather(console);
+  options.hosts = &door;
+  return launch::Supervisor(plan, options, guard).run();
 }
 
 /// Returns the process of the component. If it exists for each rank, returns that of rank 0.
@@ -54,9 +74,12 @@ int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, c
   const std::unique_ptr<launch::ScannedCatalogue> catalogue = open_catalogue();
   // This loads no plugin into the process, so the launcher stays small and no plugin can crash it. Environments are the
   // only plugins that the launcher loads.
-  launch::Plan plan = plan_from(arguments, *catalogue);
+  launch::Engine engine;
+  launch::Plan plan = plan_from(arguments, *catalogue, finder_of(engine));
+  launch::refuse_several_launches(engine);
+  launch::forget_variables(engine);
   launch::LaunchOptions options;
-  options.engine_signals = meet_engine(plan);
+  options.engine_signals = signals_of(engine);
   if (!choices.name.empty()) plan.run = choices.name;
   options.process_program = launch::find_process_program();
   options.plugin_path = core::PluginLoader::default_directories();
@@ -71,6 +94,7 @@ int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, c
       options.plugins[component.plugin] = catalogue->info("component", component.plugin);
     }
   }
+  if (plan.hosts > 1) return run_on_hosts(plan, engine, catalogue->list(), options, guard);
   return launch::Supervisor(plan, options, guard).run();
 }
 

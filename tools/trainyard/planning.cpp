@@ -26,9 +26,11 @@ std::unique_ptr<launch::ScannedCatalogue> open_catalogue() {
                                                     launch::find_process_program());
 }
 
-launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue) {
+launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue,
+                       const launch::FindHosts& find_hosts) {
   try {
-    launch::Plan plan = launch::make_plan(arguments.file, arguments.values, catalogue);
+    launch::Plan plan =
+        launch::make_plan(arguments.file, arguments.values, catalogue, launch::this_machine(), find_hosts);
     for (const std::string& warning : plan.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
     return plan;
   } catch (const Error& error) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "launch/plan/plan.h"
+#include "launch/plan/planner.h"
 #include "launch/plan/scanned_catalogue.h"
 
 namespace CLI {
@@ -29,6 +30,8 @@ std::unique_ptr<launch::ScannedCatalogue> open_catalogue();
 
 /// Reads, expands and checks the launch file, and returns the plan. Throws kInvalidArgument for any problem with the
 /// file, because every such problem is a mistake in the user's input.
-launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue);
+/// `find_hosts` as for make_plan().
+launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue,
+                       const launch::FindHosts& find_hosts = {});
 
 }  // namespace trainyard::tools

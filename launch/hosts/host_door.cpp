@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/hosts/host_door.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "launch/hosts/addresses.h"
+#include "launch/hosts/join_check.h"
+#include "messages/error.h"
+#include "messages/printable.h"
+
+namespace trainyard::launch {
+namespace {
+
+/// How long the agents have for leaving.
+constexpr std::chrono::seconds kFarewell{5};
+constexpr std::chrono::milliseconds kLook{10};
+
+double in_seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
+/// Host 0 listens on all its interfaces, because it does not know over which the others come; only somebody with the
+/// key gets in. An address of the loopback device is taken literally.
+std::unique_ptr<RouterSocket> open_door(zmq::context_t& context, const HostSettings& settings) {
+  const MeetingPlace& meeting = settings.meeting;
+  const bool local = meeting.host == "localhost" || is_loopback(meeting.host);
+  std::string problem;
+  for (const std::uint16_t port : meeting.ports) {
+    try {
+      return std::make_unique<RouterSocket>(context, fmt::format("tcp://{}:{}", local ? "127.0.0.1" : "0.0.0.0", port),
+                                            settings.key);
+    } catch (const Error& error) {
+      if (error.code() != Code::kIo) throw;
+      problem = error.what();
+    }
+  }
+  throw Error(Code::kIo, "host 0 cannot listen for the other hosts at any of the ports {}: {}",
+              fmt::join(meeting.ports, ", "), problem);
+}
+
+}  // namespace
+
+HostDoor::HostDoor(const Plan& plan, const HostSettings& settings)
+    : plan_(plan),
+      settings_(settings),
+      admission_(sockets_, {settings.key.public_key}),
+      socket_(open_door(sockets_, settings)),
+      joined_(plan.hosts) {}
+
+HostDoor::~HostDoor() {
+  if (!ended_) end_all(1, "run failed: host 0 could not start it");
+  stop_serving();
+}
+
+void HostDoor::serve(PollLoop& loop) {
+  loop_ = &loop;
+  watches_.push_back(loop.watch_socket(socket_->handle(), [this] { receive(); }));
+  watches_.push_back(loop.watch_socket(admission_.socket(), [this] {
+    while (admission_.poll()) {
+    }
+  }));
+}
+
+void HostDoor::stop_serving() {
+  for (const PollLoop::Id watch : watches_) loop_->cancel(watch);
+  watches_.clear();
+}
+
+void HostDoor::gather(RunConsole& console) {
+  PollLoop loop;
+  console_ = &console;
+  serve(loop);
+  const auto begin = loop.now();
+  auto remind = begin + settings_.reminder, beat = begin + kHostBeat;
+  try {
+    while (!missing().empty()) {
+      loop.run_once(std::chrono::milliseconds(100));
+      const auto now = loop.now();
+      if (now >= begin + settings_.join_timeout) {
+        throw Error(Code::kTimeout, "{} did not join within {} s", fmt::join(missing(), ", "),
+                    in_seconds(settings_.join_timeout));
+      }
+      if (now >= remind) {
+        console.say(fmt::format("waiting for {}", fmt::join(missing(), ", ")));
+        remind = now + settings_.reminder;
+      }
+      if (now < beat) continue;
+      beat = now + kHostBeat;
+      for (std::uint32_t host = 1; host < hosts(); ++host) {
+        if (!joined_[host] || send(host, HostBeat{})) continue;
+        throw Error(Code::kPeerLost, "{} joined and is gone", describe_joined(joined_[host]->join));
+      }
+    }
+  } catch (const Error& error) {
+    end_all(1, fmt::format("run failed: {}", error.what()));
+    stop_serving();
+    throw;
+  }
+  stop_serving();
+  console_ = nullptr;
+}
+
+std::vector<std::string> HostDoor::missing() const {
+  std::vector<std::string> names;
+  for (std::uint32_t host = 1; host < hosts(); ++host) {
+    if (!joined_[host]) names.push_back(describe_host(plan_, host));
+  }
+  return names;
+}
+
+void HostDoor::end_all(int exit_code, const std::string& reason) {
+  ended_ = true;
+  for (std::uint32_t host = 1; host < hosts(); ++host) send(host, RunEnded{exit_code, reason});
+  // An agent that has heard this leaves. If the connection were closed earlier, libzmq might drop what the agent has
+  // not read yet.
+  const auto all_left = [this] {
+    for (std::uint32_t host = 1; host < hosts(); ++host) {
+      if (send(host, HostBeat{})) return false;
+    }
+    return true;
+  };
+  const auto end = std::chrono::steady_clock::now() + kFarewell;
+  while (!all_left() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(kLook);
+}
+
+std::string HostDoor::own_address() const {
+  for (std::uint32_t host = 1; host < hosts(); ++host) {
+    if (joined_[host] && is_own_address(joined_[host]->join.reached)) return joined_[host]->join.reached;
+  }
+  // Host 0 is behind an address that is not its own, such as that of a Kubernetes service.
+  return address_towards(joined(1).address);
+}
+
+void HostDoor::receive() {
+  while (const auto frames = socket_->receive()) {
+    if (frames->size() != 3) continue;
+    const std::string& peer = frames->front();
+    try {
+      if ((*frames)[1] == Join::kTypeName) {
+        Join join;
+        decode(join, std::as_bytes(std::span((*frames)[2])));
+        on_join(peer, join);
+        continue;
+      }
+      const auto host = std::ranges::find_if(joined_, [&](const auto& one) { return one && one->peer == peer; });
+      if (host == joined_.end()) continue;
+      messages_.handle(static_cast<std::uint32_t>(host - joined_.begin()), (*frames)[1], (*frames)[2]);
+    } catch (const Error& error) {
+      if (error.code() != Code::kCorrupt) throw;
+      if (console_ != nullptr)
+        console_->say(fmt::format("another host sent a broken {}", printable_line((*frames)[1])));
+    }
+  }
+}
+
+void HostDoor::on_join(const std::string& peer, const Join& join) {
+  JoinAnswer answer{.silence_ms = static_cast<std::uint64_t>(settings_.silence.count())};
+  answer.other_job = join.job != settings_.self.job;
+  if (!answer.other_job) answer.reason = object_to(peer, join);
+  answer.accepted = !answer.other_job && answer.reason.empty();
+  if (answer.accepted && !joined_[join.host]) {
+    joined_[join.host] = Joined{peer, join};
+    if (console_ != nullptr) console_->say(fmt::format("{} has joined", describe_joined(join)));
+  } else if (!answer.reason.empty() && console_ != nullptr) {
+    console_->say(fmt::format("{} is refused: it {}", describe_joined(join), answer.reason));
+  }
+  socket_->send({peer, JoinAnswer::kTypeName, body_of_message(answer)});
+}
+
+// An agent repeats its Join until it is answered, so the same peer may come twice.
+std::string HostDoor::object_to(const std::string& peer, const Join& join) {
+  if (std::string objection = objection_to(settings_.self, join); !objection.empty()) return objection;
+  std::optional<Joined>& there = joined_[join.host];
+  if (!there || there->peer == peer) return "";
+  return fmt::format("has the same number as {}, which has already joined", describe_joined(there->join));
+}
+
+}  // namespace trainyard::launch

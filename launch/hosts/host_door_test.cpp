@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/hosts/host_door.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "launch/hosts/host_search.h"
+#include "launch/hosts/join_check.h"
+#include "launch/testing/expect_error.h"
+
+namespace trainyard::launch {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using namespace std::chrono_literals;
+
+/// Returns a few ports of the loopback device that were free just now.
+std::vector<std::uint16_t> free_ports() {
+  zmq::context_t context;
+  std::vector<std::uint16_t> ports;
+  std::vector<zmq::socket_t> sockets;
+  while (ports.size() < 3) {
+    sockets.emplace_back(context, zmq::socket_type::router);
+    sockets.back().bind("tcp://127.0.0.1:*");
+    const std::string endpoint = sockets.back().get(zmq::sockopt::last_endpoint);
+    ports.push_back(static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
+  }
+  return ports;
+}
+
+/// Two or more hosts on the loopback device. Host 0 is the test's own thread; every agent has a thread.
+class HostDoorTest : public ::testing::Test {
+ protected:
+  explicit HostDoorTest() {
+    plan_.hosts = 2;
+    plan_.arguments = {"devices=1"};
+  }
+
+  HostSettings settings(std::uint32_t host) const {
+    HostSettings settings{.self = describe_launch(plan_, {}),
+                          .meeting = {"127.0.0.1", ports_},
+                          .key = key_,
+                          .join_timeout = 20s,
+                          .reminder = 50ms};
+    settings.self.host = host;
+    settings.self.host_name = "here";
+    settings.self.job = "job";
+    return settings;
+  }
+
+  /// Lets an agent search until it has an answer. Returns "accepted", or why it was not.
+  std::string search(const HostSettings& settings) const {
+    PollLoop loop;
+    RunConsole console;
+    zmq::context_t context;
+    std::string result;
+    const HostSearch search(loop, console, context, settings,
+                            {.accepted = [&](HostLink&, auto) { result = "accepted"; },
+                             .failed = [&](const std::string& reason) { result = reason; }});
+    while (result.empty()) loop.run_once(10ms);
+    return result;
+  }
+
+  /// Lets host 0 wait for its agents. Returns the text of the error, or "(no error)".
+  std::string gather(const HostSettings& settings) {
+    HostDoor door(plan_, settings);
+    return testing::error_of([&] { door.gather(console_); });
+  }
+
+  Plan plan_;
+  core::RunKeys key_ = core::RunKeys::make();
+  std::vector<std::uint16_t> ports_ = free_ports();
+  RunConsole console_;
+};
+
+TEST_F(HostDoorTest, AnAgentWithAnEqualLaunchIsAccepted) {
+  std::string answer;
+  std::jthread agent([&] { answer = search(settings(1)); });
+  const HostSettings own = settings(0);
+  HostDoor door(plan_, own);
+  door.gather(console_);
+  agent.join();
+  EXPECT_EQ(answer, "accepted");
+  EXPECT_EQ(door.joined(1).host_name, "here");
+  EXPECT_EQ(door.joined(1).address, "127.0.0.1");
+  EXPECT_EQ(door.own_address(), "127.0.0.1");
+}
+
+TEST_F(HostDoorTest, AnAgentThatDiffersIsRefusedAndHostZeroGoesOnWaiting) {
+  HostSettings other = settings(1);
+  other.self.arguments = {"devices=2"};
+  std::string answer;
+  std::jthread agent([&] { answer = search(other); });
+  HostSettings own = settings(0);
+  own.join_timeout = 3s;
+  EXPECT_EQ(gather(own), "host 1 did not join within 3 s");
+  agent.join();
+  EXPECT_THAT(answer, AllOf(StartsWith("host 0, at tcp://127.0.0.1:"),
+                            HasSubstr("does not accept host 1: it was started with other arguments: devices=2")));
+}
+
+TEST_F(HostDoorTest, TwoAgentsWithOneNumberAreNotBothAccepted) {
+  plan_.hosts = 3;
+  std::vector<std::string> answers(2);
+  {
+    const HostSettings first = settings(1), second = settings(1);
+    std::jthread one([&] { answers[0] = search(first); });
+    std::jthread two([&] { answers[1] = search(second); });
+    HostSettings own = settings(0);
+    own.join_timeout = 5s;
+    gather(own);
+  }
+  std::ranges::sort(answers);
+  EXPECT_EQ(answers[0], "accepted");
+  EXPECT_THAT(answers[1], HasSubstr("it has the same number as host 1 (here, 127.0.0.1), which has already joined"));
+}
+
+TEST_F(HostDoorTest, AnAgentWithAnotherKeyIsNotHeard) {
+  HostSettings other = settings(1);
+  other.key = core::RunKeys::make();
+  other.join_timeout = 2s;
+  std::string answer;
+  std::jthread agent([&] { answer = search(other); });
+  HostSettings own = settings(0);
+  own.join_timeout = 2s;
+  EXPECT_EQ(gather(own), "host 1 did not join within 2 s");
+  agent.join();
+  EXPECT_THAT(answer, StartsWith("host 1 did not find host 0 within 2 s: nobody with the same key answers at"));
+}
+
+TEST_F(HostDoorTest, AnAgentOfAnotherJobLooksElsewhere) {
+  HostSettings other = settings(1);
+  other.self.job = "other job";
+  other.join_timeout = 2s;
+  std::string answer;
+  std::jthread agent([&] { answer = search(other); });
+  HostSettings own = settings(0);
+  own.join_timeout = 2s;
+  EXPECT_EQ(gather(own), "host 1 did not join within 2 s");
+  agent.join();
+  EXPECT_THAT(answer, StartsWith("host 1 did not find host 0 within 2 s"));
+}
+
+TEST_F(HostDoorTest, APortThatIsTakenIsLeftToItsOwner) {
+  zmq::context_t context;
+  zmq::socket_t taken(context, zmq::socket_type::router);
+  taken.bind("tcp://127.0.0.1:" + std::to_string(ports_.front()));
+  std::string answer;
+  std::jthread agent([&] { answer = search(settings(1)); });
+  EXPECT_EQ(gather(settings(0)), "(no error)");
+  agent.join();
+  EXPECT_EQ(answer, "accepted");
+}
+
+TEST_F(HostDoorTest, AHostThatIsGoneWhileOthersAreMissingEndsTheWait) {
+  plan_.hosts = 3;
+  std::jthread agent([&] { search(settings(1)); });  // Its connection is closed as soon as it is accepted.
+  EXPECT_THAT(gather(settings(0)), HasSubstr("host 1 (here, 127.0.0.1) joined and is gone"));
+}
+
+}  // namespace
+}  // namespace trainyard::launch

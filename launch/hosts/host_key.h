@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "core/transport/run_keys.h"
+
+namespace trainyard::launch {
+
+/// The variable that names the key file if the launch file does not.
+inline constexpr const char* kKeyFileVariable = "TRAINYARD_KEY_FILE";
+
+/// Returns the path of the file with the key of the hosts: `topology.key_file`, whose value is `given`, or else the
+/// file that TRAINYARD_KEY_FILE names, or else the key `host` in the user's key folder (docs/keys.md).
+std::string find_host_key(const std::string& given);
+
+/// Reads the key by which the hosts of a run know each other. All hosts have the same key, which has the role `member`.
+/// Throws kNotFound if there is no such file, kInvalidArgument if the key has another role, and whatever
+/// core::read_key_file() throws, for instance if other users can read the file. No error contains the key.
+core::RunKeys read_host_key(const std::string& file);
+
+}  // namespace trainyard::launch

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <zmq.hpp>
+
+#include "core/transport/run_keys.h"
+#include "launch/hosts/message_table.h"
+#include "launch/run/poll_loop.h"
+
+namespace trainyard::launch {
+
+/// An agent's connection to host 0.
+class HostLink {
+ public:
+  /// Begins to connect to `endpoint`, which need not be there yet. `key` is the key of the hosts.
+  HostLink(zmq::context_t& context, PollLoop& loop, std::string endpoint, const core::RunKeys& key);
+  ~HostLink();
+  HostLink(const HostLink&) = delete;
+  HostLink& operator=(const HostLink&) = delete;
+
+  const std::string& endpoint() const { return endpoint_; }
+
+  /// The handlers of messages.
+  MessageTable<>& messages() { return messages_; }
+
+  /// Returns when the last message arrived.
+  PollLoop::Clock::time_point heard() const { return heard_; }
+
+  /// Sends a message. Returns false if there is no connection.
+  template <Message T>
+  bool send(const T& message) {
+    return send(T::kTypeName, body_of_message(message));
+  }
+
+ private:
+  bool send(const std::string& type, const std::string& body);
+  void receive();
+
+  PollLoop& loop_;
+  std::string endpoint_;
+  zmq::socket_t socket_;
+  PollLoop::Id watch_;
+  PollLoop::Clock::time_point heard_;
+  MessageTable<> messages_;
+};
+
+}  // namespace trainyard::launch

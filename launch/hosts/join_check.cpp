@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/hosts/join_check.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "messages/printable.h"
+#include "messages/schema.h"
+
+namespace trainyard::launch {
+namespace {
+
+std::string content_of(const Plan& plan) {
+  std::string all;
+  for (const SourceFile& source : plan.sources) all += source.text + '\0';
+  return fmt::format("{:016x}", fingerprint(all));
+}
+
+std::string words_as_given(const std::vector<std::string>& words) {
+  if (words.empty()) return "none";
+  return printable_line(fmt::format("{}", fmt::join(words, " "))).substr(0, 300);
+}
+
+/// Returns the first plugin of host 0 that the other host does not have in the same version and place. Further plugins
+/// do no harm.
+std::string missing_plugin(const Join& own, const Join& other) {
+  const std::set<std::string> there(other.plugins.begin(), other.plugins.end());
+  const auto missing =
+      std::ranges::find_if(own.plugins, [&](const std::string& line) { return !there.contains(line); });
+  return missing == own.plugins.end() ? "" : *missing;
+}
+
+}  // namespace
+
+Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins) {
+  Join join{.hosts = plan.hosts,
+            .version = std::string(host_abi_tag()),
+            .file = plan.file,
+            .content = content_of(plan),
+            .arguments = plan.arguments};
+  std::set<std::string> lines;
+  for (const PluginLabel& label : plugins) {
+    lines.insert(fmt::format("{} '{}' {} ({})", label.kind, label.name, label.version, label.abi_tag));
+  }
+  // The plan names these libraries by their paths, so they must be in the same place.
+  for (const ComponentPlan& component : plan.components) {
+    if (!component.library.empty())
+      lines.insert(fmt::format("component '{}' in {}", component.plugin, component.library));
+  }
+  join.plugins.assign(lines.begin(), lines.end());
+  return join;
+}
+
+std::string objection_to(const Join& own, const Join& other) {
+  if (other.protocol != own.protocol) {
+    return fmt::format(
+        "speaks version {} of the protocol between hosts, and host 0 speaks version {}; install the same "
+        "version of Trainyard on all hosts",
+        other.protocol, own.protocol);
+  }
+  if (!abi_matches(other.version, own.version)) {
+    return fmt::format("has another build of Trainyard: '{}', and host 0 has '{}'; install the same on all hosts",
+                       printable_line(other.version), own.version);
+  }
+  if (other.hosts != own.hosts) {
+    return fmt::format("counts {} hosts, and host 0 counts {}", other.hosts, own.hosts);
+  }
+  if (other.host >= own.hosts) {
+    return fmt::format("is not one of the {} hosts of the run, which have the numbers 0 to {}", own.hosts,
+                       own.hosts - 1);
+  }
+  if (other.host == 0) return "has the number 0, which is that of the host that it has reached";
+  if (other.arguments != own.arguments) {
+    return fmt::format("was started with other arguments: {}; those of host 0: {}", words_as_given(other.arguments),
+                       words_as_given(own.arguments));
+  }
+  if (other.content != own.content) {
+    return fmt::format("has another launch file: the content of {} there differs from that of {} on host 0",
+                       printable_line(other.file), own.file);
+  }
+  if (const std::string plugin = missing_plugin(own, other); !plugin.empty()) {
+    return fmt::format("does not have the same plugins: it has no {}", plugin);
+  }
+  return "";
+}
+
+std::string describe_joined(const Join& join) {
+  return fmt::format("host {} ({}, {})", join.host, printable_line(join.host_name.substr(0, 255)),
+                     printable_line(join.address.substr(0, 64)));
+}
+
+}  // namespace trainyard::launch

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trainyard::launch {
+
+// The messages between the launcher, which is on host 0, and the agents, of which every other host has one. They are
+// sent as two frames: the name of the type, and the binary body. docs/decisions/0033 explains the protocol.
+
+/// The version of this protocol. Two versions do not work together.
+inline constexpr std::uint32_t kHostProtocol = 1;
+
+/// The first message of an agent: who it is, and everything that must be the same on all hosts. The agent repeats it
+/// until the launcher answers.
+struct Join {
+  static constexpr const char* kTypeName = "Join";
+
+  std::uint32_t protocol = kHostProtocol;
+  std::uint32_t host = 0;   ///< The number of the agent's host.
+  std::uint32_t hosts = 1;  ///< The number of hosts, as the agent's engine says.
+  std::string host_name;
+  std::string job;      ///< What distinguishes this start of the job from all others; empty if the engine has no name.
+  std::string address;  ///< The address of the interface over which the agent has reached host 0.
+  std::string reached;  ///< The address of host 0 that the agent has reached.
+  std::string run_directory;             ///< The directory for the sockets and notes of the processes of this host.
+  std::vector<std::string> plugin_path;  ///< The directories that the processes of this host load plugins from.
+  std::string version;                   ///< The ABI tag of the program.
+  std::string file;                      ///< The path of the launch file, for errors.
+  std::string content;                   ///< A fingerprint of the launch file and of all files that it includes.
+  std::vector<std::string> arguments;    ///< The words of the command line.
+  std::vector<std::string> plugins;      ///< A line for every plugin that the plan uses.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(protocol), CEREAL_NVP(host), CEREAL_NVP(hosts), CEREAL_NVP(host_name), CEREAL_NVP(job),
+            CEREAL_NVP(address), CEREAL_NVP(reached), CEREAL_NVP(run_directory), CEREAL_NVP(plugin_path),
+            CEREAL_NVP(version), CEREAL_NVP(file), CEREAL_NVP(content), CEREAL_NVP(arguments), CEREAL_NVP(plugins));
+  }
+};
+
+/// The launcher's answer to a Join.
+struct JoinAnswer {
+  static constexpr const char* kTypeName = "JoinAnswer";
+
+  bool accepted = false;
+  bool other_job = false;  ///< True if the launcher belongs to another job, so that the agent must look elsewhere.
+  std::string reason;      ///< Why the agent cannot take part; empty if it is accepted.
+  std::uint64_t silence_ms = 0;  ///< After this time without a message, each side gives the other up.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(accepted), CEREAL_NVP(other_job), CEREAL_NVP(reason), CEREAL_NVP(silence_ms));
+  }
+};
+
+/// A process that an agent is to start; see PlannedProcess.
+struct HostProcess {
+  static constexpr const char* kTypeName = "HostProcess";
+
+  std::uint32_t index = 0;
+  std::string name;
+  std::vector<std::string> command;
+  bool member = false;
+  std::string parameters;
+  std::map<std::string, std::string> environment;
+  std::vector<std::uint32_t> cpus;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(index), CEREAL_NVP(name), CEREAL_NVP(command), CEREAL_NVP(member), CEREAL_NVP(parameters),
+            CEREAL_NVP(environment), CEREAL_NVP(cpus));
+  }
+};
+
+/// The agent's part of the run. The launcher sends it when all hosts have joined.
+struct HostPart {
+  static constexpr const char* kTypeName = "HostPart";
+
+  std::string run;      ///< The name of the run.
+  std::string keys;     ///< The keys of the run (core::RunKeys::text()).
+  std::string control;  ///< The address at which the launcher accepts the control connections of processes.
+  bool flush_denormals = true;
+  std::vector<HostProcess> processes;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(run), CEREAL_NVP(keys), CEREAL_NVP(control), CEREAL_NVP(flush_denormals), CEREAL_NVP(processes));
+  }
+};
+
+/// The launcher's request to start a process of the agent's part.
+struct StartProcess {
+  static constexpr const char* kTypeName = "StartProcess";
+
+  std::uint32_t index = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(index));
+  }
+};
+
+/// The launcher's request to send a signal to a process and its group.
+struct SignalProcess {
+  static constexpr const char* kTypeName = "SignalProcess";
+
+  std::uint32_t index = 0;
+  std::int32_t signal = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(index), CEREAL_NVP(signal));
+  }
+};
+
+/// The agent's report that it has started a process.
+struct ProcessStarted {
+  static constexpr const char* kTypeName = "ProcessStarted";
+
+  std::uint32_t index = 0;
+  std::int32_t pid = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(index), CEREAL_NVP(pid));
+  }
+};
+
+/// The agent's report that a process has ended, or that a signal has stopped or continued it.
+struct ProcessChanged {
+  static constexpr const char* kTypeName = "ProcessChanged";
+
+  std::uint32_t index = 0;
+  std::int32_t status = 0;  ///< The wait status.
+  std::string problem;      ///< Why the process could not be started; empty if it was.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(index), CEREAL_NVP(status), CEREAL_NVP(problem));
+  }
+};
+
+/// A line that a process has printed.
+struct ProcessLine {
+  static constexpr const char* kTypeName = "ProcessLine";
+
+  std::uint32_t index = 0;
+  bool from_stderr = false;
+  std::string text;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(index), CEREAL_NVP(from_stderr), CEREAL_NVP(text));
+  }
+};
+
+/// A note that a rank has left for the others (core/rendezvous). It goes from its host to host 0, and from there to all
+/// other hosts.
+struct HostNote {
+  static constexpr const char* kTypeName = "HostNote";
+
+  std::string name;  ///< The name of the file.
+  std::string text;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(name), CEREAL_NVP(text));
+  }
+};
+
+/// A sign of life, sent once a second in both directions.
+struct HostBeat {
+  static constexpr const char* kTypeName = "HostBeat";
+
+  std::uint64_t number = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(number));
+  }
+};
+
+/// The agent's report that it has received a signal that asks the run to stop.
+struct HostInterrupted {
+  static constexpr const char* kTypeName = "HostInterrupted";
+
+  std::int32_t signal = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(signal));
+  }
+};
+
+/// The launcher's last message to an agent: the run has ended, or will not begin.
+struct RunEnded {
+  static constexpr const char* kTypeName = "RunEnded";
+
+  std::int32_t exit_code = 0;
+  std::string reason;  ///< A text for the user of the agent's host; empty if there is nothing to say.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(exit_code), CEREAL_NVP(reason));
+  }
+};
+
+}  // namespace trainyard::launch

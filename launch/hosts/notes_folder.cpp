@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/hosts/notes_folder.h"
+
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/files/private_folder.h"
+#include "messages/error.h"
+#include "messages/printable.h"
+
+namespace trainyard::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Notes are addresses and handles. What is larger is none, and is not carried to other hosts.
+constexpr std::size_t kMostNoteBytes = std::size_t{1} << 16;
+constexpr std::size_t kMostNotes = 100'000;
+
+/// The names that core/rendezvous gives to files: a key, with '+' instead of '/'. A draft ends with '~'.
+bool is_note_name(const std::string& name) {
+  const auto allowed = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_-.+").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  return !name.empty() && name.size() <= 200 && name.front() != '.' && std::ranges::all_of(name, allowed);
+}
+
+FileDescriptor watch_folder(const std::string& folder) {
+  core::make_private_folder(folder);
+  FileDescriptor watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  // A note appears by being renamed, so it is complete when this is reported.
+  if (watch.get() < 0 || ::inotify_add_watch(watch.get(), folder.c_str(), IN_MOVED_TO) < 0) {
+    throw Error(Code::kIo, "cannot watch the folder {}: {}", folder, std::strerror(errno));
+  }
+  return watch;
+}
+
+}  // namespace
+
+NotesFolder::NotesFolder(PollLoop& loop, std::string folder, std::function<void(const HostNote&)> written)
+    : loop_(loop),
+      folder_(std::move(folder)),
+      written_(std::move(written)),
+      watch_(watch_folder(folder_)),
+      watch_id_(loop.watch_file(watch_.get(), [this] { look(); })) {}
+
+NotesFolder::~NotesFolder() { loop_.cancel(watch_id_); }
+
+// What the events say is not used: if too many have come at once, the kernel drops some, but the files are there.
+void NotesFolder::look() {
+  alignas(inotify_event) char events[16384];
+  while (::read(watch_.get(), events, sizeof events) > 0) {
+  }
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const std::string name = entry.path().filename();
+    if (!is_note_name(name) || known_.contains(name) || known_.size() >= kMostNotes) continue;
+    known_.insert(name);
+    report(name);
+  }
+}
+
+void NotesFolder::report(const std::string& name) {
+  std::ostringstream text;
+  text << std::ifstream(folder_ + "/" + name, std::ios::binary).rdbuf();
+  HostNote note{name, text.str()};
+  if (note.text.size() <= kMostNoteBytes) written_(note);
+}
+
+void NotesFolder::add(const HostNote& note) {
+  if (!is_note_name(note.name) || note.text.size() > kMostNoteBytes || known_.size() >= kMostNotes) {
+    throw Error(Code::kCorrupt, "the note '{}' of {} bytes is not allowed", printable_line(note.name.substr(0, 200)),
+                note.text.size());
+  }
+  if (!known_.insert(note.name).second) return;
+  const std::string path = folder_ + "/" + note.name, draft = path + ".host~";
+  std::ofstream(draft, std::ios::binary) << note.text << std::flush;
+  std::error_code error;
+  fs::rename(draft, path, error);
+  if (error) throw Error(Code::kIo, "cannot write the note {}: {}", path, error.message());
+}
+
+}  // namespace trainyard::launch

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "launch/hosts/host_door.h"
+#include "launch/hosts/notes_folder.h"
+#include "launch/run/remote_processes.h"
+#include "launch/run/run_context.h"
+
+namespace trainyard::launch {
+
+/// The launcher's side of the other hosts while the run goes on. It passes requests to their agents, and reports what
+/// happens there to the crew, so that the rest of the launcher need not know where a process runs.
+class RemoteHosts {
+ public:
+  /// The callbacks for what concerns the run as a whole.
+  struct Reports {
+    /// A host is gone. Its processes do not count as running any more. `reason` is a sentence for the user.
+    std::function<void(std::uint32_t host, const std::string& reason)> lost;
+    /// An agent has received a signal that asks the run to stop.
+    std::function<void(int signal)> interrupted;
+  };
+
+  /// `door` and `run` must outlive this object. All hosts must have joined.
+  RemoteHosts(HostDoor& door, RunContext& run, Reports reports);
+  ~RemoteHosts();
+  RemoteHosts(const RemoteHosts&) = delete;
+  RemoteHosts& operator=(const RemoteHosts&) = delete;
+
+  /// Tells every agent its part of the run. Must be called before the first process starts.
+  void begin();
+
+ private:
+  /// The processes of one host.
+  class Processes final : public RemoteProcesses {
+   public:
+    Processes(RemoteHosts& hosts, std::uint32_t host) : hosts_(hosts), host_(host) {}
+
+    void start(std::uint32_t index) override { hosts_.door_.send(host_, StartProcess{index}); }
+    void signal(std::uint32_t index, int signal) override { hosts_.door_.send(host_, SignalProcess{index, signal}); }
+
+   private:
+    RemoteHosts& hosts_;
+    std::uint32_t host_;
+  };
+
+  // Sets a handler for the messages of all hosts that are not lost. Whatever a host sends shows that it is alive.
+  template <Message T, class Handler>
+  void on(Handler handler) {
+    door_.messages().on<T>([this, handler](std::uint32_t host, const T& message) {
+      heard_[host] = run_.loop.now();
+      if (!gone_.contains(host)) handler(host, message);
+    });
+  }
+
+  void listen();
+  void set_places();
+  HostPart part_of(std::uint32_t host, const std::string& control) const;
+  // Returns the process that an agent reports on. Throws kCorrupt if it is not one of its own.
+  ChildProcess& process(std::uint32_t host, std::uint32_t index) const;
+  void on_changed(std::uint32_t host, const ProcessChanged& change);
+  void spread(const HostNote& note, std::uint32_t from);
+  void beat();
+  void lose(std::uint32_t host, const std::string& reason);
+  std::string describe(std::uint32_t host) const;
+
+  HostDoor& door_;
+  RunContext& run_;
+  Reports reports_;
+  std::vector<std::unique_ptr<Processes>> processes_;  ///< Indexed by host; null for host 0.
+  std::vector<PollLoop::Clock::time_point> heard_;     ///< When each host last sent a message.
+  std::set<std::uint32_t> gone_;                       ///< The hosts that are lost.
+  NotesFolder notes_;
+  std::uint64_t beats_ = 0;
+  PollLoop::Id timer_ = 0;
+};
+
+}  // namespace trainyard::launch

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/plan/hosts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "launch/file/toml_reader.h"
+#include "messages/nearest.h"
+#include "messages/printable.h"
+
+namespace trainyard::launch {
+namespace {
+
+/// More hosts than one launcher can serve; the limit bounds the plan that a mistyped number would make.
+constexpr std::int64_t kMostHosts = 1024;
+
+std::optional<std::uint32_t> number_in(const std::string& text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::int64_t read_nodes(const Value& nodes) {
+  const auto* text = nodes.get_if<std::string>();
+  const Value read = text == nullptr ? nodes : read_command_line_value(*text);
+  const auto* count = read.get_if<std::int64_t>();
+  if (count != nullptr && *count >= 1 && *count <= kMostHosts) return *count;
+  throw not_allowed(nodes, "topology.nodes", fmt::format("a number of hosts from 1 to {}", kMostHosts));
+}
+
+Error no_such_host(const ComponentSpec& spec, const RunHosts& hosts) {
+  const std::string given = printable(spec.host->text);
+  std::string allowed;
+  if (hosts.count == 1) {
+    allowed = "this run has one host, as topology.nodes says; \"local\", \"127.0.0.1\" or \"localhost\"";
+  } else if (hosts.names.empty() && !number_in(spec.host->text)) {
+    allowed =
+        fmt::format("nobody has told the names of the {} hosts; a number from 0 to {}", hosts.count, hosts.count - 1);
+  } else {
+    allowed = fmt::format("the hosts have the numbers 0 to {}{}", hosts.count - 1, suggestion(given, hosts.names));
+  }
+  return error_at(spec.host->origin, spec.key + ".host", fmt::format("\"{}\" is not allowed: {}", given, allowed));
+}
+
+}  // namespace
+
+std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted, std::vector<Choice>& choices) {
+  const bool asked = !allotted.environment.empty();
+  if (!file.topology.nodes) {
+    if (allotted.count > 1) {
+      choices.push_back({"nodes", "", std::to_string(allotted.count),
+                         fmt::format("the environment '{}' says so", allotted.environment)});
+    }
+    return allotted.count;
+  }
+  const auto nodes = static_cast<std::uint32_t>(read_nodes(*file.topology.nodes));
+  if (!asked || nodes == allotted.count) return nodes;
+  const char* hint = allotted.count == 1 ? "; an engine must start the same command once on every host, or set "
+                                           "TRAINYARD_HOST_NUMBER and TRAINYARD_HOST_COUNT on each"
+                                         : "";
+  throw error_at(file.topology.nodes->origin, "topology.nodes",
+                 fmt::format("{} hosts are not allowed: the environment '{}' says that this launch is on {}{}", nodes,
+                             allotted.environment,
+                             allotted.count == 1 ? "one host" : fmt::format("{} hosts", allotted.count), hint));
+}
+
+std::uint32_t host_of(const ComponentSpec& spec, const RunHosts& hosts) {
+  if (!spec.host) return 0;
+  const auto named = std::ranges::find(hosts.names, spec.host->text);
+  if (named != hosts.names.end()) return static_cast<std::uint32_t>(named - hosts.names.begin());
+  const std::optional<std::uint32_t> number = number_in(spec.host->text);
+  if (!number || *number >= hosts.count) throw no_such_host(spec, hosts);
+  return *number;
+}
+
+void assign_hosts(std::vector<Draft>& drafts, const RunHosts& hosts) {
+  for (Draft& draft : drafts) {
+    draft.hosts = hosts.count;
+    const bool per_rank = draft.info->component_traits().per_rank;
+    if (per_rank && draft.spec->host && hosts.count > 1) {
+      throw error_at(draft.spec->host->origin, draft.spec->key + ".host",
+                     "is not allowed, because the component exists for each rank, and the ranks have their hosts: the "
+                     "first ones are on host 0");
+    }
+    const std::uint32_t named = host_of(*draft.spec, hosts);
+    const std::uint32_t ranks_per_host = std::max<std::uint32_t>(1, draft.plan.world_size / hosts.count);
+    draft.host = per_rank ? draft.plan.rank / ranks_per_host : named;
+  }
+}
+
+}  // namespace trainyard::launch

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "launch/plan/draft.h"
+#include "launch/plan/plan.h"
+
+namespace trainyard::launch {
+
+/// The hosts that an engine, such as Slurm, has allotted to the run.
+struct AllottedHosts {
+  std::string environment;  ///< The name of the environment that says so; empty if none was asked.
+  std::uint32_t count = 1;
+  std::vector<std::string> names;  ///< The names, by the number of the host; empty if the engine does not tell them.
+};
+
+/// The hosts of a run.
+struct RunHosts {
+  std::uint32_t count = 1;
+  std::vector<std::string> names;  ///< As in AllottedHosts.
+};
+
+/// Returns the number of hosts of the run: `topology.nodes`, or else what the engine has allotted. Throws, with the
+/// position in the file, if the number is not allowed or the engine has allotted another one.
+std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted, std::vector<Choice>& choices);
+
+/// Determines the host of every draft. Every host has equally many ranks, in the order of the hosts: with 2 hosts and 4
+/// ranks, the ranks 2 and 3 are on host 1. A component that exists once is on the host that its key `host` names, or
+/// else on host 0. Throws for a host that does not exist, and if `host` is given to a component that exists for each
+/// rank.
+void assign_hosts(std::vector<Draft>& drafts, const RunHosts& hosts);
+
+/// Returns the host that the key `host` names, or 0. Throws for a host that does not exist.
+std::uint32_t host_of(const ComponentSpec& spec, const RunHosts& hosts);
+
+}  // namespace trainyard::launch

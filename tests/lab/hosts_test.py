@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run on several hosts, and everything that can go wrong between them."""
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+import doctor
+from lab import Lab, missing
+
+# The keys of the examples in the specification of CURVE: public and secret.
+KEY = ("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6")
+OTHER_KEY = ("Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID", "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs")
+TRAIN = ["launch", "mlp.toml", "component.logger.params.console=off", "run.log_level=warning"]
+RUN = [*TRAIN, "max_steps=20"]
+LONG = [*TRAIN, "max_steps=1000000"]
+
+
+class Launch:
+    """`trainyard launch` on one host of a lab. Its output goes to a file."""
+
+    def __init__(self, lab, number, arguments, environment=None):
+        self.host = lab.hosts[number]
+        self.folder = lab.shared / f"launch{len(list(lab.shared.glob('launch*')))}"
+        self.folder.mkdir()
+        variables = {"TRAINYARD_HOST_NUMBER": str(number), "TRAINYARD_HOST_NAMES": "h0,h1",
+                     "TRAINYARD_KEY_FILE": "/mnt/key", **(environment or {})}
+        with open(self.folder / "output", "w", encoding="utf-8") as output:
+            self.process = self.host.start([doctor.PROGRAM, *arguments], variables, folder=f"/mnt/{self.folder.name}",
+                                           stdout=output, stderr=subprocess.STDOUT)
+
+    def output(self):
+        return (self.folder / "output").read_text(encoding="utf-8")
+
+    def says(self, text, seconds=120):
+        until = time.monotonic() + seconds
+        while text not in self.output():
+            if time.monotonic() > until or (self.process.poll() is not None and text not in self.output()):
+                raise AssertionError(f"{self.host.name} did not say '{text}':\n{self.output()}")
+            time.sleep(0.05)
+
+    def end(self, seconds=120):
+        """The exit code, when the launch has ended."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"the launch on {self.host.name} did not end:\n{self.output()}") from None
+
+    def signal(self, number, program):
+        """Sends a signal to a process of this launch: its "guard", or its "launcher", which is a child of the guard."""
+        pids = [int(line.split()[0]) for line in self.host.run(["ps", "-e", "-o", "pid=,comm="])[0].splitlines()
+                if line.split()[1] == pathlib.Path(doctor.PROGRAM).name[:15]]
+        self.host.run(["kill", f"-{number}", str(pids[0] if program == "guard" else pids[1])])
+
+    def metrics(self):
+        """The losses of the training steps."""
+        path = next(self.folder.glob("runs/*/metrics.jsonl"))
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return [(line["step"], line["values"]["loss"]) for line in lines if line.get("stage") == "train"]
+
+
+@unittest.skipIf(missing(), missing())
+class HostsTest(unittest.TestCase):
+    def setUp(self):
+        self.lab = Lab(hosts=2, visible=doctor.visible())
+        self.addCleanup(self.lab.close)
+        self.write_key("key", KEY)
+
+    def write_key(self, name, key, mode=0o600):
+        path = self.lab.shared / name
+        path.write_text(f"trainyard-key-file 1\nname host\nrole member\npublic {key[0]}\nsecret {key[1]}\n", encoding="utf-8")
+        path.chmod(mode)
+        return f"/mnt/{name}"
+
+    def launch(self, arguments, *, first=None, second=None, others=None):
+        """Starts a run on both hosts. `first` and `second` are variables of each; `others` the arguments of the second."""
+        return (Launch(self.lab, 0, arguments, first), Launch(self.lab, 1, others or arguments, second))
+
+    def nothing_is_left(self, *hosts):
+        for host in hosts:
+            until = time.monotonic() + 30
+            while (left := host.processes()) and time.monotonic() < until:
+                time.sleep(0.05)
+            self.assertEqual(left, [], host.name)
+            self.assertEqual(host.run(["find", "/run/lab", "-mindepth", "2"])[0], "", host.name)
+
+    def test_a_run_on_two_hosts_has_the_losses_of_one_host(self):
+        alone = Launch(self.lab, 0, [*RUN, "devices=2"], {"TRAINYARD_HOST_NUMBER": "", "TRAINYARD_HOST_NAMES": ""})
+        self.assertEqual(alone.end(), 0, alone.output())
+        here, there = self.launch([*RUN, "nodes=2", "devices=1"])
+        self.assertEqual((here.end(), there.end()), (0, 0), here.output() + there.output())
+        self.assertIn("host 1 (h1, 10.77.0.2) has joined", here.output())
+        self.assertIn("run finished: max_steps = 20 reached", here.output())
+        self.assertTrue(alone.metrics())
+        self.assertEqual(here.metrics(), alone.metrics())
+        self.nothing_is_left(*self.lab.hosts)
+
+    def test_components_that_exist_once_can_be_on_another_host(self):
+        here, there = self.launch([*RUN, "component.logger.host=h1"])
+        self.assertEqual((here.end(), there.end()), (0, 0), here.output() + there.output())
+        self.assertTrue(there.metrics())
+
+    def test_the_launcher_answers_questions_about_all_hosts(self):
+        here, _ = self.launch(LONG)
+        here.says("has joined")
+        until = time.monotonic() + 120
+        while True:
+            nodes, code = here.host.run([doctor.PROGRAM, "node", "list"])
+            if code == 0 and nodes.count("active") >= 9 or time.monotonic() > until:
+                break
+            time.sleep(0.2)
+        self.assertIn("rank1/optimizer", nodes)
+        said, code = here.host.run([doctor.PROGRAM, "param", "set", "optimizer", "lr", "0.01"])
+        self.assertEqual(code, 0, said)
+        value, _ = here.host.run([doctor.PROGRAM, "param", "get", "rank1/optimizer", "lr"])
+        self.assertIn("0.01", value)
+        here.signal("TERM", "guard")
+        self.assertEqual(here.end(), 130, here.output())
+
+    def test_what_differs_between_the_hosts_is_named_on_both(self):
+        here, there = self.launch([*RUN, "devices=1", "topology.join_timeout_s=20"], others=[*RUN, "devices=2"])
+        self.assertEqual(there.end(), 1)
+        text = "was started with other arguments: "
+        self.assertIn(f"host 0, at tcp://10.77.0.1:", there.output())
+        self.assertIn(f"does not accept host 1: it {text}", there.output())
+        here.says(f"host 1 (h1, 10.77.0.2) is refused: it {text}")
+        here.signal("TERM", "guard")
+        here.end()
+
+    def test_a_host_with_another_key_is_not_heard(self):
+        other = self.write_key("other", OTHER_KEY)
+        here, there = self.launch([*RUN, "topology.join_timeout_s=5"], second={"TRAINYARD_KEY_FILE": other})
+        self.assertEqual((here.end(), there.end()), (1, 1))
+        self.assertIn("host 1 (h1) did not join within 5 s", here.output())
+        self.assertIn("host 1 did not find host 0 within 5 s: nobody with the same key answers at h0", there.output())
+
+    def test_without_a_key_or_with_one_that_others_can_read_nothing_starts(self):
+        here, there = self.launch(RUN, first={"TRAINYARD_KEY_FILE": "/mnt/none"},
+                                  second={"TRAINYARD_KEY_FILE": self.write_key("open", KEY, 0o644)})
+        self.assertNotEqual(here.end(), 0)
+        self.assertNotEqual(there.end(), 0)
+        self.assertIn("a run on several hosts needs a key", here.output())
+        self.assertIn("others may read or write this key", there.output())
+        self.assertNotIn(KEY[1], there.output())
+
+    def test_a_number_that_is_taken_is_refused(self):
+        here, there = self.launch(LONG, first={"TRAINYARD_HOST_NAMES": "h0,h1,h2"},
+                                  second={"TRAINYARD_HOST_NAMES": "h0,h1,h2"})
+        here.says("host 1 (h1, 10.77.0.2) has joined")
+        twice = Launch(self.lab, 1, LONG, {"TRAINYARD_HOST_NAMES": "h0,h1,h2"})
+        self.assertEqual(twice.end(), 1)
+        self.assertIn("it has the same number as host 1 (h1, 10.77.0.2), which has already joined", twice.output())
+        here.says("waiting for host 2 (h2)")
+        here.signal("TERM", "guard")
+        here.end()
+        self.assertEqual(there.end(), 1)
+
+    def test_a_signal_to_an_agent_stops_the_run_on_all_hosts(self):
+        here, there = self.launch(LONG)
+        here.says("has joined")
+        self.await_training(here)
+        there.signal("TERM", "guard")
+        self.assertEqual((here.end(), there.end()), (130, 130), here.output() + there.output())
+        self.nothing_is_left(*self.lab.hosts)
+
+    def await_training(self, launch):
+        until = time.monotonic() + 120
+        while not any('"stage"' in path.read_text() for path in launch.folder.glob("runs/*/metrics.jsonl")):
+            self.assertIsNone(launch.process.poll(), launch.output())
+            self.assertLess(time.monotonic(), until, launch.output())
+            time.sleep(0.05)
+
+    def test_an_agent_that_is_killed_ends_the_run(self):
+        here, there = self.launch(LONG)
+        self.await_training(here)
+        there.signal("KILL", "launcher")
+        self.assertEqual((here.end(), there.end()), (1, 1))
+        self.assertIn("host 1 (h1, 10.77.0.2) is lost, with rank 1: its agent has closed the connection", here.output())
+        self.nothing_is_left(*self.lab.hosts)
+
+    def test_a_launcher_that_is_killed_ends_the_run_on_the_other_hosts(self):
+        here, there = self.launch(LONG)
+        self.await_training(here)
+        here.signal("KILL", "launcher")
+        self.assertEqual((here.end(), there.end()), (1, 1))
+        self.assertIn("host 0 has closed the connection", there.output())
+        self.nothing_is_left(*self.lab.hosts)
+
+    def test_a_host_that_is_cut_off_ends_the_run_on_both_sides(self):
+        here, there = self.launch(LONG)
+        self.await_training(here)
+        there.host.unplug()
+        self.assertEqual((here.end(), there.end()), (1, 1))
+        self.assertIn("host 1 (h1, 10.77.0.2) is lost, with rank 1: nothing has been heard from it", here.output())
+        self.assertIn("nothing has been heard from host 0", there.output())
+        self.nothing_is_left(*self.lab.hosts)
+
+
+if __name__ == "__main__":
+    unittest.main()
