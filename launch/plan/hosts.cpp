@@ -39,7 +39,8 @@ Error no_such_host(const ComponentSpec& spec, const RunHosts& hosts) {
     allowed =
         fmt::format("nobody has told the names of the {} hosts; a number from 0 to {}", hosts.count, hosts.count - 1);
   } else {
-    allowed = fmt::format("the hosts have the numbers 0 to {}{}", hosts.count - 1, suggestion(given, hosts.names));
+    allowed = fmt::format("the hosts have the numbers 0 to {}{}", hosts.count - 1,
+                          hosts.names.empty() ? "" : suggestion(given, hosts.names));
   }
   return error_at(spec.host->origin, spec.key + ".host", fmt::format("\"{}\" is not allowed: {}", given, allowed));
 }

@@ -15,6 +15,8 @@ using ::testing::IsEmpty;
 
 class HostsTest : public testing::PlanFixture {
  protected:
+  HostsTest() { catalogue_.add("collective", "tcp"); }
+
   /// Plans the six components as an engine with these hosts would start them.
   Plan plan_on(const AllottedHosts& allotted, const std::string& text, const std::vector<std::string>& arguments = {}) {
     folder_.write("six.toml", testing::kSixComponents);
