@@ -2,7 +2,11 @@
 #include "core/transport/connection_limit.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <string>
 #include <vector>
 
 #include "core/testing/pipe.h"
@@ -47,6 +51,20 @@ TEST_F(ConnectionLimitTest, ClosesAllConnectionsAtTheLimitAndListensAgainWhenThe
   send_frames(late, hello);
   pipe_.run_until([&] { return receive_frames(door_, heard); });
   EXPECT_EQ(heard[1].to_string(), "hello");
+}
+
+TEST_F(ConnectionLimitTest, CountsConnectionsThatDoNotSpeakTheProtocol) {
+  const zmq::socket_t friendly = connection();
+  pipe_.run_until([&] { return limit_.connections() == 1; });
+  EXPECT_EQ(limit_.refused(), 0u);
+  const int stranger = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  (folder_.path() + "/door").copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::connect(stranger, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const std::string nonsense = "GET / HTTP/1.1\r\n\r\n" + std::string(100, 'x');
+  EXPECT_EQ(::write(stranger, nonsense.data(), nonsense.size()), static_cast<ssize_t>(nonsense.size()));
+  ::close(stranger);
+  pipe_.run_until([&] { return limit_.refused() != 0; });
 }
 
 TEST(DescriptorLimitTest, IsRaisedToTheMostThatTheSystemAllows) { EXPECT_GE(raise_descriptor_limit(), 256u); }

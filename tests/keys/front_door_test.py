@@ -104,7 +104,11 @@ class FrontDoorTest(KeyTest):
         self.on_other_host("param", "set", "optimizer", "lr", "0.5", "--run", self.door("desk"))
         self.assertIn("0.5", self.trainyard("param", "get", "optimizer", "lr"))
         self.assertIn("cannot publish topics", self.on_other_host(
-            "topic", "pub", "/note", "hello", "--run", self.door("desk"), code=2))
+            "topic", "pub", "/note", '{"text": "hello"}', "--run", self.door("desk"), code=2))
+        with self.keys_of(self.there), trainyard.find_run(self.door("desk")) as run:
+            with self.assertRaisesRegex(trainyard.Refused, "a visitor from another host cannot publish topics"):
+                run.request("announce", topic="/note", schema="Note {\n  string text\n}\n", endpoint="ipc:///tmp/note",
+                            publisher="desk")
         self.wait_for(lambda: self.refusals(launch, "requests of visitors that may only watch") >= 3, "refusals")
         # The role in the visitor's own file counts for nothing.
         path = self.there / "trainyard" / "keys" / "laptop.key"
@@ -260,7 +264,7 @@ class FrontDoorTest(KeyTest):
                 for _, message in metrics:
                     if message["step"] > killed_at:
                         break
-        self.assertGreater(self.step(), step)
+        self.wait_for(lambda: self.step() > step, "steps")
 
     def test_without_keys_nothing_starts(self):
         for parameters, text in (

@@ -25,6 +25,7 @@
 #include "tools/trainyard/run_finder.h"
 #include "tools/trainyard/topic_finder.h"
 #include "tools/trainyard/topic_verbs.h"
+#include "visitors/door.h"
 #include "visitors/registry_client.h"
 
 namespace trainyard::tools {
@@ -217,6 +218,9 @@ class Publisher {
 int pub(const PubArguments& arguments) {
   const Interrupts interrupts;
   const visitors::RunInfo run = find_run(arguments.run);
+  if (visitors::is_door(run.registry)) {
+    throw Error(Code::kInvalidArgument, std::string("a visitor from another host cannot publish topics"));
+  }
   Publisher publisher(run, arguments, interrupts);
   const std::uint64_t count = arguments.count == 0 && arguments.rate_hz == 0 ? 1 : arguments.count;
   const double seconds = arguments.rate_hz == 0 ? 1 : 1 / arguments.rate_hz;
