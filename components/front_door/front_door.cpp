@@ -2,6 +2,8 @@
 #include "components/front_door/front_door.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -19,10 +21,23 @@ namespace {
 
 constexpr off_t kLargestList = 1 << 20;
 
-core::AllowList read_allow_list(const std::string& path) {
-  if (core::require_regular_file(path).st_size > kLargestList) {
+/// Whoever may change the list decides who may change the run.
+void check_list(const std::string& path, const struct stat& status) {
+  if (status.st_size > kLargestList) {
     throw Error(Code::kInvalidArgument, "{}: a list of keys has at most {} bytes", path, kLargestList);
   }
+  if (status.st_uid != ::geteuid() && status.st_uid != 0) {
+    throw Error(Code::kInvalidArgument, "{}: this list of keys belongs to user {}; it must belong to you or to root",
+                path, status.st_uid);
+  }
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    throw Error(Code::kInvalidArgument, "{}: others may change this list of keys (mode {:o}); use `chmod go-w`", path,
+                status.st_mode & 07777U);
+  }
+}
+
+core::AllowList read_allow_list(const std::string& path) {
+  check_list(path, core::require_regular_file(path));
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return core::AllowList::read(text.str(), path);

@@ -139,10 +139,10 @@ void Reception::ask_for_topics() {
 void Reception::say_refusals() {
   const Refusals now = refusals();
   if (now.connections != said_.connections) {
-    warn_(fmt::format("{} connections without an admitted key have been refused", now.connections));
+    warn_(fmt::format("refused so far: connections without an admitted key: {}", now.connections));
   }
   if (now.requests != said_.requests) {
-    warn_(fmt::format("{} requests of visitors that may only watch have been refused", now.requests));
+    warn_(fmt::format("refused so far: requests of visitors that may only watch: {}", now.requests));
   }
   said_ = now;
 }

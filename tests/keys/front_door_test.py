@@ -46,7 +46,7 @@ class FrontDoorTest(KeyTest):
 
     def refusals(self, launch, what):
         """The last number of refusals that the front door has logged."""
-        found = re.findall(rf"(\d+) {what} have been refused", launch.said())
+        found = re.findall(rf"refused so far: {what}: (\d+)", launch.said())
         return int(found[-1]) if found else 0
 
     @contextlib.contextmanager
@@ -271,11 +271,16 @@ class FrontDoorTest(KeyTest):
                 ("", "no visitor is admitted: name their keys in the parameter `visitors`"),
                 ('params.visitors = ["nobody"]', "no key named 'nobody'"),
                 ('params.visitors = ["laptop"]\nparams.key = "labtop"', "no key of your own named 'labtop'"),
-                ('params.visitors = ["laptop"]\nparams.key_file = "open.key"', "others may read or write this key")):
+                ('params.visitors = ["laptop"]\nparams.key_file = "open.key"', "others may read or write this key"),
+                ('params.allow_list = "open.list"', "others may change this list of keys (mode 666)"),
+                ('params.allow_list = "bad.list"', "bad.list:2: not the line of a key")):
             key = self.folder / "open.key"
             if not key.exists():
                 self.trainyard("keys", "new", "open", "--role", "member", "--file", key)
                 key.chmod(0o640)
+                (self.folder / "open.list").touch()
+                (self.folder / "open.list").chmod(0o666)
+                (self.folder / "bad.list").write_text("# visitors\nlaptop watch\n")
             (self.folder / "bad.toml").write_text(
                 '[run]\nname = "bad"\n[component.front_door]\nplugin = "front_door"\nparams.port = 0\n' + parameters)
             self.assertIn(text, self.finish("bad.toml", code=1))
