@@ -14,11 +14,12 @@ void SpansChoice::add_to(CLI::App& verb) {
   verb.add_flag("--json", as_json, "for programs");
 }
 
-// The name of a launch contains neither a slash nor the ending.
+// The name of a launch contains neither a slash nor the ending. A run on another host is named by an address.
 std::optional<recordings::McapReader> SpansChoice::recording() const {
+  const bool is_address = run.find("tcp://") != std::string::npos;
   const bool is_path =
       run.find('/') != std::string::npos || run.ends_with(".mcap") || std::filesystem::is_regular_file(run);
-  if (run.empty() || !is_path) return {};
+  if (run.empty() || is_address || !is_path) return {};
   return std::make_optional<recordings::McapReader>(run);
 }
 

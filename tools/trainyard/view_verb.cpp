@@ -54,6 +54,12 @@ void show_one(viewer::Library& library, const std::string& word) {
   std::error_code none;
   if (std::filesystem::is_directory(word, none)) return library.open_folder(word);
   if (std::filesystem::exists(word, none)) return show_file(library, word);
+  // The viewer also reads the files of a run, which are on the host of the run.
+  if (word.find("tcp://") != std::string::npos) {
+    throw Error(
+        Code::kUnsupported,
+        "{}: the viewer cannot show a run on another host; start it on that host, and forward its port with ssh", word);
+  }
   if (word.ends_with(".mcap") || word.find('/') != std::string::npos)
     throw Error(Code::kNotFound, "there is no file {}", word);
   library.follow(visitors::find_run(word));

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import time
-from typing import Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
 import zmq
 from zmq.utils.monitor import recv_monitor_message
@@ -145,11 +145,11 @@ def connect_visitor(socket: zmq.Socket[bytes], address: str) -> None:
     socket.connect(door.endpoint)
 
 
-def check_event(event: Dict[str, int], address: str) -> bool:
+def check_event(event: Mapping[str, Any], address: str) -> bool:
     """Returns True if the event of a monitor says that a connection was made. Raises RunEnded if the door is gone."""
     if event["event"] == zmq.EVENT_CONNECT_RETRIED and event["value"] >= LAST_RETRY_MS:
         raise RunEnded(f"the connection to {address} is lost, and nobody answers there")
-    return event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED
+    return bool(event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED)
 
 
 def _knock(monitor: zmq.Socket[bytes], address: str) -> None:
