@@ -82,6 +82,8 @@ class FrontDoorTest(KeyTest):
         # The model was announced before anybody subscribed.
         model = self.on_other_host("topic", "echo", "/model", "--count", "1", "--run", self.door())
         self.assertIn("mlp", model)
+        self.assertIn("accelerator_host", self.on_other_host("profile", self.door(), "--timeout", "120"))
+        self.assertIn("the viewer cannot show a run on another host", self.on_other_host("view", self.door(), code=2))
 
     def test_the_bytes_of_tensors_and_two_visitors_of_one_topic(self):
         self.open_door()
