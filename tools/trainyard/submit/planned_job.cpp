@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "environments/allocation.h"
-#include "environments/variable_reader.h"
-#include "launch/file/arguments.h"
 #include "launch/plan/planner.h"
 #include "messages/error.h"
 #include "messages/printable.h"
@@ -30,29 +27,13 @@ Plan plan_elsewhere(const std::string& file, const std::vector<std::string>& arg
   }
 }
 
-/// The planner has accepted the number.
-std::uint32_t nodes_of(const std::vector<std::string>& arguments) {
-  std::uint32_t nodes = 1;
-  for (const std::string& word : arguments) {
-    const launch::Assignment assignment = launch::parse_assignment(word);
-    if (assignment.name != "nodes" && assignment.name != "topology.nodes") continue;
-    const auto number = environments::parse_number(assignment.text, 1, environments::kMostHosts);
-    if (!number) {
-      throw Error(Code::kInvalidArgument, "nodes is '{}'; allowed: a whole number from 1 to {}",
-                  printable_line(assignment.text), environments::kMostHosts);
-    }
-    nodes = *number;
-  }
-  return nodes;
-}
-
-std::uint32_t ranks_on_each(const Plan& plan, std::uint32_t nodes) {
+std::uint32_t ranks_on_each_host(const Plan& plan) {
   for (const launch::Choice& choice : plan.choices) {
     if (choice.key == "devices" && choice.given == "-1") {
       throw Error(Code::kInvalidArgument, "devices is -1, all that there are; an engine must be asked for a number");
     }
   }
-  return std::max(1u, plan.world_size / nodes);
+  return std::max(1u, plan.world_size / plan.hosts);
 }
 
 /// Returns the name in a parameter that names a plugin: a text, or a table with the key `plugin`.
@@ -132,8 +113,8 @@ PlannedJob plan_job(const std::string& file, const std::vector<std::string>& arg
   planned.job.file = file;
   planned.job.arguments = arguments;
   planned.job.name = plan.run;
-  planned.job.nodes = nodes_of(arguments);
-  planned.job.ranks = ranks_on_each(plan, planned.job.nodes);
+  planned.job.nodes = plan.hosts;
+  planned.job.ranks = ranks_on_each_host(plan);
   planned.job.accelerator = accelerator_of(plan, catalogue);
   note_automatic_accelerator(plan, planned);
   if (restarts) settle_resume(plan, planned);
