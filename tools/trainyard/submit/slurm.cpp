@@ -88,10 +88,10 @@ std::string directives(const Job& job) {
   return text;
 }
 
-/// srun does not take the number of processors over from sbatch. The run alone decides when its processes end, so srun
-/// ends the others only if one fails.
+/// srun does not take the number of processors over from sbatch. If one host has ended, with whatever code, the run
+/// itself ends on the others, which may still have something to save; so srun must not kill them.
 std::string srun(const Job& job) {
-  return fmt::format("srun --ntasks-per-node=1 --cpus-per-task={} --kill-on-bad-exit=1", job.cpus);
+  return fmt::format("srun --ntasks-per-node=1 --cpus-per-task={} --kill-on-bad-exit=0", job.cpus);
 }
 
 }  // namespace

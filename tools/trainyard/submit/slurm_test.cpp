@@ -83,7 +83,7 @@ std::string script_error(const Job& job) {
 
 TEST_F(SlurmScriptTest, StartsTheRunOnceOnEachHostWithItsArgumentsUnchanged) {
   EXPECT_EQ(run(small_job()), 0) << output_.errors;
-  EXPECT_THAT(lines("started"), ElementsAre("--ntasks-per-node=1", "--cpus-per-task=4", "--kill-on-bad-exit=1",
+  EXPECT_THAT(lines("started"), ElementsAre("--ntasks-per-node=1", "--cpus-per-task=4", "--kill-on-bad-exit=0",
                                             "/opt/trainyard/bin/trainyard", "launch", "my mlp.toml", "devices=2",
                                             "component.x.params.text=it's $(touch hit)"));
   EXPECT_THAT(lines("requeued"), IsEmpty());
