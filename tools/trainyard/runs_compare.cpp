@@ -159,11 +159,11 @@ struct Ranked {
 std::vector<Ranked> rank(const RunsArguments& arguments) {
   std::vector<Ranked> ranked;
   std::set<std::string> known;
-  for (archive::RunRecord& record : find_past_runs(arguments.folders)) {
+  for (const archive::RunRecord& record : find_past_runs(arguments.folders)) {
     for (const MetricFigures& figure : read_figures(record.directory)) {
       known.insert(figure.name);
       const auto& point = arguments.largest ? figure.largest : figure.smallest;
-      if (figure.name == arguments.by && point) ranked.push_back({std::move(record), *point});
+      if (figure.name == arguments.by && point) ranked.push_back({record, *point});
     }
   }
   if (ranked.empty()) {

@@ -20,16 +20,16 @@ namespace {
 /// Slurm looks at time limits only now and then, and can send the signal up to a minute early.
 constexpr std::chrono::seconds kLongestNotice{65535};
 
-// The parts of the script that are the same for every job. The step ignores no signal, because a trap, unlike an
-// ignored signal, is not inherited.
+// The parts of the script that are the same for every job. SIGTERM has no trap: bash can lose a signal that arrives
+// during the trap of another one. The step must not inherit that SIGTERM is ignored.
 
 constexpr const char* kStart = R"(
 # Slurm sends SIGUSR1 to this script before the time limit. srun passes it on to the run, which saves a checkpoint and
 # ends with code 130. On SIGTERM, which the run receives by itself, the script waits for it as well.
 told_to_stop= step=
 trap 'told_to_stop=yes; [ -z "$step" ] || kill -USR1 "$step"' USR1
-trap : TERM
-{srun} "$@" &
+trap '' TERM
+(trap - TERM; exec {srun} "$@") &
 step=$!
 [ -z "$told_to_stop" ] || kill -USR1 "$step"
 # A signal ends `wait`, but not the step.
