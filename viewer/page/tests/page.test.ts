@@ -265,7 +265,7 @@ test('A server that is gone is announced, and the page goes on when it is back.'
   await page.locator('.link-light.open').waitFor();
   await expect.poll(() => page.getByRole('alert').count()).toBe(0);
   await untilAsked('watch', (one) => (one['what'] as string[]).includes('log'));
-  complaints = complaints.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE/.test(text));
+  complaints = complaints.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/.test(text));
 });
 
 test('Who may only watch is told why the controls do not work.', async () => {
