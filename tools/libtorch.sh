@@ -36,6 +36,7 @@ fetch_torch() {
     echo "TRAINYARD_TORCH=pypi: only for x86_64, and this machine is $(uname -m); debian, or a folder, can be chosen" >&2
     return 1
   fi
+  install_missing python3 python3-pip
   echo "Downloading LibTorch 2.11.0 from PyPI into $trainyard_pypi_torch (540 MB)."
   rm -rf "$trainyard_pypi_torch"
   mkdir -p "$trainyard_pypi_torch/wheels"
@@ -61,7 +62,6 @@ choose_torch() {
   case "${TRAINYARD_TORCH:-debian}" in
     debian) return 0 ;;
     pypi)
-      install_missing python3 python3-pip
       fetch_torch
       trainyard_torch_build="-torch-2.11"
       trainyard_torch_options=(-DTORCH_ROOT="$PWD/$trainyard_pypi_torch/torch")

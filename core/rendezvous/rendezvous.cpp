@@ -51,7 +51,10 @@ class FolderRendezvous final : public Rendezvous {
     const std::string draft = fmt::format("{}.{}.{}~", path, ::getpid(), ::gettid());
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
-    std::ofstream(draft, std::ios::binary) << value << std::flush;
+    std::ofstream file(draft, std::ios::binary);
+    errno = 0;
+    file << value << std::flush;
+    if (!file) throw Error(Code::kIo, "cannot write the note {}: {}", path, std::strerror(errno));
     std::filesystem::rename(draft, path, error);
     if (error) throw Error(Code::kIo, "cannot write the note {}: {}", path, error.message());
   }

@@ -49,10 +49,10 @@ int Agent::run() {
                       .accepted = [this](HostLink& link, auto silence) { on_accepted(link, silence); },
                       .failed = [this](const std::string& reason) { end(1, reason); },
                   });
-  if (!ended_) loop_.run();
+  if (!exit_code_) loop_.run();
   kill_descendants();
-  guard_.will_exit(exit_code_);
-  return exit_code_;
+  guard_.will_exit(exit_code_.value_or(1));
+  return exit_code_.value_or(1);
 }
 
 void Agent::on_accepted(HostLink& link, std::chrono::milliseconds silence) {
@@ -89,9 +89,9 @@ void Agent::on_part(const HostPart& part) {
 }
 
 void Agent::beat() {
-  if (ended_) return;
+  if (exit_code_) return;
   const auto silent = loop_.now() - link_->heard();
-  if (!link_->send(HostBeat{beats_++})) {
+  if (!link_->send(HostBeat{})) {
     end(1, "run failed: host 0 has closed the connection; the processes of this host are ended");
   } else if (silent > silence_) {
     end(1, fmt::format("run failed: nothing has been heard from host 0 for {:.0f} s; the processes of this host are "
@@ -119,8 +119,7 @@ void Agent::on_signal(int signal) {
 }
 
 void Agent::end(int exit_code, const std::string& reason) {
-  if (ended_) return;
-  ended_ = true;
+  if (exit_code_) return;
   exit_code_ = exit_code;
   if (!reason.empty()) console_.say(reason);
   loop_.quit();

@@ -54,9 +54,7 @@ class Agent {
   std::optional<NotesFolder> notes_;
   std::optional<AgentProcesses> processes_;  ///< Empty until the agent has its part.
   std::optional<PollLoop::Clock::time_point> interrupted_;
-  std::uint64_t beats_ = 0;
-  int exit_code_ = 1;
-  bool ended_ = false;
+  std::optional<int> exit_code_;  ///< Set when the part of this host in the run has ended.
 };
 
 }  // namespace trainyard::launch

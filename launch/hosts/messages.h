@@ -177,12 +177,8 @@ struct HostNote {
 struct HostBeat {
   static constexpr const char* kTypeName = "HostBeat";
 
-  std::uint64_t number = 0;
-
   template <class Archive>
-  void serialize(Archive& archive) {
-    archive(CEREAL_NVP(number));
-  }
+  void serialize(Archive&) {}
 };
 
 /// The agent's report that it has received a signal that asks the run to stop.

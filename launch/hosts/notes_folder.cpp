@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "core/files/private_folder.h"
+#include "core/rendezvous/rendezvous.h"
 #include "messages/error.h"
 #include "messages/printable.h"
 
@@ -81,11 +82,9 @@ void NotesFolder::add(const HostNote& note) {
                 note.text.size());
   }
   if (!known_.insert(note.name).second) return;
-  const std::string path = folder_ + "/" + note.name, draft = path + ".host~";
-  std::ofstream(draft, std::ios::binary) << note.text << std::flush;
-  std::error_code error;
-  fs::rename(draft, path, error);
-  if (error) throw Error(Code::kIo, "cannot write the note {}: {}", path, error.message());
+  std::string key = note.name;
+  std::ranges::replace(key, '+', '/');
+  core::make_folder_rendezvous(folder_)->put(key, note.text);
 }
 
 }  // namespace trainyard::launch

@@ -108,11 +108,10 @@ void RemoteHosts::spread(const HostNote& note, std::uint32_t from) {
 
 void RemoteHosts::beat() {
   timer_ = run_.loop.after(kHostBeat, [this] { beat(); });
-  ++beats_;
   for (std::uint32_t host = 1; host < door_.hosts(); ++host) {
     if (gone_.contains(host)) continue;
     const auto silent = run_.loop.now() - heard_[host];
-    if (!door_.send(host, HostBeat{beats_})) {
+    if (!door_.send(host, HostBeat{})) {
       lose(host, "its agent has closed the connection");
     } else if (silent > door_.settings().silence) {
       lose(host,

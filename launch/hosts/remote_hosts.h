@@ -76,7 +76,6 @@ class RemoteHosts {
   std::vector<PollLoop::Clock::time_point> heard_;     ///< When each host last sent a message.
   std::set<std::uint32_t> gone_;                       ///< The hosts that are lost.
   NotesFolder notes_;
-  std::uint64_t beats_ = 0;
   PollLoop::Id timer_ = 0;
 };
 

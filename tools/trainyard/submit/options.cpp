@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/keys/key_file.h"
+#include "launch/hosts/host_key.h"
 #include "messages/error.h"
 #include "messages/printable.h"
 #include "tools/trainyard/submit/engine.h"
@@ -71,10 +71,8 @@ std::uint32_t checked(const char* option, std::uint32_t number, std::uint32_t le
 
 /// Returns the absolute path of a key file, if the hosts of a run can use it.
 std::string key_file_from(const std::string& path) {
-  const core::Key key = core::read_key_file(path);
-  if (key.role == core::Role::kMember) return std::filesystem::absolute(path).string();
-  throw Error(Code::kInvalidArgument, "--key: the key in {} has the role {}; the hosts of a run need the role {}",
-              printable_line(path), core::name_of(key.role), core::name_of(core::Role::kMember));
+  launch::read_host_key(path);
+  return std::filesystem::absolute(path).string();
 }
 
 Volume volume_from(const std::string& text) {

@@ -46,7 +46,7 @@ struct Options {
   std::uint32_t restarts_or_default() const;
 
   /// Writes the values into the job, after checking them. Throws kInvalidArgument with the option, its value and what
-  /// is allowed, and the errors of core::read_key_file() for a key that the hosts could not use either.
+  /// is allowed, and the errors of launch::read_host_key() for a key that the hosts could not use either.
   void complete(Job& job) const;
 };
 
