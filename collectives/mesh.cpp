@@ -35,7 +35,8 @@ static_assert(sizeof(MeshHeader) == 48);
 
 std::uint64_t random_key() {
   std::uint64_t key = 0;
-  if (::getrandom(&key, sizeof key, 0) != sizeof key) throw Error(Code::kIo, "the kernel gives no random numbers");
+  if (::getrandom(&key, sizeof key, 0) != sizeof key)
+    throw Error(Code::kIo, "the kernel gives no random numbers: {}", std::strerror(errno));
   return key;
 }
 

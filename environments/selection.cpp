@@ -74,7 +74,8 @@ const Candidate& nearest_environment(std::span<const Candidate> candidates, cons
   const auto first = std::ranges::find_if(candidates, [](const Candidate& one) { return one.detection.found; });
   if (first != candidates.end()) return *first;
   throw Error(Code::kNotFound,
-              "no environment fits this process; the plugin single_host, which always fits, is missing");
+              "none of the {} environments fits this process; the plugin single_host, which always fits, is missing",
+              candidates.size());
 }
 
 Candidate named_environment(core::PluginLoader& loader, const PluginSpec& spec, const ProcessFacts& facts) {

@@ -23,8 +23,7 @@ class Decoder {
 
   /// Decodes the whole message. Throws kCorrupt if bytes are left over.
   void decode() {
-    if (schema_.structs.empty()) throw Error(Code::kCorrupt, "a schema without structs describes no message");
-    decode_struct(schema_.structs.front(), 0);
+    decode_struct(schema_.message(), 0);
     reader_.finish();
   }
 

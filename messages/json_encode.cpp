@@ -27,9 +27,9 @@ class Encoder {
   Encoder(const Schema& schema, Tensors tensors) : schema_(schema), tensors_(tensors), writer_(body_, payloads_) {}
 
   std::string encode(const Json& json) {
-    if (schema_.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
-    path_ = schema_.structs.front().name;
-    encode_struct(schema_.structs.front(), json, 0);
+    const StructType& message = schema_.message();
+    path_ = message.name;
+    encode_struct(message, json, 0);
     // An Encoder is used only once; writer_ still refers to body_ but writes no more.
     return std::move(body_);
   }

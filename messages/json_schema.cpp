@@ -98,10 +98,9 @@ void describe_struct(const Schema& schema, const StructType& type, OrderedJson& 
 
 // The message itself stands at the root, not behind a $ref, because viewers look for an object there.
 std::string to_json_schema(const Schema& schema) {
-  // parse_schema() never returns such a schema, but one can be made by hand.
-  if (schema.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
+  const StructType& message = schema.message();
   OrderedJson root = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}};
-  describe_struct(schema, schema.structs.front(), root);
+  describe_struct(schema, message, root);
   for (std::size_t i = 1; i < schema.structs.size(); ++i) {
     describe_struct(schema, schema.structs[i], root["$defs"][schema.structs[i].name]);
   }

@@ -21,6 +21,11 @@ const StructType* Schema::find(std::string_view name) const {
   return found == structs.end() ? nullptr : &*found;
 }
 
+const StructType& Schema::message() const {
+  if (structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
+  return structs.front();
+}
+
 // The names of simple types may not change, because fingerprints are made from this text.
 std::string to_text(const FieldType& type) {
   switch (type.kind) {

@@ -65,6 +65,10 @@ struct Schema {
   /// handful of structs.
   const StructType* find(std::string_view name) const;
 
+  /// Returns the struct of the message itself. Throws kInvalidArgument if there is none: parse_schema() never returns
+  /// such a schema, but a program can make one.
+  const StructType& message() const;
+
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 

@@ -81,8 +81,7 @@ class Describer {
 }  // namespace
 
 std::string to_viewer_schema(const Schema& schema) {
-  if (schema.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
-  Json root = Describer(schema).describe_struct(schema.structs.front());
+  Json root = Describer(schema).describe_struct(schema.message());
   root["properties"].emplace(kTraceField, Json{{"type", "string"}});
   root["properties"].emplace(kPayloadsField, Json{{"type", "array"}, {"items", {{"type", "string"}}}});
   Json document = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}};

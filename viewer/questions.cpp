@@ -182,7 +182,9 @@ void ask_run(const Call& call, std::function<json(visitors::RegistryClient&, Boo
           refused(Error(Code::kInternal, std::string(error.what())));
         }
       });
-  if (!queued) throw Error(Code::kUnsupported, std::string("too many requests to this run wait; try again later"));
+  if (!queued)
+    throw Error(Code::kUnsupported, "too many requests to the run '{}' wait; try again later",
+                call.arguments.text("run"));
 }
 
 /// Returns the name under which the parameters of a component are set: of the components that exist for each rank, that

@@ -77,7 +77,11 @@ class Lists {
 
 void take(const visitors::Received& message, timeline::Timeline& timeline) {
   if (message.stream->fingerprint != message_type<Spans>().fingerprint) {
-    throw Error(Code::kUnsupported, std::string("the spans of this run are those of another version of Trainyard"));
+    throw Error(
+        Code::kUnsupported,
+        "the spans of this run are those of another version of Trainyard: their type has the fingerprint {:016x}, and "
+        "this version knows {:016x}",
+        message.stream->fingerprint, message_type<Spans>().fingerprint);
   }
   Spans spans;
   decode(spans, message.bytes());

@@ -28,7 +28,7 @@ void check_permission(const core::PublicKey& visitor, const nlohmann::json& ques
   const std::string method = visitors::text_in(question, "method");
   if (std::ranges::find(kQuestions, op) != kQuestions.end()) return;
   if (op == "announce" || op == "withdraw") {
-    throw Error(Code::kInvalidArgument, std::string("a visitor from another host cannot publish topics"));
+    throw Error(Code::kInvalidArgument, "'{}' is refused: a visitor from another host cannot publish topics", op);
   }
   const bool changes_nothing =
       op == "call" && std::ranges::find(kCallsThatChangeNothing, method) != kCallsThatChangeNothing.end();

@@ -47,7 +47,7 @@ TEST(PermissionsTest, WhoMayControlMayAskEverythingThatTheRegistryKnowsButNotPub
   for (const core::Role role : {core::Role::kControl, core::Role::kMember}) {
     EXPECT_EQ(refusal(role, {{"op", "call"}, {"target", "optimizer"}, {"method", "param.set"}}), "");
     EXPECT_EQ(refusal(role, {{"op", "announce"}, {"topic", "/note"}}),
-              "a visitor from another host cannot publish topics");
+              "'announce' is refused: a visitor from another host cannot publish topics");
     EXPECT_NE(refusal(role, {{"op", "withdraw"}}), "");
   }
 }

@@ -4,25 +4,14 @@
 #include <algorithm>
 
 #include "core/activity/own_threads.h"
+#include "core/activity/sent_message.h"
 #include "core/activity/wait_scope.h"
-#include "messages/log_record.h"
-#include "messages/message_type.h"
 
 namespace trainyard::core {
 namespace {
 
 // A thread runs at most one event loop, and code that blocks deep inside a handler does not know which.
 thread_local LoopActivity* activity_of_thread = nullptr;
-
-/// How long ago the message was sent, by the clock that the sender used.
-std::int64_t age_of(const Envelope& message) {
-  return std::chrono::system_clock::now().time_since_epoch().count() - message.send_time_ns;
-}
-
-/// Records of the log do not say which component sent them.
-bool names_its_sender(const Envelope& message) {
-  return message.type == nullptr || message.type->fingerprint != message_type<LogRecord>().fingerprint;
-}
 
 void add_time(std::vector<Totals::Wait>& waiting, WaitCause cause, std::int64_t ns) {
   const auto known = std::ranges::find(waiting, cause, &Totals::Wait::cause);
@@ -54,23 +43,22 @@ void LoopActivity::stop() {
 }
 
 void LoopActivity::start_recording() {
-  if (ring_ == nullptr) ring_ = std::make_unique<SpanRing>();
-  recording_.store(ring_.get(), std::memory_order_release);
+  spans_.start();
   if (!on()) begin_epoch();
 }
 
 void LoopActivity::stop_recording() {
-  recording_.store(nullptr, std::memory_order_relaxed);
+  spans_.stop();
   turn_on_or_off();
 }
 
 void LoopActivity::begin_epoch() {
-  began_ns_.store(now_ns(), std::memory_order_relaxed);
-  epoch_.fetch_add(1, std::memory_order_release);
+  epoch_.began_ns.store(now_ns(), std::memory_order_relaxed);
+  epoch_.number.fetch_add(1, std::memory_order_release);
   turn_on_or_off();
 }
 
-void LoopActivity::turn_on_or_off() { on_.store(accounting_ || recording(), std::memory_order_relaxed); }
+void LoopActivity::turn_on_or_off() { on_.store(accounting_ || spans_.on(), std::memory_order_relaxed); }
 
 void LoopActivity::arrive() {
   if (!on()) return;
@@ -92,7 +80,7 @@ bool LoopActivity::begin(const Component& component, const Envelope* message, Fr
   if (outer.account != nullptr) outer.account->last_end.set(now);
   if (outer.account != account) attribute(*account, now, message);
   if (message != nullptr) account->add_message();
-  open_handler(component, message, now);
+  spans_.open_handler(component, message, now);
   run({account}, now);
   return true;
 }
@@ -102,7 +90,7 @@ void LoopActivity::end(const Frame& outer) {
   const std::int64_t now = now_ns();
   enter_epoch(now);
   settle(now);
-  close_handler(now);
+  spans_.close_handler(running_component(), now);
   frame_.account->last_end.set(now);
   frame_.account->loop_ran = ran_;
   run(outer, now);
@@ -121,55 +109,6 @@ std::int64_t LoopActivity::set_wait(std::uint64_t cause, bool settles) {
   return now;
 }
 
-// The type of a message is part of a plugin, and plugins are never unloaded, so its name can be kept by its address.
-void LoopActivity::open_handler(const Component& component, const Envelope* message, std::int64_t now) {
-  if (++open_ > open_handlers_.size()) return;
-  OpenHandler& handler = open_handlers_[open_ - 1];
-  handler = {.begin_ns = now};
-  if (message == nullptr) return;
-  handler.trace = message->trace;
-  if (message->type != nullptr) handler.name = message->type->name.c_str();
-  if (names_its_sender(*message)) handler.peer = WaitCause{WaitKind::kMessage, message->source}.packed();
-  if (!recording()) return;
-  record({.begin_ns = now - std::max<std::int64_t>(age_of(*message), 0),
-          .end_ns = now,
-          .trace = message->trace,
-          .peer = handler.peer,
-          .name = handler.name,
-          .component = &component,
-          .kind = SpanKind::kHop});
-}
-
-// A handler that has no trace of its own may have set one, as that of a task does when it sends a batch.
-void LoopActivity::close_handler(std::int64_t now) {
-  if (open_-- > open_handlers_.size()) return;
-  const OpenHandler& handler = open_handlers_[open_];
-  record({.begin_ns = handler.begin_ns,
-          .end_ns = now,
-          .trace = handler.trace,
-          .peer = handler.peer,
-          .name = handler.name,
-          .component = running_component(),
-          .kind = SpanKind::kHandler});
-}
-
-void LoopActivity::record(SpanRecord span) {
-  SpanRing* ring = recording_.load(std::memory_order_acquire);
-  if (ring == nullptr || span.component == nullptr) return;
-  if (span.trace == 0 && trace_ != nullptr) span.trace = *trace_;
-  ring->push(span);
-}
-
-void LoopActivity::record_wait(const Component* component, WaitCause cause, std::int64_t begin, std::int64_t end) {
-  if (begin >= end || !recording()) return;
-  record({.begin_ns = begin,
-          .end_ns = end,
-          .peer = cause.packed(),
-          .name = name_of(cause.kind).data(),
-          .component = component,
-          .kind = SpanKind::kWait});
-}
-
 // A handler that began before anybody watched has no frame as long as nothing has entered the epoch.
 const Component* LoopActivity::running_component() const {
   return frame_.account != nullptr ? &frame_.account->component() : running_.load(std::memory_order_relaxed);
@@ -178,10 +117,10 @@ const Component* LoopActivity::running_component() const {
 /// Begins with the component that the thread runs now, if any. Its BusyScope is older than the accounting and will not
 /// end it, so arrive() or the next BusyScope does.
 void LoopActivity::enter_epoch(std::int64_t now) {
-  const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
+  const std::uint64_t epoch = epoch_.number.load(std::memory_order_acquire);
   if (entered_.get() == epoch) return;
   entered_.set(epoch);
-  const std::int64_t began = std::min(began_ns_.load(std::memory_order_relaxed), now);
+  const std::int64_t began = std::min(epoch_.began_ns.load(std::memory_order_relaxed), now);
   for (Account& account : accounts_) account.reset(began);
   ran_ = 0;
   const Component* running = running_.load(std::memory_order_relaxed);
@@ -195,10 +134,10 @@ void LoopActivity::enter_epoch(std::int64_t now) {
 void LoopActivity::leave_implicit(std::int64_t now) {
   if (!frame_.implicit) return;
   settle(now);
-  record({.begin_ns = began_ns_.load(std::memory_order_relaxed),
-          .end_ns = now,
-          .component = &frame_.account->component(),
-          .kind = SpanKind::kHandler});
+  spans_.record({.begin_ns = epoch_.began_ns.load(std::memory_order_relaxed),
+                 .end_ns = now,
+                 .component = &frame_.account->component(),
+                 .kind = SpanKind::kHandler});
   frame_.account->last_end.set(now);
   frame_.account->loop_ran = ran_;
   run({}, now);
@@ -221,14 +160,14 @@ void LoopActivity::attribute(Account& account, std::int64_t now, const Envelope*
   if (gap <= 0) return;
   if (room_at_) {
     account.add_wait({WaitKind::kRoom, *room_at_}, gap);
-    record_wait(&account.component(), {WaitKind::kRoom, *room_at_}, now - gap, now);
+    spans_.record_wait(&account.component(), {WaitKind::kRoom, *room_at_}, now - gap, now);
   } else if (message != nullptr && names_its_sender(*message)) {
     const std::int64_t others_ran = ran_ - account.loop_ran;
     const std::int64_t ready = std::min(std::clamp<std::int64_t>(age_of(*message), 0, gap), others_ran);
     if (ready > 0) account.add_wait({WaitKind::kThread}, ready);
     account.add_wait({WaitKind::kMessage, message->source}, gap - ready);
-    record_wait(&account.component(), {WaitKind::kMessage, message->source}, now - gap, now - ready);
-    record_wait(&account.component(), {WaitKind::kThread}, now - ready, now);
+    spans_.record_wait(&account.component(), {WaitKind::kMessage, message->source}, now - gap, now - ready);
+    spans_.record_wait(&account.component(), {WaitKind::kThread}, now - ready, now);
   }
 }
 
@@ -250,7 +189,7 @@ LoopActivity::Reading LoopActivity::read() const {
   const std::lock_guard lock(threads_mutex_);
   Reading reading;
   published_.read([&] {
-    reading = {.time_ns = now_ns(), .began_ns = began_ns_.load(std::memory_order_relaxed), .components = {}};
+    reading = {.time_ns = now_ns(), .began_ns = epoch_.began_ns.load(std::memory_order_relaxed), .components = {}};
     for (const Account& account : accounts_) reading.components.push_back(totals_of(account, reading));
   });
   for (const OwnThreads* threads : threads_) {
@@ -262,7 +201,7 @@ LoopActivity::Reading LoopActivity::read() const {
 
 // As long as the thread has not entered the epoch, it does what it did when the accounting began.
 Totals LoopActivity::totals_of(const Account& account, const Reading& reading) const {
-  const bool entered = entered_.get() == epoch_.load(std::memory_order_relaxed);
+  const bool entered = entered_.get() == epoch_.number.load(std::memory_order_relaxed);
   Totals totals = entered ? account.totals() : Totals{.component = &account.component(), .waiting = {}};
   const bool runs =
       entered ? current_.get() == &account : running_.load(std::memory_order_relaxed) == &account.component();
@@ -307,7 +246,7 @@ WaitScope::~WaitScope() {
   if (activity_ == nullptr) return;
   const WaitCause cause = WaitCause::unpacked(activity_->inner_.get());
   const std::int64_t end = activity_->set_wait(outer_, true);
-  if (begin_ns_ != 0) activity_->record_wait(activity_->running_component(), cause, begin_ns_, end);
+  if (begin_ns_ != 0) activity_->spans_.record_wait(activity_->running_component(), cause, begin_ns_, end);
 }
 
 bool WaitScope::counts() const { return activity_ != nullptr && activity_->on(); }
@@ -323,27 +262,27 @@ SpanScope::SpanScope(SpanKind kind, const char* name, std::uint64_t step)
 
 SpanScope::~SpanScope() {
   if (activity_ == nullptr) return;
-  activity_->record({.begin_ns = begin_ns_,
-                     .end_ns = span_clock_ns(),
-                     .step = step_,
-                     .name = name_,
-                     .component = activity_->running_component(),
-                     .kind = kind_});
+  activity_->spans_.record({.begin_ns = begin_ns_,
+                            .end_ns = span_clock_ns(),
+                            .step = step_,
+                            .name = name_,
+                            .component = activity_->running_component(),
+                            .kind = kind_});
 }
 
-bool records_spans() { return activity_of_thread != nullptr && activity_of_thread->recording(); }
+bool records_spans() { return activity_of_thread != nullptr && activity_of_thread->spans_.on(); }
 
-bool records_operations() { return records_spans() && activity_of_thread->operations_.load(std::memory_order_relaxed); }
+bool records_operations() { return activity_of_thread != nullptr && activity_of_thread->spans_.operations(); }
 
 void add_span(const EndedSpan& span) {
   if (!records_spans()) return;
-  activity_of_thread->record({.begin_ns = span.begin_ns,
-                              .end_ns = span.end_ns,
-                              .step = span.step,
-                              .name = span.name,
-                              .component = activity_of_thread->running_component(),
-                              .own_thread = span.own_thread,
-                              .kind = span.kind});
+  activity_of_thread->spans_.record({.begin_ns = span.begin_ns,
+                                     .end_ns = span.end_ns,
+                                     .step = span.step,
+                                     .name = span.name,
+                                     .component = activity_of_thread->running_component(),
+                                     .own_thread = span.own_thread,
+                                     .kind = span.kind});
 }
 
 std::int64_t span_clock_ns() { return LoopActivity::now_ns(); }

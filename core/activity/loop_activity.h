@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "core/activity/account.h"
 #include "core/edge/envelope.h"
-#include "core/spans/span_ring.h"
+#include "core/spans/span_recorder.h"
 #include "core/spans/span_scope.h"
 
 namespace trainyard::core {
@@ -34,12 +32,12 @@ class OwnThreads;
 /// Accounting begins with start() and ends with stop(). A handler or wait that is under way at this moment counts from
 /// then on. Functions are called on the loop's thread, unless a comment states otherwise.
 ///
-/// Between start_recording() and stop_recording(), each of these intervals is also written into a ring as a span. Both
+/// Between start_recording() and stop_recording(), a SpanRecorder also records each of these intervals as a span. Both
 /// watchers share one flag, so that a message costs the same whether none, one or both of them can exist.
 class LoopActivity {
  public:
   /// `trace` is where the loop keeps the trace of the message that is being handled. Null stands for a trace of 0.
-  explicit LoopActivity(const std::uint64_t* trace = nullptr) : trace_(trace) {}
+  explicit LoopActivity(const std::uint64_t* trace = nullptr) : spans_(trace) {}
   LoopActivity(const LoopActivity&) = delete;
   LoopActivity& operator=(const LoopActivity&) = delete;
 
@@ -57,14 +55,11 @@ class LoopActivity {
 
   /// Begins to record spans. Called by the control thread, which must then make the loop call arrive(), as for start().
   void start_recording();
-  /// Sets whether the operations of LibTorch are recorded, too. Called by the control thread.
-  void want_operations(bool wanted) { operations_.store(wanted, std::memory_order_relaxed); }
   /// Ends the recording of spans. Called by the control thread.
   void stop_recording();
-  /// Returns true while spans are recorded. Any thread may call this.
-  bool recording() const { return recording_.load(std::memory_order_relaxed) != nullptr; }
-  /// Returns the spans that were recorded, or null if none ever were. Only the control thread may call this.
-  SpanRing* ring() const { return ring_.get(); }
+  /// Returns what records the spans. It is started and stopped by the two functions above.
+  SpanRecorder& spans() { return spans_; }
+  const SpanRecorder& spans() const { return spans_; }
 
   /// The totals of all components at one moment.
   struct Reading {
@@ -129,26 +124,22 @@ class LoopActivity {
 
   void begin_epoch();
   void turn_on_or_off();
-  // Keep what the span of a handler needs, which is known when it begins, until the handler ends.
-  void open_handler(const Component& component, const Envelope* message, std::int64_t now);
-  void close_handler(std::int64_t now);
-  // Record a span. Do nothing while nobody records.
-  void record(SpanRecord span);
-  void record_wait(const Component* component, WaitCause cause, std::int64_t begin, std::int64_t end);
   const Component* running_component() const;
 
   Totals totals_of(const Account& account, const Reading& reading) const;
 
+  // The times that belong together, because they were accounted for since the same moment.
+  struct Epoch {
+    std::atomic<std::uint64_t> number{0};   // Counts how often the accounting has begun.
+    std::atomic<std::int64_t> began_ns{0};  // Written before the number.
+  };
+
   // Used only by the control thread.
   bool accounting_ = false;
-  std::unique_ptr<SpanRing> ring_;  // Made when it is first needed, and kept, because the loop may still write into it.
 
   // Written by the control thread.
   std::atomic<bool> on_{false};
-  std::atomic<SpanRing*> recording_{nullptr};
-  std::atomic<bool> operations_{false};
-  std::atomic<std::uint64_t> epoch_{0};    // Counts the calls of start().
-  std::atomic<std::int64_t> began_ns_{0};  // Valid for `epoch_`, and written before it.
+  Epoch epoch_;
 
   // Written by the loop's thread, read by both.
   std::atomic<const Component*> running_{nullptr};  // Always kept, so that it is known when the accounting begins.
@@ -159,16 +150,9 @@ class LoopActivity {
   PublishedNumber<std::int64_t> since_;  // Since when `current_` has done what it does.
   std::deque<Account> accounts_;
 
+  SpanRecorder spans_;
+
   // Used only by the loop's thread.
-  struct OpenHandler {
-    std::int64_t begin_ns = 0;
-    std::uint64_t trace = 0;
-    std::uint64_t peer = 0;
-    const char* name = nullptr;
-  };
-  const std::uint64_t* trace_;
-  std::array<OpenHandler, 8> open_handlers_;  // Handlers that are nested deeper have no spans.
-  std::size_t open_ = 0;
   Frame frame_;
   std::int64_t ran_ = 0;  // How long the loop has run components.
   std::optional<std::uint32_t> room_at_;

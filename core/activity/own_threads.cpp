@@ -20,12 +20,12 @@ OwnThreads::OwnThreads(LoopActivity& activity, const Component& component, std::
 
 OwnThreads::~OwnThreads() { activity_.leave(*this); }
 
-bool OwnThreads::recorded() const { return activity_.recording(); }
+bool OwnThreads::recorded() const { return activity_.spans().on(); }
 
 // A thread that began to work before the accounting did counts from the beginning of the accounting.
 std::int64_t OwnThreads::busy_ns(std::int64_t now) const {
-  const std::uint64_t epoch = activity_.epoch_.load(std::memory_order_acquire);
-  const std::int64_t began = activity_.began_ns_.load(std::memory_order_relaxed);
+  const std::uint64_t epoch = activity_.epoch_.number.load(std::memory_order_acquire);
+  const std::int64_t began = activity_.epoch_.began_ns.load(std::memory_order_relaxed);
   std::int64_t sum = 0;
   for (const Thread& thread : threads_) {
     std::int64_t ns = 0;
@@ -49,10 +49,10 @@ OwnThreads::Busy::~Busy() {
   const LoopActivity& activity = owner_->activity_;
   const Published::Change change(thread_->published);
   if (activity.on()) {
-    const std::uint64_t epoch = activity.epoch_.load(std::memory_order_acquire);
+    const std::uint64_t epoch = activity.epoch_.number.load(std::memory_order_acquire);
     if (thread_->epoch.get() != epoch) thread_->ns.set(0);
     thread_->epoch.set(epoch);
-    const std::int64_t began = activity.began_ns_.load(std::memory_order_relaxed);
+    const std::int64_t began = activity.epoch_.began_ns.load(std::memory_order_relaxed);
     thread_->ns.add(std::max<std::int64_t>(LoopActivity::now_ns() - std::max(thread_->since.get(), began), 0));
   }
   thread_->since.set(0);

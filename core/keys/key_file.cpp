@@ -136,7 +136,7 @@ Key parsed_key(const std::string& text, const std::string& path) {
 void check_pair(const Key& key) {
   std::string derived(key.text.size() + 1, '\0');
   if (zmq_curve_public(derived.data(), key.secret.c_str()) == 0 && key.text == derived.c_str()) return;
-  throw Error(Code::kCorrupt, std::string("the secret key does not belong to the public key"));
+  throw Error(Code::kCorrupt, "the secret key does not belong to the public key '{}'", key.text);
 }
 
 void write_all(const std::string& path, const OpenKeyFile& file, const std::string& text) {

@@ -39,7 +39,10 @@ bool may_follow(ProcessPhase now, ProcessPhase next) {
 }
 
 void LifeCycle::enter(ProcessPhase next) {
-  if (!may_follow(phase_, next)) throw Error(Code::kInternal, "a process cannot change its phase in this way");
+  if (!may_follow(phase_, next)) {
+    throw Error(Code::kInternal, "a process in phase {} cannot enter phase {}", static_cast<int>(phase_),
+                static_cast<int>(next));
+  }
   phase_ = next;
 }
 

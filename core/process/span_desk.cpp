@@ -31,7 +31,7 @@ void SpanDesk::want(bool spans, bool operations) {
   const bool was_on = spans_ || operations_;
   spans_ = spans;
   operations_ = operations;
-  for (const auto& [thread, worker] : host_.workers()) worker->loop.activity().want_operations(operations);
+  for (const auto& [thread, worker] : host_.workers()) worker->loop.activity().spans().want_operations(operations);
   if (was_on == (spans || operations)) return;
   record(!was_on);
   control_.cancel(timer_);
@@ -49,7 +49,7 @@ void SpanDesk::record(bool on) {
     }
     // What a loop wrote after the end of the last recording is of no use now.
     SpanRecord old;
-    while (activity.ring() != nullptr && activity.ring()->pop(old)) {
+    while (activity.spans().ring() != nullptr && activity.spans().ring()->pop(old)) {
     }
     activity.start_recording();
     worker->loop.post([&activity] { activity.arrive(); });
@@ -67,7 +67,7 @@ void SpanDesk::schedule() {
 void SpanDesk::collect() {
   Batch batches[2];
   for (const auto& [thread, worker] : host_.workers()) {
-    SpanRing* ring = worker->loop.activity().ring();
+    SpanRing* ring = worker->loop.activity().spans().ring();
     SpanRecord record;
     for (std::size_t i = 0; ring != nullptr && i < SpanRing::kCapacity && ring->pop(record); ++i) {
       const bool operation = record.kind == SpanKind::kOperation;
@@ -115,7 +115,7 @@ std::uint32_t SpanDesk::index_of(Batch& batch, const std::string& name) {
 std::uint64_t SpanDesk::lost() const {
   std::uint64_t sum = 0;
   for (const auto& [thread, worker] : host_.workers()) {
-    if (const SpanRing* ring = worker->loop.activity().ring()) sum += ring->lost();
+    if (const SpanRing* ring = worker->loop.activity().spans().ring()) sum += ring->lost();
   }
   return sum;
 }

@@ -66,7 +66,7 @@ TEST_F(SpanDeskTest, PublishesWhatAllThreadsRecordedWithNamesInsteadOfNumbers) {
 }
 
 TEST_F(SpanDeskTest, RecordsOnlyWhileSomebodyWantsSpans) {
-  const auto recording = [&] { return office_->host.worker_of(0).loop.activity().recording(); };
+  const auto recording = [&] { return office_->host.worker_of(0).loop.activity().spans().on(); };
   EXPECT_FALSE(recording());
   desk_->want(true, true);
   EXPECT_TRUE(recording());

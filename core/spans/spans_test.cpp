@@ -32,7 +32,7 @@ class SpansTest : public ::testing::Test {
   std::vector<SpanRecord> recorded() const {
     std::vector<SpanRecord> all;
     SpanRecord span;
-    while (activity_.ring() != nullptr && activity_.ring()->pop(span)) all.push_back(span);
+    while (activity_.spans().ring() != nullptr && activity_.spans().ring()->pop(span)) all.push_back(span);
     return all;
   }
 
@@ -64,7 +64,7 @@ TEST_F(SpansTest, NothingIsRecordedWhileNobodyAsks) {
     EXPECT_FALSE(records_spans());
   }
   activity_.sleep();  // As a loop does that has nothing to do.
-  EXPECT_EQ(activity_.ring(), nullptr) << "not even the memory is taken";
+  EXPECT_EQ(activity_.spans().ring(), nullptr) << "not even the memory is taken";
   start();
   activity_.stop_recording();
   { const BusyScope busy(activity_, pipe_.sink); }
@@ -78,7 +78,7 @@ TEST_F(SpansTest, TimesThatAreAccountedForAreNotRecorded) {
     const BusyScope busy(activity_, pipe_.sink);
     EXPECT_FALSE(records_spans());
   }
-  EXPECT_EQ(activity_.ring(), nullptr);
+  EXPECT_EQ(activity_.spans().ring(), nullptr);
 }
 
 TEST_F(SpansTest, TheEndOfTheRecordingDoesNotEndTheAccounting) {
@@ -210,7 +210,7 @@ TEST_F(SpansTest, SpansBeyondTheRoomOfTheRingAreCounted) {
   for (std::uint64_t i = 0; i < SpanRing::kCapacity + kTooMany; ++i) {
     const SpanScope span(SpanKind::kOther, "part", i);
   }
-  EXPECT_EQ(activity_.ring()->lost(), kTooMany);
+  EXPECT_EQ(activity_.spans().ring()->lost(), kTooMany);
   const std::vector<SpanRecord> all = recorded();
   ASSERT_EQ(all.size(), SpanRing::kCapacity);
   EXPECT_EQ(all.back().step, SpanRing::kCapacity - 1) << "the newest are lost";
@@ -229,7 +229,7 @@ TEST_F(SpansTest, AThreadThatIsNoEventLoopRecordsNothing) {
 TEST_F(SpansTest, OperationsAreOnlyRecordedIfTheyAreWantedToo) {
   start();
   EXPECT_FALSE(records_operations());
-  activity_.want_operations(true);
+  activity_.spans().want_operations(true);
   EXPECT_TRUE(records_operations());
   activity_.stop_recording();
   EXPECT_FALSE(records_operations());

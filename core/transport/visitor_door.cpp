@@ -136,7 +136,9 @@ Subscribed VisitorDoor::judge(const std::string& name, const Subscribe& request,
     // It is included in a refusal as well, so that the visitor can show both.
     answer.schema = type.schema_text;
     if (request.fingerprint != 0 && request.fingerprint != type.fingerprint) {
-      throw Error(Code::kTypeMismatch, std::string("the message types differ"));
+      throw Error(Code::kTypeMismatch,
+                  "the message types differ: '{}' has the fingerprint {:016x}, and {:016x} was asked for", type.name,
+                  type.fingerprint, request.fingerprint);
     }
     check_room(name);
   } catch (const Error& error) {

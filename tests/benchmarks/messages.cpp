@@ -95,7 +95,7 @@ void measure_hop(const char* name, Watching watching) {
     samples.push_back(nanoseconds(Clock::now() - start) / kBurst);
     // What the control thread does in a process.
     core::SpanRecord span;
-    while (activity.ring() != nullptr && activity.ring()->pop(span)) {
+    while (activity.spans().ring() != nullptr && activity.spans().ring()->pop(span)) {
     }
   }
   report(name, std::move(samples));

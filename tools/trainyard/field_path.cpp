@@ -28,8 +28,7 @@ const std::vector<Field>& tensor_fields() {
 }  // namespace
 
 FieldPath::FieldPath(const Schema& schema, std::string_view path) : text_(path) {
-  if (schema.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs has no fields");
-  type_ = {.kind = FieldKind::kStruct, .struct_name = schema.structs.front().name, .element = {}};
+  type_ = {.kind = FieldKind::kStruct, .struct_name = schema.message().name, .element = {}};
   std::string_view rest = path;
   for (bool first = true; first || !rest.empty(); first = false) {
     if (rest.starts_with('[')) {

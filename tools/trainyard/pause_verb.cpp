@@ -17,12 +17,14 @@ using nlohmann::json;
 
 /// Returns the component that directs the run, which is the one that can pause it. Its plugin and its name are free.
 std::string director_of(visitors::RegistryClient& registry) {
-  for (const json& node : registry.ask("nodes")) {
+  const json nodes = registry.ask("nodes");
+  for (const json& node : nodes) {
     const json services = node.value("services", json::array());
     const auto offers = [&](const json& service) { return std::ranges::find(services, service) != services.end(); };
     if (offers("pause") && offers("go_on")) return node.value("component", "");
   }
-  throw Error(Code::kUnsupported, "this run has no component with the services 'pause' and 'go_on'");
+  throw Error(Code::kUnsupported, "none of the {} components of this run has the services 'pause' and 'go_on'",
+              nodes.size());
 }
 
 /// The answer says at which step the run is.

@@ -18,8 +18,7 @@ class TensorFinder {
   TensorFinder(const Schema& schema, std::span<const std::byte> body) : schema_(schema), reader_(body, {}) {}
 
   std::uint64_t bytes() {
-    if (schema_.structs.empty()) throw Error(Code::kCorrupt, "a schema without structs describes no message");
-    read_struct(schema_.structs.front(), 0);
+    read_struct(schema_.message(), 0);
     reader_.finish();
     return bytes_;
   }

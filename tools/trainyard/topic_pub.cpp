@@ -219,7 +219,8 @@ int pub(const PubArguments& arguments) {
   const Interrupts interrupts;
   const visitors::RunInfo run = find_run(arguments.run);
   if (visitors::is_door(run.registry)) {
-    throw Error(Code::kInvalidArgument, std::string("a visitor from another host cannot publish topics"));
+    throw Error(Code::kInvalidArgument, "the run at '{}' is on another host, and a visitor cannot publish topics there",
+                run.registry);
   }
   Publisher publisher(run, arguments, interrupts);
   const std::uint64_t count = arguments.count == 0 && arguments.rate_hz == 0 ? 1 : arguments.count;

@@ -63,7 +63,7 @@ TEST_F(SubmitCommandTest, EveryMistakeIsOneLineThatSaysWhatIsAllowed) {
       {{"mlp.toml"}, "--engine is required"},
       {{"mlp.tml", "--engine", "slurm"}, "did you mean 'mlp.toml'?"},
       {{"mlp.toml", "precisions=32", "--engine", "slurm"}, "did you mean 'precision'?"},
-      {{"mlp.toml", "devices=-1", "--engine", "slurm"}, "devices is -1, all that there are"},
+      {{"mlp.toml", "devices=-1", "--engine", "slurm"}, "devices = -1 means all that there are"},
       {{"mlp.toml", "--engine", "mpirun", "--time", "2h"}, "the engine mpirun has no --time; it is for slurm, jobset"},
       {{"mlp.toml", "--engine", "slurm", "--image", "x"},
        "the engine slurm has no --image; it is for jobset, trainjob"},

@@ -30,7 +30,8 @@ Plan plan_elsewhere(const std::string& file, const std::vector<std::string>& arg
 std::uint32_t ranks_on_each_host(const Plan& plan) {
   for (const launch::Choice& choice : plan.choices) {
     if (choice.key == "devices" && choice.given == "-1") {
-      throw Error(Code::kInvalidArgument, "devices is -1, all that there are; an engine must be asked for a number");
+      throw Error(Code::kInvalidArgument, "devices = {} means all that there are; an engine must be asked for a number",
+                  choice.given);
     }
   }
   return std::max(1u, plan.world_size / plan.hosts);

@@ -22,7 +22,8 @@ bool is_plain_word(std::string_view text) {
 
 std::string shell_word(std::string_view text) {
   if (text.find('\0') != text.npos) {
-    throw Error(Code::kInvalidArgument, "an argument contains a byte 0, which a program cannot receive");
+    throw Error(Code::kInvalidArgument, "an argument contains a byte 0 behind '{}', which a program cannot receive",
+                text.substr(0, text.find('\0')));
   }
   if (is_plain_word(text)) return std::string(text);
   // Within single quotes, only the single quote itself has a meaning.

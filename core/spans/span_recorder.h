@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "core/activity/wait_cause.h"
+#include "core/edge/envelope.h"
+#include "core/spans/span_ring.h"
+
+namespace trainyard::core {
+
+/// Writes what one event loop does into a ring, as spans. While nobody records, a span costs one load. Functions are
+/// called on the loop's thread, unless a comment states otherwise.
+class SpanRecorder {
+ public:
+  /// `trace` is where the loop keeps the trace of the message that is being handled. Null stands for a trace of 0.
+  explicit SpanRecorder(const std::uint64_t* trace) : trace_(trace) {}
+
+  /// Begins to record. Called by the control thread.
+  void start();
+  /// Ends the recording. Called by the control thread.
+  void stop() { recording_.store(nullptr, std::memory_order_relaxed); }
+  /// Returns true while spans are recorded. Any thread may call this.
+  bool on() const { return recording_.load(std::memory_order_relaxed) != nullptr; }
+
+  /// Sets whether the operations of LibTorch are recorded, too. Called by the control thread.
+  void want_operations(bool wanted) { operations_.store(wanted, std::memory_order_relaxed); }
+  /// Returns true while the operations of LibTorch are recorded.
+  bool operations() const { return on() && operations_.load(std::memory_order_relaxed); }
+
+  /// Returns the spans that were recorded, or null if none ever were. Only the control thread may call this.
+  SpanRing* ring() const { return ring_.get(); }
+
+  /// Keeps what the span of a handler needs, which is known when it begins, until close_handler(). Handlers can be
+  /// nested. `message` is the message that is handled, or null; its way to this loop is a span of its own.
+  void open_handler(const Component& component, const Envelope* message, std::int64_t now);
+  /// Records the handler that was opened last and has not been closed.
+  void close_handler(const Component* component, std::int64_t now);
+
+  /// Records a span. A span without a trace gets that of the loop; a span without a component is dropped.
+  void record(SpanRecord span);
+  /// Records that a component has waited for `cause`, unless the time is empty.
+  void record_wait(const Component* component, WaitCause cause, std::int64_t begin, std::int64_t end);
+
+ private:
+  struct OpenHandler {
+    std::int64_t begin_ns = 0;
+    std::uint64_t trace = 0;
+    std::uint64_t peer = 0;
+    const char* name = nullptr;
+  };
+
+  std::unique_ptr<SpanRing> ring_;  // Made when it is first needed, and kept, because the loop may still write into it.
+  std::atomic<SpanRing*> recording_{nullptr};
+  std::atomic<bool> operations_{false};
+  const std::uint64_t* trace_;
+  std::array<OpenHandler, 8> open_handlers_;  // Handlers that are nested deeper have no spans.
+  std::size_t open_ = 0;
+};
+
+}  // namespace trainyard::core
