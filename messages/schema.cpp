@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "messages/error.h"
+
 namespace trainyard {
 
 // The canonical text is the identity of a type: two ends agree if their texts are equal to the byte.
