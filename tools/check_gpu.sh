@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds Trainyard for an NVIDIA GPU and runs the tests that need one. No network is needed: LibTorch is that of the
+# PyTorch which is installed, and everything else comes from an archive that another machine has packed.
+#
+#   tools/check_gpu.sh --pack               # on Debian 12: writes build/gpu/dependencies.tar.xz
+#   tools/check_gpu.sh                      # on the machine with the GPU: build and tests
+#   tools/check_gpu.sh --stage build tests  # only these stages
+#
+# The machine needs CMake, g++, nvcc or the headers of its toolkit, and a Python with a PyTorch that has CUDA; PYTHON
+# names another one than python3. Without a GPU everything is built, and the tests say that they are skipped.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+usage() { sed -n '3,11s/^# \{0,1\}//p' tools/check_gpu.sh; }
+
+work=build/gpu
+archive="$work/dependencies.tar.xz"
+python="${PYTHON:-python3}"
+stages=(build tests)
+case "${1:-}" in
+  "") ;;
+  --help) usage; exit 0 ;;
+  --pack) exec tools/stages/pack_dependencies.sh "$archive" ;;
+  --stage) shift; stages=("$@") ;;
+  *) usage >&2; exit 2 ;;
+esac
+jobs="${TRAINYARD_JOBS:-$(env -u OMP_NUM_THREADS nproc)}"
+
+fail() { echo "check_gpu: $1" >&2; exit 1; }
+
+# Sets torch and cuda: the folder of LibTorch, and one with include/ and lib/ of CUDA's runtime and of NCCL. Those of
+# the packages that PyTorch depends on fit it, whatever toolkit is installed beside them.
+find_libraries() {
+  local found
+  found="$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__), torch.__version__, torch.version.cuda)')" ||
+    fail "$python has no PyTorch; PYTHON can name another Python"
+  echo "PyTorch: $found"
+  read -r torch _ version <<<"$found"
+  [ "$version" != None ] || fail "this PyTorch was built without CUDA"
+  cuda="$work/cuda"
+  rm -rf "$cuda"
+  mkdir -p "$cuda/include" "$cuda/lib"
+  local folder headers library name
+  for folder in "${CUDA_HOME:-/usr/local/cuda}" "$(dirname "$torch")"/nvidia/cuda_runtime \
+                "$(dirname "$torch")"/nvidia/cu[0-9]* "$(dirname "$torch")"/nvidia/nccl; do
+    for headers in "$folder/include" "$folder/include/cccl"; do
+      # A header of an earlier folder wins.
+      [ ! -d "$headers" ] || cp -rsn "$(realpath "$headers")/." "$cuda/include/"
+    done
+    for library in "$folder"/lib*/libcudart.so* "$folder"/lib*/libnccl.so*; do
+      [ -e "$library" ] || continue
+      name="$(basename "$library")"
+      ln -sf "$(realpath "$library")" "$cuda/lib/$name"
+      ln -sf "$(realpath "$library")" "$cuda/lib/${name%%.so*}.so"
+    done
+  done
+  local header
+  for header in cuda_runtime_api.h crt/host_config.h nv/target nccl.h; do  # Of the runtime, nvcc, CCCL and NCCL.
+    [ -e "$cuda/include/$header" ] || fail "no $header of CUDA $version; CUDA_HOME can name the folder of the toolkit"
+  done
+}
+
+stage_build() {
+  [ -e "$archive" ] || fail "$archive is missing; 'tools/check_gpu.sh --pack' makes it on a Debian 12 with a network"
+  local deps="$PWD/$work/root/usr"
+  if [ ! -e "$work/root/complete" ]; then
+    rm -rf "$work/root" && mkdir -p "$work/root"
+    tar --extract --file "$archive" --directory "$work/root"
+    touch "$work/root/complete"
+  fi
+  find_libraries
+  local libraries="$deps/lib/x86_64-linux-gnu"
+  export PKG_CONFIG_SYSROOT_DIR="$PWD/$work/root" PKG_CONFIG_LIBDIR="$libraries/pkgconfig:$deps/share/pkgconfig"
+  export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  export LDFLAGS="-Wl,-rpath-link,$libraries -Wl,-rpath,$libraries"
+  local generator=(-G Ninja)
+  command -v ninja >/dev/null || generator=()
+  local pkg_config
+  pkg_config="$(command -v pkg-config || echo "$deps/bin/pkgconf")"
+  mkdir -p "$work/build"
+  cmake -S . -B "$work/build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON -DCMAKE_UNITY_BUILD=ON \
+    -DCMAKE_PREFIX_PATH="$deps" -DPKG_CONFIG_EXECUTABLE="$pkg_config" -DTORCH_ROOT="$torch" \
+    -DCUDAToolkit_ROOT="$PWD/$cuda" >"$work/build/configure.log" 2>&1 ||
+    { tail -n 30 "$work/build/configure.log" >&2; exit 1; }
+  grep -E 'LibTorch|cuda|nccl' "$work/build/configure.log" || true
+  ! grep -q 'accelerator cuda: left out' "$work/build/configure.log" || fail "the accelerator cuda would be left out"
+  # shellcheck disable=SC2086  # Several targets may be named.
+  cmake --build "$work/build" --parallel "$jobs" ${TRAINYARD_GPU_TARGETS:+--target $TRAINYARD_GPU_TARGETS}
+}
+
+# What the GPU's tests do not cover is that the same sources work with this LibTorch, so the numerics run as well.
+stage_tests() {
+  export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+  if command -v nvidia-smi >/dev/null; then
+    nvidia-smi --query-gpu=name,uuid,driver_version,memory.total --format=csv,noheader || true
+  else
+    echo "nvidia-smi is not here: no driver, so the tests of the GPU are skipped"
+  fi
+  ctest --test-dir "$work/build" --output-on-failure --no-tests=error --label-regex 'gpu|numerics' --parallel 4
+}
+
+for stage in "${stages[@]}"; do
+  declare -F "stage_$stage" >/dev/null || fail "unknown stage '$stage'; there are: build, tests"
+  "stage_$stage"
+done
