@@ -73,7 +73,9 @@ TEST_P(AcceleratorContractTest, SaysWhatIsThereAndWhyNot) {
   EXPECT_GE(found.count, 0);
   EXPECT_EQ(accelerator_->is_available(), found.count > 0);
   EXPECT_EQ(accelerator_->find_devices().count, found.count) << "asked again";
-  if (found.count > 0) EXPECT_EQ(found.problem, "");
+  if (found.count > 0) {
+    EXPECT_EQ(found.problem, "");
+  }
   const auto report = std::get<AcceleratorReport>(accelerator_->declared_traits().of_kind);
   EXPECT_EQ(report.available(), found.count > 0);
   EXPECT_EQ(report.devices, found.count);

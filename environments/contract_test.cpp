@@ -118,7 +118,9 @@ TEST_P(EnvironmentContractTest, HasAPrecedenceOfItsOwn) {
   EXPECT_GE(own, 0);
   EXPECT_LE(own, 100);
   for (const environments::Candidate& other : environments::examine_environments(plugins_, {})) {
-    if (other.name != GetParam()) EXPECT_NE(other.environment->precedence(), own) << other.name;
+    if (other.name != GetParam()) {
+      EXPECT_NE(other.environment->precedence(), own) << other.name;
+    }
   }
 }
 

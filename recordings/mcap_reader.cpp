@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recordings/mcap_reader.h"
 
+#include <algorithm>
+
 #include "messages/error.h"
 #include "recordings/bytes.h"
 #include "recordings/compression.h"

@@ -158,9 +158,13 @@ TEST_P(StrategyContractTest, GradientsAreRelatedAsItsTraitsSay) {
       }
       const bool is_global =
           traits_.gradients == GradientsOfRanks::kEqual || traits_.gradients == GradientsOfRanks::kParts;
-      if (is_global) EXPECT_EQ(norms[rank][step], norms[0][step]) << "rank " << rank << ", step " << step;
+      if (is_global) {
+        EXPECT_EQ(norms[rank][step], norms[0][step]) << "rank " << rank << ", step " << step;
+      }
     }
-    if (traits_.gradients == GradientsOfRanks::kParts) EXPECT_NEAR(norms[0][step], std::sqrt(squares), 1e-5);
+    if (traits_.gradients == GradientsOfRanks::kParts) {
+      EXPECT_NEAR(norms[0][step], std::sqrt(squares), 1e-5);
+    }
   }
 }
 

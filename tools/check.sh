@@ -9,7 +9,7 @@
 #   TRAINYARD_TORCH=pypi tools/check.sh ...   # with LibTorch 2.11 of PyPI instead of Debian's (tools/libtorch.sh)
 #
 # Stages of every commit:  format spelling layers build libraries tests
-# Heavier ones:            tidy asan tsan fuzz debian12 debian13 package engines
+# Heavier ones:            dev tidy asan tsan fuzz debian12 debian13 package engines
 # From PyPI and npm:       clients page readers
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -82,6 +82,13 @@ stage_build() {
   configure "$build" -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON -DCMAKE_UNITY_BUILD=ON \
     "${trainyard_torch_options[@]}"
   cmake --build "$build" --parallel "$TRAINYARD_JOBS"
+}
+
+# Each file by itself, without the includes and the warnings that the files compiled with it may hide.
+stage_dev() {
+  need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}"
+  cmake --preset dev >/dev/null
+  cmake --build --preset dev --parallel "$TRAINYARD_JOBS"
 }
 
 stage_libraries() {

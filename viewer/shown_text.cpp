@@ -10,7 +10,9 @@ constexpr std::size_t kMaxText = 64u << 10;
 
 std::string bounded(std::string_view text) {
   if (text.size() <= kMaxText) return std::string(text);
-  return std::string(text.substr(0, kMaxText)) + " ...";
+  std::string shown(text.substr(0, kMaxText));
+  shown += " ...";  // Not operator+, of which gcc 12 believes that it copies out of bounds.
+  return shown;
 }
 
 }  // namespace

@@ -188,7 +188,9 @@ std::vector<testing::RankEnd> add_under(const Attack& attack, bool encrypt = tru
     } catch (const Error&) {
       // Rank 0 adds what it receives first; what is not authentic was not added.
       const auto is_known = [](float value) { return value == 1.F || value == 2.F || value == 3.F; };
-      if (rank == 0) EXPECT_TRUE(std::ranges::all_of(values, is_known));
+      if (rank == 0) {
+        EXPECT_TRUE(std::ranges::all_of(values, is_known));
+      }
       throw;
     }
     if (std::ranges::any_of(values, [](float value) { return value != 3.F; }))

@@ -6,6 +6,7 @@
 
 #include "collectives/request.h"
 #include "streams/connection.h"
+#include "streams/secret.h"
 
 namespace trainyard::tcp {
 

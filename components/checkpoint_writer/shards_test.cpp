@@ -210,7 +210,9 @@ TEST_F(ShardedCheckpointTest, EveryRankGetsItsOwnOptimizerStateBack) {
     EXPECT_EQ(ranks[0].state.blocks[0].data.as<float>()[0], 3000.0f);
     EXPECT_EQ(ranks[1].state.blocks[0].data.as<float>()[0], 77.0f);
     EXPECT_EQ(ranks[1].state.blocks[2].data.as<float>()[0], 1001.0f) << "the counter, which rank 0 has as 1000";
-    if (count == 3) EXPECT_EQ(ranks[2].state.blocks[0].data.as<float>()[0], 3000.0f) << "as rank 0";
+    if (count == 3) {
+      EXPECT_EQ(ranks[2].state.blocks[0].data.as<float>()[0], 3000.0f) << "as rank 0";
+    }
   }
 }
 

@@ -40,7 +40,10 @@ std::string value_of(const json& value) {
   } else {
     std::string text =
         value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', true, json::error_handler_t::replace);
-    if (text.size() > kMaxText) text = text.substr(0, kMaxText) + "...";
+    if (text.size() > kMaxText) {
+      text.resize(kMaxText);
+      text += "...";
+    }
     put_bytes(encoded, number_of(AnyValue::kText), text);
   }
   return encoded;

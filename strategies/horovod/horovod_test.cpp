@@ -26,7 +26,9 @@ TEST(HorovodTest, GradientsAreFusedUpToTheSizeOfTheBuffer) {
     team.each([](std::uint32_t rank, TeamMember& member) { member.step(1, made_up_rows(rank, 4)); });
     const double reductions = stat(team.member(0), "fused_reductions");
     // If only one parameter fits, each of the four is reduced by itself.
-    if (fused > 0) EXPECT_EQ(reductions, fused);
+    if (fused > 0) {
+      EXPECT_EQ(reductions, fused);
+    }
     EXPECT_GE(reductions, 1);
     EXPECT_EQ(stat(team.member(1), "fused_reductions"), reductions) << "all ranks ask for the same reductions";
     EXPECT_EQ(stat(team.member(0), "votes"), stat(team.member(1), "votes"));
