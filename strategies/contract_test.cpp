@@ -111,7 +111,7 @@ TEST_P(StrategyContractTest, TellsThePlannerItsTraits) {
   const auto told = std::get<StrategyTraits>(declared_->declared_traits().of_kind);
   EXPECT_EQ(told.min_ranks, traits_.min_ranks);
   EXPECT_EQ(told.max_ranks, traits_.max_ranks);
-  EXPECT_EQ(told.one_process, traits_.one_process);
+  EXPECT_EQ(told.share, traits_.share);
   EXPECT_EQ(told.same_data, traits_.same_data);
 }
 

@@ -28,7 +28,7 @@ void Strategy::check_world_size(std::uint32_t world_size) const {
 void Strategy::set_up(const RankParts& parts) {
   parts_ = parts;
   // This comes before anything else, because what follows may need memory that threads share.
-  if (traits().one_process) check_one_process(world(), where());
+  if (traits().share == RanksShare::kProcess) check_one_process(world(), where());
   // The ranks' shards differ in size, so a collective cannot work on them in place.
   if (!arena().shard().parameters) world().use(arena().parameter_memory());
   if (!arena().shard().gradients) world().use(arena().gradient_memory());

@@ -117,7 +117,7 @@ class Strategy : public Configurable, public Stateful {
   void check_world_size(std::uint32_t world_size) const;
 
   /// Prepares the strategy. Called when the model and the arena exist. Throws kUnsupported if
-  /// StrategyTraits::one_process is true and the ranks are not threads of one process.
+  /// StrategyTraits::share is kProcess and the ranks are not threads of one process.
   void set_up(const RankParts& parts);
 
   /// Makes all ranks start from the same parameters. If the run resumes, this function is called after the checkpoint

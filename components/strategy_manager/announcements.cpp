@@ -19,13 +19,23 @@ Announcements::Announcements(const Inputs& inputs, std::uint32_t ranks, std::fun
 void Announcements::add(const DatasetInfo& info) {
   // The shipped loader gives every rank the same number of batches, empty ones if necessary; others may not.
   for (const SplitInfo& split : info.splits) add_split(facts_, split);
-  if (datasets_ == 0) data_ = info;
+  if (datasets_ == 0) {
+    data_ = info;
+  } else if (!is_same_data(data_, info)) {
+    other_data_ = info;
+  }
   data_known_.arrived(datasets_++);
 }
 
 void Announcements::add(const RunState& place) {
   start_.set_place(place);
   start_known_.arrived();
+}
+
+RunState Announcements::checked_start(const RunSettings& settings,
+                                      const std::function<void(const std::string&)>& warn) const {
+  if (other_data_) check_same_data_on_ranks(data_, *other_data_, settings, warn);
+  return start_.checked(data_, settings, facts_.train, warn);
 }
 
 // Whether somebody writes checkpoints is not asked earlier, because connections are known only once the component is

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "components/strategy_manager/run_facts.h"
@@ -42,23 +43,21 @@ class Announcements {
 
   /// Returns the facts about the run. Must be called only when all announcements have arrived.
   RunFacts facts() const;
-  /// Returns the position at which the run begins; see StartingPoint::checked().
-  RunState checked_start(const RunSettings& settings, const std::function<void(const std::string&)>& warn) const {
-    return start_.checked(data_, settings, facts_.train, warn);
-  }
+  /// Returns the position at which the run begins; see StartingPoint::checked(). Throws if the ranks have different
+  /// data; see check_same_data_on_ranks().
+  RunState checked_start(const RunSettings& settings, const std::function<void(const std::string&)>& warn) const;
   /// Returns the states of the checkpoint; empty if the run does not resume.
   const RestoredStates& restored() const { return start_.states(); }
 
  private:
   Inputs inputs_;
   RunFacts facts_;
-  DatasetInfo data_;          ///< The message of the first loader.
-  std::size_t datasets_ = 0;  ///< The number of loaders that have sent their dataset.
+  DatasetInfo data_;                       ///< The message of the first loader.
+  std::optional<DatasetInfo> other_data_;  ///< The message of a loader that has other data than the first one.
+  std::size_t datasets_ = 0;               ///< The number of loaders that have sent their dataset.
   StartingPoint start_;
 
   Gate complete_;
-  // The data loader of rank 0 represents the loaders of all ranks, unless the launch file connects the other loaders,
-  // too.
   Gate::Need data_known_;
   Gate::Need hosts_ready_;
   Gate::Need start_known_;

@@ -5,6 +5,7 @@
 
 #include "components/strategy_manager/data_facts.h"
 #include "core/component/component.h"
+#include "core/testing/error_of.h"
 #include "core/testing/rig.h"
 
 namespace trainyard::manager {
@@ -50,6 +51,23 @@ TEST_F(AnnouncementsTest, TheRunBeginsOnceWhenEverythingIsKnown) {
   EXPECT_EQ(listener.begun, 1);
   EXPECT_EQ(announced.missing(), "");
   EXPECT_EQ(announced.checked_start({}, [](const std::string&) {}).step, 13u);
+}
+
+TEST_F(AnnouncementsTest, RanksWithOtherDataAreRefusedUnlessTheUserAllowsThem) {
+  listener.dataset.set_connections(2);
+  send("run_state", RunState{});
+  send("dataset", DatasetInfo{.dataset = "csv", .splits = {{"train", 100, 10}}});
+  send("dataset", DatasetInfo{.dataset = "csv", .splits = {{"train", 90, 9}}});
+  for (const std::uint32_t rank : {0u, 1u}) send("model", ModelInfo{.rank = rank});
+  ASSERT_EQ(listener.begun, 1);
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& text) { warnings.push_back(text); };
+  EXPECT_EQ(trainyard::testing::error_of([&] { announced.checked_start({}, warn); }).second,
+            "the ranks do not have the same data: the number of training samples is 100 on one rank and 90 on another; "
+            "allowed: the same data, or may_differ = [\"dataset\"] in [run], which accepts the difference");
+  announced.checked_start({.may_differ = {Difference::kDataset}}, warn);
+  EXPECT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(announced.facts().train.batches, 9u) << "that of the smallest";
 }
 
 TEST_F(AnnouncementsTest, ARunWithoutACheckpointWriterWaitsForNoRunState) {

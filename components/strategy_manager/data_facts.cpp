@@ -36,39 +36,102 @@ const char* consequence_of(Difference kind) {
   return "so samples of the epoch may come twice or not at all";
 }
 
-template <class T>
-void compare(std::vector<Found>& found, Difference kind, const char* name, const T& there, const T& here) {
-  if (there != here) found.push_back({kind, fmt::format("{} is {} there and {} here", name, there, here)});
+/// What is compared of two descriptions of data.
+struct Facts {
+  std::uint64_t seed = 0;
+  std::string sampling;
+  std::string dataset;
+  std::uint64_t samples = 0;
+  std::uint64_t classes = 0;
+  json vocabulary;
+  json learnt;
+};
+
+Facts facts_of(const DatasetInfo& data) {
+  return {.seed = data.seed,
+          .sampling = data.sampling,
+          .dataset = data.dataset,
+          .samples = train_samples(data),
+          .classes = data.classes,
+          .vocabulary = json::parse(dump(data.vocabulary)),
+          .learnt = json::parse(dump(data.learnt))};
 }
 
-/// Says where two vocabularies differ first, which shows a reader which of them is the wrong one.
-void compare_vocabularies(std::vector<Found>& found, const json& there, const json& here) {
-  if (there == here) return;
-  std::size_t first = 0;
-  while (first < there.size() && first < here.size() && there[first] == here[first]) ++first;
-  const auto text = [first](const json& list) { return first < list.size() ? dump(list[first]) : "nothing"; };
-  found.push_back(
-      {Difference::kVocabulary, fmt::format("the vocabulary has {} entries there and {} here, and number {} "
-                                            "is {} there and {} here",
-                                            there.size(), here.size(), first, text(there), text(here))});
+Facts facts_of(const StateReader& saved) {
+  return {.seed = saved.count("seed"),
+          .sampling = saved.text("sampling"),
+          .dataset = saved.text("dataset"),
+          .samples = saved.count("samples"),
+          .classes = saved.count("classes"),
+          .vocabulary = json::parse(saved.json("vocabulary")),
+          .learnt = json::parse(saved.json("learnt"))};
 }
 
-std::vector<Found> differences(const StateReader& saved, const DatasetInfo& data, bool fit) {
-  std::vector<Found> found;
-  if (fit) {
-    compare(found, Difference::kSeed, "the seed", saved.count("seed"), data.seed);
-    compare(found, Difference::kSampling, "sampling", saved.text("sampling"), data.sampling);
-    compare(found, Difference::kDataset, "the dataset", saved.text("dataset"), data.dataset);
-    compare(found, Difference::kDataset, "the number of training samples", saved.count("samples"), train_samples(data));
+/// Collects the differences between two descriptions. `first` and `second` are the words for the places where they come
+/// from.
+class Comparison {
+ public:
+  Comparison(const char* first, const char* second) : first_(first), second_(second) {}
+
+  template <class T>
+  void compare(Difference kind, const char* name, const T& a, const T& b) {
+    if (a != b) found_.push_back({kind, fmt::format("{} is {} {} and {} {}", name, a, first_, b, second_)});
   }
-  compare(found, Difference::kVocabulary, "the number of classes", saved.count("classes"), data.classes);
-  compare_vocabularies(found, json::parse(saved.json("vocabulary")), json::parse(dump(data.vocabulary)));
-  const json there = json::parse(saved.json("learnt")), here = json::parse(dump(data.learnt));
-  if (there != here) {
-    found.push_back(
-        {Difference::kLearnt, fmt::format("the dataset has learnt {} there and {} here", dump(there), dump(here))});
+
+  /// Says where two vocabularies differ first, which shows a reader which of them is the wrong one.
+  void compare_vocabularies(const json& a, const json& b) {
+    if (a == b) return;
+    std::size_t first = 0;
+    while (first < a.size() && first < b.size() && a[first] == b[first]) ++first;
+    const auto text = [first](const json& list) { return first < list.size() ? dump(list[first]) : "nothing"; };
+    found_.push_back({Difference::kVocabulary,
+                      fmt::format("the vocabulary has {} entries {} and {} {}, and number {} is {} {} and {} {}",
+                                  a.size(), first_, b.size(), second_, first, text(a), first_, text(b), second_)});
   }
-  return found;
+
+  void compare_learnt(const json& a, const json& b) {
+    if (a == b) return;
+    found_.push_back({Difference::kLearnt,
+                      fmt::format("the dataset has learnt {} {} and {} {}", dump(a), first_, dump(b), second_)});
+  }
+
+  /// Compares everything; what concerns the order of the samples only if `order`.
+  std::vector<Found> of(const Facts& a, const Facts& b, bool order) {
+    if (order) {
+      compare(Difference::kSeed, "the seed", a.seed, b.seed);
+      compare(Difference::kSampling, "sampling", a.sampling, b.sampling);
+      compare(Difference::kDataset, "the dataset", a.dataset, b.dataset);
+      compare(Difference::kDataset, "the number of training samples", a.samples, b.samples);
+    }
+    compare(Difference::kVocabulary, "the number of classes", a.classes, b.classes);
+    compare_vocabularies(a.vocabulary, b.vocabulary);
+    compare_learnt(a.learnt, b.learnt);
+    return std::move(found_);
+  }
+
+ private:
+  const char* first_;
+  const char* second_;
+  std::vector<Found> found_;
+};
+
+/// Throws unless the user accepts all differences. `what` is the beginning of the error.
+void refuse(const std::vector<Found>& differences, const char* what, const RunSettings& settings,
+            const std::function<void(const std::string&)>& accepted) {
+  std::vector<std::string> refused, names;
+  for (const Found& found : differences) {
+    if (std::ranges::find(settings.may_differ, found.kind) != settings.may_differ.end()) {
+      accepted(fmt::format("{}, {}", found.text, consequence_of(found.kind)));
+      continue;
+    }
+    refused.push_back(found.text);
+    const std::string name = fmt::format("\"{}\"", name_of(found.kind));
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  if (refused.empty()) return;
+  throw Error(Code::kInvalidArgument,
+              "{}: {}; allowed: the same data, or may_differ = [{}] in [run], which accepts the difference", what,
+              fmt::join(refused, "; "), fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -87,21 +150,18 @@ std::vector<SavedState> data_state(const DatasetInfo& data) {
 
 void check_same_data(const StateReader& saved, const DatasetInfo& data, const RunSettings& settings,
                      const std::function<void(const std::string&)>& accepted) {
-  std::vector<std::string> refused, names;
-  for (const Found& found : differences(saved, data, settings.mode == RunMode::kFit)) {
-    if (std::ranges::find(settings.may_differ, found.kind) != settings.may_differ.end()) {
-      accepted(fmt::format("{}, {}", found.text, consequence_of(found.kind)));
-      continue;
-    }
-    refused.push_back(found.text);
-    const std::string name = fmt::format("\"{}\"", name_of(found.kind));
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  if (refused.empty()) return;
-  throw Error(Code::kInvalidArgument,
-              "the data of this run is not that of the checkpoint it resumes: {}; allowed: the same data, or "
-              "may_differ = [{}] in [run], which accepts the difference",
-              fmt::join(refused, "; "), fmt::join(names, ", "));
+  refuse(Comparison("there", "here").of(facts_of(saved), facts_of(data), settings.mode == RunMode::kFit),
+         "the data of this run is not that of the checkpoint it resumes", settings, accepted);
+}
+
+bool is_same_data(const DatasetInfo& a, const DatasetInfo& b) {
+  return Comparison("", "").of(facts_of(a), facts_of(b), /*order=*/true).empty();
+}
+
+void check_same_data_on_ranks(const DatasetInfo& first, const DatasetInfo& other, const RunSettings& settings,
+                              const std::function<void(const std::string&)>& accepted) {
+  refuse(Comparison("on one rank", "on another").of(facts_of(first), facts_of(other), /*order=*/true),
+         "the ranks do not have the same data", settings, accepted);
 }
 
 std::vector<Difference> differences_named(const std::vector<std::string>& names) {

@@ -42,6 +42,14 @@ std::vector<SavedState> data_state(const DatasetInfo& data);
 void check_same_data(const StateReader& saved, const DatasetInfo& data, const RunSettings& settings,
                      const std::function<void(const std::string&)>& accepted);
 
+/// Returns whether two data loaders of a run announce the same data, as all ranks need it: each takes its own part of
+/// the same samples.
+bool is_same_data(const DatasetInfo& a, const DatasetInfo& b);
+
+/// Compares the data of two ranks. Calls `accepted` and throws as check_same_data() does.
+void check_same_data_on_ranks(const DatasetInfo& first, const DatasetInfo& other, const RunSettings& settings,
+                              const std::function<void(const std::string&)>& accepted);
+
 /// Returns the differences with these names. Throws kInvalidArgument, with the nearest name, for a name that does not
 /// exist.
 std::vector<Difference> differences_named(const std::vector<std::string>& names);

@@ -77,7 +77,8 @@ class StrategyManager final : public Component {
   manager::RunSettings read_settings() const;
 
   Output<Order> orders_{*this, "orders", "what to do next", {.topic = "/orders"}};
-  Input<DatasetInfo> dataset_{*this, "dataset", "splits and their sizes", [this](const auto& m) { on_dataset(*m); }};
+  Input<DatasetInfo> dataset_{
+      *this, "dataset", "splits and their sizes", [this](const auto& m) { on_dataset(*m); }, {.every_rank = true}};
   Input<ModelInfo> model_{
       *this, "model", "an accelerator host is ready", [this](const auto& m) { on_model(*m); }, {.topic = "/model"}};
   Input<RunState> run_state_{*this,

@@ -30,11 +30,14 @@ std::string refusal(const nlohmann::json& strategy) {
 }
 
 TEST(PluginTraitsTest, AStrategyIsReadAsItWasDeclared) {
-  const StrategyTraits read = sent_and_read(StrategyTraits{
-      .min_ranks = 2, .max_ranks = 4, .one_process = true, .same_data = true, .gradients = GradientsOfRanks::kParts});
+  const StrategyTraits read = sent_and_read(StrategyTraits{.min_ranks = 2,
+                                                           .max_ranks = 4,
+                                                           .share = RanksShare::kProcess,
+                                                           .same_data = true,
+                                                           .gradients = GradientsOfRanks::kParts});
   EXPECT_EQ(read.min_ranks, 2u);
   EXPECT_EQ(read.max_ranks, 4u);
-  EXPECT_TRUE(read.one_process);
+  EXPECT_EQ(read.share, RanksShare::kProcess);
   EXPECT_TRUE(read.same_data);
   EXPECT_EQ(read.gradients, GradientsOfRanks::kParts);
 }

@@ -20,15 +20,23 @@ constexpr auto words_of(GradientsOfRanks) {
   return words("relation of gradients", "equal", "parts", "own", "independent");
 }
 
+/// What the ranks of a strategy must share, and with it how far from each other they may be.
+enum class RanksShare : std::uint8_t {
+  kNothing,  ///< The ranks may be on several hosts.
+  kMemory,   ///< The ranks use the same memory, so they must be on one host.
+  kProcess,  ///< The ranks must be threads of one process.
+};
+constexpr auto words_of(RanksShare) { return words("thing that ranks share", "nothing", "memory", "process"); }
+
 /// The properties of a strategy that the planner and the accelerator host must know before anything is started.
 struct StrategyTraits {
   static constexpr const char* kTypeName = "StrategyTraits";
   static constexpr const char* kPluginKind = "strategy";
 
-  std::uint32_t min_ranks = 1;  ///< The smallest number of ranks.
-  std::uint32_t max_ranks = 0;  ///< The largest number of ranks; 0 means any number.
-  bool one_process = false;     ///< True if all ranks must be threads of one process; other plans are refused.
-  bool same_data = false;       ///< True if every rank gets the same batches instead of its own part of the data.
+  std::uint32_t min_ranks = 1;              ///< The smallest number of ranks.
+  std::uint32_t max_ranks = 0;              ///< The largest number of ranks; 0 means any number.
+  RanksShare share = RanksShare::kNothing;  ///< What the ranks must share; other plans are refused.
+  bool same_data = false;  ///< True if every rank gets the same batches instead of its own part of the data.
   GradientsOfRanks gradients = GradientsOfRanks::kEqual;
 
   /// Returns true if the strategy supports this number of ranks.
@@ -36,7 +44,7 @@ struct StrategyTraits {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(min_ranks), CEREAL_NVP(max_ranks), CEREAL_NVP(one_process), CEREAL_NVP(same_data),
+    archive(CEREAL_NVP(min_ranks), CEREAL_NVP(max_ranks), CEREAL_NVP(share), CEREAL_NVP(same_data),
             CEREAL_NVP(gradients));
   }
 };

@@ -3,11 +3,14 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "launch/run/file_descriptor.h"
 #include "messages/error.h"
@@ -25,6 +28,26 @@ sockaddr_in socket_address(const std::string& address, std::uint16_t port) {
     throw Error(Code::kInvalidArgument, "'{}' is not an IPv4 address", address);
   }
   return out;
+}
+
+constexpr std::chrono::milliseconds kProbe{500};
+
+/// Returns the error of a connection that was begun: 0 if it stands.
+int error_of_connection(int socket) {
+  int error = 0;
+  socklen_t size = sizeof error;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+/// Adds what happened to one connection. What says most about the host counts.
+void add_error(Probe& probe, int error) {
+  if (error == 0) {
+    probe.answer = Probe::Answer::kOpen;
+  } else if (error == ECONNREFUSED) {
+    if (probe.answer != Probe::Answer::kOpen) probe.answer = Probe::Answer::kRefused;
+  } else if (error != ETIMEDOUT && probe.answer == Probe::Answer::kSilent) {
+    probe = {Probe::Answer::kUnreachable, std::strerror(error)};
+  }
 }
 
 std::string address_text(const sockaddr_in& address) {
@@ -58,6 +81,33 @@ std::string address_towards(const std::string& address) {
     throw Error(Code::kIo, "no interface of this host leads to {}: {}", address, std::strerror(errno));
   }
   return address_text(own);
+}
+
+Probe probe_ports(const std::string& address, std::span<const std::uint16_t> ports) {
+  Probe probe;
+  std::vector<FileDescriptor> sockets;
+  std::vector<pollfd> waiting;
+  for (const std::uint16_t port : ports) {
+    const sockaddr_in to = socket_address(address, port);
+    FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const bool connected = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+    if (connected || errno != EINPROGRESS) {
+      add_error(probe, connected ? 0 : errno);
+      continue;
+    }
+    waiting.push_back({.fd = socket.get(), .events = POLLOUT, .revents = 0});
+    sockets.push_back(std::move(socket));
+  }
+  const auto end = std::chrono::steady_clock::now() + kProbe;
+  while (!waiting.empty() && probe.answer != Probe::Answer::kOpen) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0 || ::poll(waiting.data(), waiting.size(), static_cast<int>(left.count())) <= 0) break;
+    for (const pollfd& one : waiting) {
+      if (one.revents != 0) add_error(probe, error_of_connection(one.fd));
+    }
+    std::erase_if(waiting, [](const pollfd& one) { return one.revents != 0; });
+  }
+  return probe;
 }
 
 bool is_own_address(const std::string& address) {

@@ -72,7 +72,7 @@ void HostDoor::gather(RunConsole& console) {
   console_ = &console;
   serve(loop);
   const auto begin = loop.now();
-  auto remind = begin + settings_.reminder, beat = begin + kHostBeat;
+  auto remind = begin + settings_.first_reminder, beat = begin + kHostBeat;
   try {
     while (!missing().empty()) {
       loop.run_once(std::chrono::milliseconds(100));
@@ -161,11 +161,19 @@ void HostDoor::on_join(const std::string& peer, const Join& join) {
   answer.accepted = !answer.other_job && answer.reason.empty();
   if (answer.accepted && !joined_[join.host]) {
     joined_[join.host] = Joined{peer, join};
-    if (console_ != nullptr) console_->say(fmt::format("{} has joined", describe_joined(join)));
+    if (console_ != nullptr) say_joined(join);
   } else if (!answer.reason.empty() && console_ != nullptr) {
     console_->say(fmt::format("{} is refused: it {}", describe_joined(join), answer.reason));
   }
   socket_->send({peer, JoinAnswer::kTypeName, body_of_message(answer)});
+}
+
+void HostDoor::say_joined(const Join& join) const {
+  console_->say(fmt::format("{} has joined", describe_joined(join)));
+  const std::int64_t now = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  for (const std::string& remark : remarks_on(settings_.self, join, now)) {
+    console_->say(fmt::format("warning: {} {}", describe_joined(join), remark));
+  }
 }
 
 // An agent repeats its Join until it is answered, so the same peer may come twice.

@@ -71,6 +71,7 @@ class HostDoor {
 
   void receive();
   void on_join(const std::string& peer, const Join& join);
+  void say_joined(const Join& join) const;
   // Returns why the agent cannot be accepted; empty if it can.
   std::string object_to(const std::string& peer, const Join& join);
   std::vector<std::string> missing() const;

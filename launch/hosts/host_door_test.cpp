@@ -45,6 +45,7 @@ class HostDoorTest : public ::testing::Test {
                           .meeting = {"127.0.0.1", ports_},
                           .key = key_,
                           .join_timeout = 20s,
+                          .first_reminder = 50ms,
                           .reminder = 50ms};
     settings.self.host = host;
     settings.self.host_name = "here";

@@ -26,7 +26,7 @@ HostSearch::HostSearch(PollLoop& loop, RunConsole& console, zmq::context_t& cont
       reports_(std::move(reports)),
       join_(settings.self),
       deadline_(loop.now() + settings.join_timeout),
-      remind_(loop.now() + settings.reminder) {
+      remind_(loop.now() + settings.first_reminder) {
   try_again();
 }
 
@@ -54,8 +54,23 @@ void HostSearch::try_again() {
 
 std::string HostSearch::state() {
   if (!problem_.empty()) return problem_;
-  return fmt::format("nobody with the same key answers at {} ({}), {}", settings_.meeting.host, join_.reached,
-                     ports_text(settings_.meeting.ports));
+  const std::string& host = settings_.meeting.host;
+  const bool itself = is_loopback(join_.reached) && host != join_.reached && host != "localhost";
+  const std::string place = fmt::format("{} ({}{}), {}", host, join_.reached,
+                                        itself ? ", which is this machine itself: look at /etc/hosts" : "",
+                                        ports_text(settings_.meeting.ports));
+  const Probe probe = probe_ports(join_.reached, settings_.meeting.ports);
+  switch (probe.answer) {
+    case Probe::Answer::kOpen:
+      return fmt::format("nobody with the same key answers at {}", place);
+    case Probe::Answer::kRefused:
+      return fmt::format("nobody listens at {}: connections are refused", place);
+    case Probe::Answer::kSilent:
+      return fmt::format("nothing comes back from {}; the address can be wrong, or a firewall drops packets", place);
+    case Probe::Answer::kUnreachable:
+      break;
+  }
+  return fmt::format("there is no way to {}: {}", place, probe.problem);
 }
 
 void HostSearch::open_links() {
@@ -74,6 +89,7 @@ void HostSearch::open_links() {
 }
 
 void HostSearch::ask() {
+  join_.clock_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   for (const auto& link : links_) link->send(join_);
 }
 

@@ -20,7 +20,8 @@ struct HostSettings {
   MeetingPlace meeting;  ///< Where host 0 listens.
   core::RunKeys key;     ///< The key by which the hosts know each other.
   std::chrono::milliseconds join_timeout{600'000};  ///< How long the hosts wait for each other.
-  std::chrono::milliseconds reminder{10'000};       ///< The time between two messages about what is missing.
+  std::chrono::milliseconds first_reminder{3'000};  ///< When the first message says what is missing.
+  std::chrono::milliseconds reminder{10'000};       ///< The time between it and the next ones.
   std::chrono::milliseconds silence{20'000};        ///< A host that sends nothing for this long is given up.
 };
 

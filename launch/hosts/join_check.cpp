@@ -4,13 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <set>
 
+#include "launch/hosts/processor.h"
 #include "messages/printable.h"
 #include "messages/schema.h"
 
 namespace trainyard::launch {
 namespace {
+
+/// Clocks that are set over a network differ by far less.
+constexpr std::int64_t kLargestClockDifference = 10;
 
 std::string content_of(const Plan& plan) {
   std::string all;
@@ -39,7 +45,8 @@ Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins) 
             .version = std::string(host_abi_tag()),
             .file = plan.file,
             .content = content_of(plan),
-            .arguments = plan.arguments};
+            .arguments = plan.arguments,
+            .processor = describe_processor()};
   std::set<std::string> lines;
   for (const PluginLabel& label : plugins) {
     lines.insert(fmt::format("{} '{}' {} ({})", label.kind, label.name, label.version, label.abi_tag));
@@ -84,6 +91,24 @@ std::string objection_to(const Join& own, const Join& other) {
     return fmt::format("does not have the same plugins: it has no {}", plugin);
   }
   return "";
+}
+
+std::vector<std::string> remarks_on(const Join& own, const Join& other, std::int64_t clock_ns) {
+  std::vector<std::string> remarks;
+  if (other.processor != own.processor) {
+    remarks.push_back(
+        fmt::format("has another processor, so the last bits of results can differ from those of one host: {}; that of "
+                    "host 0: {}",
+                    printable_line(other.processor.substr(0, 300)), own.processor));
+  }
+  const std::int64_t behind = (clock_ns - other.clock_ns) / 1'000'000'000;
+  if (std::abs(behind) > kLargestClockDifference) {
+    remarks.push_back(
+        fmt::format("has a clock that is {} s {} that of host 0, so times in the log and in timelines do not "
+                    "fit together",
+                    std::abs(behind), behind > 0 ? "behind" : "ahead of"));
+  }
+  return remarks;
 }
 
 std::string describe_joined(const Join& join) {

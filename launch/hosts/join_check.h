@@ -19,6 +19,11 @@ Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins);
 /// printed, whatever the agent has sent.
 std::string objection_to(const Join& own, const Join& other);
 
+/// Returns what the user should know about an agent although it can take part, as parts of sentences like those of
+/// objection_to(): a processor with other kernels, and a clock that is more than 10 s off. `clock_ns` is the time of
+/// host 0's clock when the Join arrived.
+std::vector<std::string> remarks_on(const Join& own, const Join& other, std::int64_t clock_ns);
+
 /// Returns a host as it presents itself: "host 1 (h1, 10.77.0.2)". The text can be printed, whatever the agent has
 /// sent.
 std::string describe_joined(const Join& join);

@@ -49,8 +49,20 @@ TEST_F(JoinCheckTest, EveryDifferenceIsNamed) {
   EXPECT_EQ(objection(), "counts 4 hosts, and host 0 counts 3");
   other_.version = "trainyard-0.0";
   EXPECT_THAT(objection(), StartsWith("has another build of Trainyard: 'trainyard-0.0', and host 0 has 'trainyard-"));
-  other_.protocol = 2;
-  EXPECT_THAT(objection(), StartsWith("speaks version 2 of the protocol between hosts, and host 0 speaks version 1"));
+  other_.protocol = 9;
+  EXPECT_THAT(objection(), StartsWith("speaks version 9 of the protocol between hosts, and host 0 speaks version 2"));
+}
+
+TEST_F(JoinCheckTest, AnotherProcessorAndAClockThatIsOffAreWorthARemark) {
+  constexpr std::int64_t kSecond = 1'000'000'000, kNow = 1'800'000'000 * kSecond;
+  other_.clock_ns = kNow - 9 * kSecond;
+  EXPECT_THAT(remarks_on(own_, other_, kNow), ::testing::IsEmpty());
+  other_.clock_ns = kNow + 3600 * kSecond;
+  other_.processor = "another one";
+  EXPECT_THAT(
+      remarks_on(own_, other_, kNow),
+      ::testing::ElementsAre(::testing::AllOf(HasSubstr("another processor"), HasSubstr("another one; that of")),
+                             StartsWith("has a clock that is 3600 s ahead of that of host 0")));
 }
 
 TEST_F(JoinCheckTest, FurtherPluginsOfAnotherHostDoNoHarm) {

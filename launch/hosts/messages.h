@@ -13,7 +13,7 @@ namespace trainyard::launch {
 // sent as two frames: the name of the type, and the binary body. docs/decisions/0033 explains the protocol.
 
 /// The version of this protocol. Two versions do not work together.
-inline constexpr std::uint32_t kHostProtocol = 1;
+inline constexpr std::uint32_t kHostProtocol = 2;
 
 /// The first message of an agent: who it is, and everything that must be the same on all hosts. The agent repeats it
 /// until the launcher answers.
@@ -34,12 +34,15 @@ struct Join {
   std::string content;                   ///< A fingerprint of the launch file and of all files that it includes.
   std::vector<std::string> arguments;    ///< The words of the command line.
   std::vector<std::string> plugins;      ///< A line for every plugin that the plan uses.
+  std::string processor;                 ///< What decides which kernels run; see describe_processor().
+  std::int64_t clock_ns = 0;             ///< The time of the agent's clock when it sent this message, since 1970.
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(protocol), CEREAL_NVP(host), CEREAL_NVP(hosts), CEREAL_NVP(host_name), CEREAL_NVP(job),
             CEREAL_NVP(address), CEREAL_NVP(reached), CEREAL_NVP(run_directory), CEREAL_NVP(plugin_path),
-            CEREAL_NVP(version), CEREAL_NVP(file), CEREAL_NVP(content), CEREAL_NVP(arguments), CEREAL_NVP(plugins));
+            CEREAL_NVP(version), CEREAL_NVP(file), CEREAL_NVP(content), CEREAL_NVP(arguments), CEREAL_NVP(plugins),
+            CEREAL_NVP(processor), CEREAL_NVP(clock_ns));
   }
 };
 

@@ -27,12 +27,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// A pipe whose ends are closed on exec; those that the child needs are duplicated to its standard files.
-struct Pipe {
+struct OutputPipe {
   std::array<int, 2> ends{-1, -1};
-  Pipe() {
+  OutputPipe() {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(Code::kIo, "cannot make a pipe: {}", std::strerror(errno));
   }
-  ~Pipe() {
+  ~OutputPipe() {
     close_writer();
     ::close(ends[0]);
   }
@@ -62,7 +62,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 // posix_spawn is used instead of fork, because the caller may have threads and much memory.
 pid_t start(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
-            const Pipe& out, const Pipe& err) {
+            const OutputPipe& out, const OutputPipe& err) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   // A program that reads its input must neither wait for a person nor take what is meant for us.
@@ -88,7 +88,8 @@ bool drain(int fd, std::string& text) {
 }
 
 /// Reads both pipes to their ends, unless the deadline passes before or the program writes too much.
-void read_all(const Pipe& out, const Pipe& err, Clock::time_point end, std::size_t most_bytes, ChildOutput& output) {
+void read_all(const OutputPipe& out, const OutputPipe& err, Clock::time_point end, std::size_t most_bytes,
+              ChildOutput& output) {
   std::array<pollfd, 2> fds{{{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}}};
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
@@ -116,7 +117,7 @@ std::string ChildOutput::failure() const {
 
 ChildOutput run_child(const std::vector<std::string>& command, std::chrono::milliseconds deadline,
                       const std::map<std::string, std::string>& environment, std::size_t most_bytes) {
-  Pipe out, err;
+  OutputPipe out, err;
   const pid_t pid = start(command, environment, out, err);
   out.close_writer();
   err.close_writer();

@@ -109,6 +109,16 @@ TEST_F(HostsTest, RanksOfSeveralHostsCannotShareAProcess) {
               HasSubstr("components of the process 'main' would be on the hosts 0 and 1"));
 }
 
+TEST_F(HostsTest, AStrategyWhoseRanksShareSomethingStaysOnOneHost) {
+  const auto strategy = [](const std::string& name) {
+    return "component.accelerator_host.params.strategy = '" + name + "'\n";
+  };
+  EXPECT_THAT(error_six(strategy("dp") + "topology.nodes = 2"),
+              HasSubstr("topology.nodes: 2 hosts are not allowed with the strategy dp, whose ranks share a process"));
+  EXPECT_THAT(error_six(strategy("parameter_server"), {"nodes=2"}),
+              HasSubstr("2 hosts are not allowed with the strategy parameter_server, whose ranks share memory"));
+}
+
 TEST_F(HostsTest, AProcessBindsTheAddressOfItsHost) {
   const Plan plan = plan_six("", {"nodes=2"});
   const auto rank1 = std::ranges::find(plan.processes, "rank1", &PlannedProcess::name);

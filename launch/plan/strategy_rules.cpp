@@ -23,6 +23,17 @@ Error wrong_ranks(const LaunchFile& file, const PluginChoice& strategy, std::uin
   return error_at(strategy.place.value.origin, strategy.place.key, text + "; topology.devices says how many there are");
 }
 
+/// Throws if the ranks share something that hosts do not.
+void check_hosts(const LaunchFile& file, const PluginChoice& strategy, std::uint32_t hosts,
+                 const StrategyTraits& traits) {
+  if (hosts == 1 || traits.share == RanksShare::kNothing) return;
+  const std::string text = fmt::format(
+      "{} hosts are not allowed with the strategy {}, whose ranks share {}; 1 host is, or a strategy such as ddp",
+      hosts, strategy.name, traits.share == RanksShare::kMemory ? "memory" : "a process");
+  if (file.topology.nodes) throw error_at(file.topology.nodes->origin, "topology.nodes", text);
+  throw error_at(strategy.place.value.origin, strategy.place.key, text);
+}
+
 StrategyTraits traits_of(const PluginChoice& strategy, Catalogue& catalogue, bool anew) {
   try {
     return catalogue.traits<StrategyTraits>(strategy.name, strategy.parameters, anew);
@@ -61,7 +72,8 @@ void check_strategy_rules(const LaunchFile& file, const Draft& draft, Catalogue&
   StrategyTraits traits = traits_of(strategy, catalogue, /*anew=*/false);
   if (!traits.serves(ranks)) traits = traits_of(strategy, catalogue, /*anew=*/true);
   if (!traits.serves(ranks)) throw wrong_ranks(file, strategy, ranks, traits);
-  if (traits.one_process) needs.one_process = strategy.name;
+  check_hosts(file, strategy, draft.hosts, traits);
+  if (traits.share == RanksShare::kProcess) needs.one_process = strategy.name;
   if (traits.same_data) needs.same_data = true;
 }
 

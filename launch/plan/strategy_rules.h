@@ -15,10 +15,10 @@ struct StrategyNeeds {
   bool same_data = false;   ///< True if all ranks must get the same batches.
 };
 
-/// Throws if the component's strategy does not support the number of ranks. Otherwise adds the requirements of the
-/// strategy to `needs`. A plan can be accepted on the basis of cached traits; before a plan is refused, the strategy
-/// itself is queried again. The error gives the position in the file, the number of ranks, and the numbers that are
-/// allowed:
+/// Throws if the component's strategy does not support the number of ranks, or several hosts. Otherwise adds the
+/// requirements of the strategy to `needs`. A plan can be accepted on the basis of cached traits; before a plan is
+/// refused, the strategy itself is queried again. The error gives the position in the file, the number of ranks, and
+/// the numbers that are allowed:
 ///
 ///    a.toml:4: topology.devices: 2 ranks are not allowed with the strategy single_device, which serves 1
 ///

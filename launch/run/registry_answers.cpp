@@ -156,7 +156,7 @@ json describe_component_node(const RunContext& run, const ComponentPlan& compone
                {"rank", component.rank},
                {"pid", child != nullptr ? child->pid() : 0},
                {"restarts", child != nullptr ? child->restarts() : 0},
-               {"state", name_of(run.states[component.index])},
+               {"state", state_name(run.states[component.index])},
                {"inputs", json::array()},
                {"outputs", json::array()},
                {"services", json::array()},
@@ -205,7 +205,7 @@ json describe_run(const RunContext& run, const RunOutcome& outcome) {
           {"seed", run.plan.seed},
           {"world_size", run.plan.world_size},
           {"version", TRAINYARD_VERSION},
-          {"state", trainyard::name_of(outcome.state_so_far())},
+          {"state", name_of(outcome.state_so_far())},
           {"reason", outcome.is_known() ? outcome.reason() : std::string()},
           {"processes", processes}};
 }

@@ -5,7 +5,7 @@
 
 namespace trainyard::launch {
 
-std::string_view name_of(RunPhase phase) {
+std::string_view phase_name(RunPhase phase) {
   switch (phase) {
     case RunPhase::kStarting:
       return "starting";
@@ -52,7 +52,7 @@ bool may_follow(RunPhase now, RunPhase next) {
 
 void RunProgress::enter(RunPhase next) {
   if (!may_follow(phase_, next)) {
-    throw Error(Code::kInternal, "a run cannot go from the phase '{}' to '{}'", name_of(phase_), name_of(next));
+    throw Error(Code::kInternal, "a run cannot go from the phase '{}' to '{}'", phase_name(phase_), phase_name(next));
   }
   phase_ = next;
 }

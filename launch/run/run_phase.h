@@ -18,7 +18,7 @@ enum class RunPhase {
 };
 
 /// Returns the phase as a word: "starting", "connecting", ...
-std::string_view name_of(RunPhase phase);
+std::string_view phase_name(RunPhase phase);
 
 /// Returns true if a run can change from the phase `now` to the phase `next`. The phases kDeactivating and kForced can
 /// each be entered again: deactivation can be repeated for all components simultaneously, and the user can interrupt a

@@ -6,7 +6,7 @@
 
 namespace trainyard::launch {
 
-std::string_view name_of(const KnownState& state) { return state ? trainyard::name_of(*state) : "gone"; }
+std::string_view state_name(const KnownState& state) { return state ? name_of(*state) : "gone"; }
 
 // The sequence only remembers which components it has asked. Everything else is looked up again at every event, so the
 // order in which reports and deaths arrive does not matter.

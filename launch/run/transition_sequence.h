@@ -18,7 +18,7 @@ using KnownState = std::optional<State>;
 inline constexpr KnownState kGone = std::nullopt;
 
 /// Returns the name of the state, or "gone" for kGone.
-std::string_view name_of(const KnownState& state);
+std::string_view state_name(const KnownState& state);
 
 /// The known states of all components, by the component's index.
 using ComponentStates = std::vector<KnownState>;

@@ -79,8 +79,8 @@ TEST_F(TransitionSequenceTest, AsksOneThatComesLateAndWasPassedOver) {
 }
 
 TEST(KnownStateTest, HasTheStatesOwnWordUnlessTheProcessIsDead) {
-  EXPECT_EQ(name_of(KnownState(State::kActive)), "active");
-  EXPECT_EQ(name_of(kGone), "gone");
+  EXPECT_EQ(state_name(KnownState(State::kActive)), "active");
+  EXPECT_EQ(state_name(kGone), "gone");
 }
 
 }  // namespace

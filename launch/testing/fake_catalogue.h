@@ -154,6 +154,7 @@ inline void add_manager(FakeCatalogue& catalogue) {
                  port("order_done", "OrderDone", "/order_done"),
                  optional_port("checkpoints", "CheckpointDone", "/checkpoints"),
                  optional_port("rank_metrics", "RankMetrics", "/rank_metrics")};
+  info.inputs.front().every_rank = true;
   info.outputs = {port("orders", "Order", "/orders"), port("metrics", "Metrics", "/metrics")};
   info.parameters = {parameter("max_steps", ValueKind::kInteger, "0", at_least(0)),
                      parameter("validate_every_steps", ValueKind::kInteger, "0", at_least(0))};
@@ -198,7 +199,8 @@ inline void add_strategies(FakeCatalogue& catalogue) {
   catalogue.say("single_device", StrategyTraits{.max_ranks = 1});
   catalogue.say("ddp", StrategyTraits{});
   catalogue.add("strategy", "ddp").parameters = {parameter("bucket_bytes", ValueKind::kInteger, "1024", positive())};
-  catalogue.say("dp", StrategyTraits{.one_process = true});
+  catalogue.say("dp", StrategyTraits{.share = RanksShare::kProcess});
+  catalogue.say("parameter_server", StrategyTraits{.share = RanksShare::kMemory});
   catalogue.say("pipeline", StrategyTraits{.min_ranks = 2, .max_ranks = 4, .same_data = true});
   catalogue.add("strategy", "silent");
 }

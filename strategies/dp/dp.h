@@ -12,7 +12,7 @@ class Dp final : public ReplicaStrategy {
  public:
   explicit Dp(StrategyContext& context) : ReplicaStrategy(context) {}
 
-  StrategyTraits traits() const override { return {.one_process = true}; }
+  StrategyTraits traits() const override { return {.share = RanksShare::kProcess}; }
 
  protected:
   Work reduce(const Bucket& /*bucket*/, const at::Tensor& gradients) override {

@@ -13,7 +13,7 @@ TEST(DpTest, NeedsAllRanksInOneProcess) {
   StrategyContext context;
   context.where = "strategy 'dp'";
   context.parameters = "{}";
-  EXPECT_TRUE(Dp(context).traits().one_process);
+  EXPECT_EQ(Dp(context).traits().share, RanksShare::kProcess);
 }
 
 TEST(DpTest, RanksThatAreThreadsMakeTheSameUpdate) {

@@ -40,7 +40,8 @@ class ParameterServer final : public ReplicaStrategy {
   explicit ParameterServer(StrategyContext& context) : ReplicaStrategy(context) {}
 
   StrategyTraits traits() const override {
-    return {.gradients = is_sync() ? GradientsOfRanks::kEqual : GradientsOfRanks::kIndependent};
+    return {.share = RanksShare::kMemory,
+            .gradients = is_sync() ? GradientsOfRanks::kEqual : GradientsOfRanks::kIndependent};
   }
   std::vector<Scalar> stats() const override;
 

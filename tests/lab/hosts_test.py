@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run on several hosts, and everything that can go wrong between them."""
-import json
-import pathlib
-import signal
-import subprocess
 import sys
 import time
 import unittest
@@ -11,56 +7,11 @@ import unittest
 sys.dont_write_bytecode = True
 import doctor
 from lab import Lab, missing
+from launches import KEY, OTHER_KEY, Launch, write_key
 
-# The keys of the examples in the specification of CURVE: public and secret.
-KEY = ("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6")
-OTHER_KEY = ("Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID", "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs")
 TRAIN = ["launch", "mlp.toml", "component.logger.params.console=off", "run.log_level=warning"]
 RUN = [*TRAIN, "max_steps=20"]
 LONG = [*TRAIN, "max_steps=1000000"]
-
-
-class Launch:
-    """`trainyard launch` on one host of a lab. Its output goes to a file."""
-
-    def __init__(self, lab, number, arguments, environment=None):
-        self.host = lab.hosts[number]
-        self.folder = lab.shared / f"launch{len(list(lab.shared.glob('launch*')))}"
-        self.folder.mkdir()
-        variables = {"TRAINYARD_HOST_NUMBER": str(number), "TRAINYARD_HOST_NAMES": "h0,h1",
-                     "TRAINYARD_KEY_FILE": "/mnt/key", **(environment or {})}
-        with open(self.folder / "output", "w", encoding="utf-8") as output:
-            self.process = self.host.start([doctor.PROGRAM, *arguments], variables, folder=f"/mnt/{self.folder.name}",
-                                           stdout=output, stderr=subprocess.STDOUT)
-
-    def output(self):
-        return (self.folder / "output").read_text(encoding="utf-8")
-
-    def says(self, text, seconds=120):
-        until = time.monotonic() + seconds
-        while text not in self.output():
-            if time.monotonic() > until or (self.process.poll() is not None and text not in self.output()):
-                raise AssertionError(f"{self.host.name} did not say '{text}':\n{self.output()}")
-            time.sleep(0.05)
-
-    def end(self, seconds=120):
-        """The exit code, when the launch has ended."""
-        try:
-            return self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise AssertionError(f"the launch on {self.host.name} did not end:\n{self.output()}") from None
-
-    def signal(self, number, program):
-        """Sends a signal to a process of this launch: its "guard", or its "launcher", which is a child of the guard."""
-        pids = [int(line.split()[0]) for line in self.host.run(["ps", "-e", "-o", "pid=,comm="])[0].splitlines()
-                if line.split()[1] == pathlib.Path(doctor.PROGRAM).name[:15]]
-        self.host.run(["kill", f"-{number}", str(pids[0] if program == "guard" else pids[1])])
-
-    def metrics(self):
-        """The losses of the training steps."""
-        path = next(self.folder.glob("runs/*/metrics.jsonl"))
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        return [(line["step"], line["values"]["loss"]) for line in lines if line.get("stage") == "train"]
 
 
 @unittest.skipIf(missing(), missing())
@@ -68,13 +19,7 @@ class HostsTest(unittest.TestCase):
     def setUp(self):
         self.lab = Lab(hosts=2, visible=doctor.visible())
         self.addCleanup(self.lab.close)
-        self.write_key("key", KEY)
-
-    def write_key(self, name, key, mode=0o600):
-        path = self.lab.shared / name
-        path.write_text(f"trainyard-key-file 1\nname host\nrole member\npublic {key[0]}\nsecret {key[1]}\n", encoding="utf-8")
-        path.chmod(mode)
-        return f"/mnt/{name}"
+        write_key(self.lab)
 
     def launch(self, arguments, *, first=None, second=None, others=None):
         """Starts a run on both hosts. `first` and `second` are variables of each; `others` the arguments of the second."""
@@ -132,7 +77,7 @@ class HostsTest(unittest.TestCase):
         here.end()
 
     def test_a_host_with_another_key_is_not_heard(self):
-        other = self.write_key("other", OTHER_KEY)
+        other = write_key(self.lab, "other", OTHER_KEY)
         here, there = self.launch([*RUN, "topology.join_timeout_s=5"], second={"TRAINYARD_KEY_FILE": other})
         self.assertEqual((here.end(), there.end()), (124, 1))
         self.assertIn("host 1 (h1) did not join within 5 s", here.output())
@@ -140,7 +85,7 @@ class HostsTest(unittest.TestCase):
 
     def test_without_a_key_or_with_one_that_others_can_read_nothing_starts(self):
         here, there = self.launch(RUN, first={"TRAINYARD_KEY_FILE": "/mnt/none"},
-                                  second={"TRAINYARD_KEY_FILE": self.write_key("open", KEY, 0o644)})
+                                  second={"TRAINYARD_KEY_FILE": write_key(self.lab, "open", mode=0o644)})
         self.assertNotEqual(here.end(), 0)
         self.assertNotEqual(there.end(), 0)
         self.assertIn("a run on several hosts needs a key", here.output())
