@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <set>
 
@@ -101,7 +101,7 @@ std::vector<std::string> remarks_on(const Join& own, const Join& other, std::int
                     "host 0: {}",
                     printable_line(other.processor.substr(0, 300)), own.processor));
   }
-  const std::int64_t behind = (clock_ns - other.clock_ns) / 1'000'000'000;
+  const std::int64_t behind = std::llround(static_cast<double>(clock_ns - other.clock_ns) / 1e9);
   if (std::abs(behind) > kLargestClockDifference) {
     remarks.push_back(
         fmt::format("has a clock that is {} s {} that of host 0, so times in the log and in timelines do not "

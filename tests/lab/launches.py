@@ -15,14 +15,14 @@ OTHER_KEY = ("Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID", "D:)Q[IlAW!ahhC2ac:9*A}
 class Launch:
     """`trainyard launch` on one host of a lab. Its output goes to a file."""
 
-    def __init__(self, lab, number, arguments, environment=None):
+    def __init__(self, lab, number, arguments, environment=None, program=None):
         self.host = lab.hosts[number]
         self.folder = lab.shared / f"launch{len(list(lab.shared.glob('launch*')))}"
         self.folder.mkdir()
         variables = {"TRAINYARD_HOST_NUMBER": str(number), "TRAINYARD_HOST_NAMES": "h0,h1",
                      "TRAINYARD_KEY_FILE": "/mnt/key", **(environment or {})}
         with open(self.folder / "output", "w", encoding="utf-8") as output:
-            self.process = self.host.start([doctor.PROGRAM, *arguments], variables, folder=f"/mnt/{self.folder.name}",
+            self.process = self.host.start([program or doctor.PROGRAM, *arguments], variables, folder=f"/mnt/{self.folder.name}",
                                            stdout=output, stderr=subprocess.STDOUT)
 
     def output(self):

@@ -69,7 +69,9 @@ TEST_F(RespawnTest, AKilledLoggerComesBackAndWritesOnWhileTrainingGoesOn) {
   for (const TrainedStep& step : steps("killed")) {
     ASSERT_GT(step.step, previous) << "one table, in which only steps are missing";
     previous = step.step;
-    if (step.step <= expected.size()) ASSERT_EQ(step.loss, expected[step.step - 1]) << "step " << step.step;
+    if (step.step <= expected.size()) {
+      ASSERT_EQ(step.loss, expected[step.step - 1]) << "step " << step.step;
+    }
   }
 }
 
