@@ -39,7 +39,8 @@ struct TopicCount {
 /// The content of the metadata record kCountsMetadata.
 struct Counts {
   std::map<std::string, TopicCount> topics;
-  /// Why the recording is not complete, apart from missed messages, such as a full disk; otherwise empty.
+  /// The reason, other than missed messages, why the recording is incomplete, for example that the disk was full; empty
+  /// if there is none.
   std::string cut_short;
   /// Why the recording ended, such as "the run has ended".
   std::string ended;

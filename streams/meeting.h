@@ -35,10 +35,11 @@ struct NewStream {
 };
 
 /// Makes all streams between this member and the others; all members must call this function. Of every two members, the
-/// one with the lower number accepts the connections of the other. Returns the streams of each member in their order.
+/// one with the lower number accepts the connections of the other. Returns the streams, indexed by member; those of
+/// this member itself are empty. Both ends have the streams between two members in the same order.
 ///
 /// Connections from strangers are closed. At most 64 connections whose sender is not known yet are kept at a time, none
-/// of them longer than 5 seconds, and nothing is allocated for them but a few hundred bytes each.
+/// of them longer than 5 seconds, and each takes up only a few hundred bytes.
 ///
 /// Throws kTimeout, naming the members with which there is no connection, and saying how many connections were refused.
 std::vector<std::vector<NewStream>> meet(Listener& listener, const Meeting& meeting);

@@ -47,7 +47,7 @@ struct ComponentShares {
   double messages_per_s = 0;
   std::vector<Share> waiting;  ///< The largest share first.
 
-  /// Returns the share of the time in which the component waited for `target`, whatever the kind.
+  /// Returns the share of the time for which the component waited for `target`, added up over all kinds of waiting.
   double waiting_for(const std::string& target) const;
 };
 

@@ -156,7 +156,7 @@ constexpr void fill(Reduce* kernels) {
   kernels[4] = reduce<Product, false, T>;
 }
 
-/// Returns the set with all its kernels, in the order of DType.
+/// Returns a set of the given name that contains the kernels of every type, in the order of DType.
 constexpr KernelSet kernels_named(const char* name) {
   KernelSet set{name, {}};
   fill<std::uint8_t>(set.reduce[0]);

@@ -27,10 +27,10 @@ struct Flows {
 /// member in both directions.
 Flows flows_of(const collectives::Operation& operation, std::uint32_t own, std::uint32_t size);
 
-/// Memory for bulk transfers, which all operations use again.
+/// Memory for bulk transfers, which every operation uses anew.
 struct Workspace {
   std::vector<std::byte> arriving;                ///< The record that is being received.
-  std::vector<std::vector<std::byte>> departing;  ///< For each stream, a converted record that is being sent.
+  std::vector<std::vector<std::byte>> departing;  ///< For each stream, the converted elements that are being sent.
 };
 
 /// Returns the number of elements of a piece: at most `record_bytes`, but small enough that several pieces are under

@@ -32,7 +32,7 @@ class Direct {
 
   const Control& control_;
   const std::size_t direct_bytes_;
-  std::vector<const void*> inputs_;  ///< Memory that all operations use again.
+  std::vector<const void*> inputs_;  ///< Kept, so that no operation allocates.
 };
 
 }  // namespace trainyard::tcp

@@ -13,13 +13,13 @@
 
 namespace trainyard::tcp {
 
-/// How long a member that fails has at most to tell the others why: it waits before it closes its streams, and they
+/// The longest time that a failing member has to tell the others why: it waits before it closes its streams, and they
 /// wait before they believe that it is gone.
 inline constexpr std::chrono::milliseconds kLastWords{500};
 
 /// The streams between this member and one other member.
 struct Link {
-  std::unique_ptr<streams::FrameStream> control;             ///< What members tell each other, and small operations.
+  std::unique_ptr<streams::FrameStream> control;             ///< Control frames, and the data of small operations.
   std::vector<std::unique_ptr<streams::RecordStream>> data;  ///< Bulk data, only between neighbours.
 
   /// Returns true if the kernel has received the end of all streams for data, and thus everything before it.

@@ -18,14 +18,15 @@ namespace trainyard::foxglove {
 /// once a second what there is.
 class Bridge {
  public:
-  /// `complain` is called on the thread of this object when the run cannot be watched, for a new reason.
+  /// `complain` is called on the thread of this object when the run cannot be watched, once for each new reason.
   Bridge(visitors::RunInfo run, std::function<void(const std::string&)> complain);
   /// The handlers that open() has returned must be gone.
   ~Bridge();
   Bridge(const Bridge&) = delete;
   Bridge& operator=(const Bridge&) = delete;
 
-  /// Begins to serve a client.
+  /// Begins to serve the client on `channel`. Returns the handler of its messages, which must be destroyed before this
+  /// bridge.
   std::unique_ptr<web::ChannelHandler> open(web::Channel& channel);
 
  private:

@@ -19,7 +19,7 @@ struct Link {
 /// Returns the indices of the components in the order in which they become active: as far as possible, receivers before
 /// senders, and sources of data last. The links of a training run form a cycle, because orders and reports flow against
 /// the data. Where a cycle makes the rule impossible, run-wide links are disregarded. If the remaining links still form
-/// a cycle, the component with the most senders compared with its receivers is next. If several components qualify, the
+/// a cycle, the component is next whose senders outnumber its receivers the most. If several components qualify, the
 /// one with the lowest index is next.
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links);
 

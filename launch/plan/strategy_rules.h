@@ -9,7 +9,8 @@
 
 namespace trainyard::launch {
 
-/// The requirements of a run's strategies that concern the rest of the plan.
+/// What the strategies that the components of a plan name require of the rest of the plan. A run has one strategy, but
+/// each accelerator host names it, and so can components of others.
 struct StrategyNeeds {
   std::string one_process;  ///< The name of a strategy that needs all ranks in one process; empty if there is none.
   bool same_data = false;   ///< True if all ranks must get the same batches.

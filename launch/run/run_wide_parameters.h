@@ -32,7 +32,7 @@ class RunWideParameters {
   /// Returns true if the component exists for each rank.
   bool is_run_wide(const ComponentPlan& component) const;
 
-  /// Throws kInvalidArgument if `target`, a name of `component`, names the component of only one of several ranks.
+  /// Throws kInvalidArgument if `target` selects `component` on only one of several ranks, as "rank1/optimizer" does.
   void check_all_ranks(const std::string& target, const ComponentPlan& component) const;
 
   /// Changes a parameter of `component` on all ranks. `body` is the body of a `param.set` call. `answer` receives the

@@ -67,8 +67,8 @@ class PowerSgd final : public Compression {
   Range parts_of(const Bucket& bucket) const;
   bool travels_whole() const { return step_ <= options_.start_step; }
   void start_anew(const Range& range);
-  /// Starts to average `p` or `q`, as `place` selects, of all parts in `range` over the ranks. Does nothing if there
-  /// are no parts.
+  /// For every part in `range`, starts to average one matrix over the ranks: the one that `place` selects, `&Part::p`
+  /// or `&Part::q`. Does nothing if there are no parts.
   Work average_places(at::Tensor Part::*place, const Range& range);
 
   RankGroup& ranks_;

@@ -111,7 +111,7 @@ class MisconfigurationsTest(unittest.TestCase):
     def test_other_plugins(self):
         self.copy_installation()
         (self.lab.shared / "other/plugins/models/mlp.so").unlink()
-        self.ends(self.launch(second=OTHER, program=OTHER_PROGRAM), "h1: trainyard: ", "no model 'mlp'")
+        self.ends(self.launch(second=OTHER, program=OTHER_PROGRAM), "h1: trainyard: ", "no model named 'mlp'")
 
     def test_other_arguments(self):
         self.ends(self.launch(others=[*RUN, "seed=2"]), "it was started with other arguments: ")
