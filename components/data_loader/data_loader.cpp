@@ -25,10 +25,27 @@ void DataLoader::on_configure() {
   data_->check_all_given_are_known();
   data_->open();
   info_ = data_->info();
+  tell_data();
   make_reader();
   make_plans();
   complete_info();
 }
+
+// Components of one rank have names such as "rank1/data_loader"; the note is for all ranks.
+void DataLoader::tell_data() {
+  if (context().rendezvous == nullptr || context().world_size == 1) return;
+  own_data_ = describe_data(*data_, info_);
+  if (context().rank == 0) context().rendezvous->put(data_note(), own_data_);
+}
+
+void DataLoader::compare_data() {
+  if (own_data_.empty() || context().rank == 0) return;
+  same_data_.emplace(loop(), *context().rendezvous, data_note(), own_data_, [this](const std::string& objection) {
+    guarded([&] { throw Error(Code::kInvalidArgument, "{}: {}", dataset_context_.where, objection); });
+  });
+}
+
+std::string DataLoader::data_note() const { return "data/" + name().substr(name().rfind('/') + 1); }
 
 void DataLoader::make_reader() {
   reader_.emplace(*data_, context().seed);
@@ -118,10 +135,12 @@ void DataLoader::on_activate() {
                                              workers_activity_ ? &*workers_activity_ : nullptr);
   batches_.on_ready([this] { pump(); });
   dataset_.send(info_);
+  compare_data();
   pump();
 }
 
 void DataLoader::on_deactivate() {
+  same_data_.reset();
   prefetcher_.reset();
   workers_activity_.reset();
 }

@@ -10,6 +10,7 @@
 #include "components/data_loader/batch_plan.h"
 #include "components/data_loader/batch_sequence.h"
 #include "components/data_loader/prefetcher.h"
+#include "components/data_loader/same_data.h"
 #include "components/data_loader/sample_reader.h"
 #include "core/component/component.h"
 #include "datasets/dataset.h"
@@ -39,7 +40,7 @@ namespace trainyard {
 ///             batches   one buffer each, all fields back to back; sent only while every receiver has room
 /// Services    cursor    where training continues after the last batch sent
 /// Errors      what the dataset and the transforms throw, with the component's name; kInvalidArgument (a shard
-///             that does not exist)
+///             that does not exist, or data that is not that of rank 0)
 class DataLoader : public Component {
  public:
   static inline const ComponentTraits kTraits{.per_rank = true, .thread = "data", .restartable = false};
@@ -55,6 +56,10 @@ class DataLoader : public Component {
   void on_activate() override;
   void on_deactivate() override;
 
+  // Makes sure that all ranks have the same data: rank 0 tells what it has, and the others compare.
+  void tell_data();
+  void compare_data();
+  std::string data_note() const;
   void make_reader();
   void check_random_splits() const;
   bool draws(const std::string& split) const;
@@ -113,6 +118,8 @@ class DataLoader : public Component {
   std::uint64_t sent_ = 0;  ///< The number of batches sent, from which their traces are made.
   DatasetContext dataset_context_;
   std::unique_ptr<Dataset> data_;
+  std::string own_data_;               ///< What this rank's dataset contains; empty if there is nobody to compare with.
+  std::optional<SameData> same_data_;  ///< Set while the component is active, on all ranks but 0.
   std::optional<SampleReader> reader_;
   DatasetInfo info_;
   std::optional<BatchLayout> layout_;

@@ -24,7 +24,7 @@ double in_seconds(std::chrono::milliseconds time) { return std::chrono::duration
 /// key gets in. An address of the loopback device is taken literally.
 std::unique_ptr<RouterSocket> open_door(zmq::context_t& context, const HostSettings& settings) {
   const MeetingPlace& meeting = settings.meeting;
-  const bool local = meeting.host == "localhost" || is_loopback(meeting.host);
+  const bool local = means_loopback(meeting.host);
   std::string problem;
   for (const std::uint16_t port : meeting.ports) {
     try {
@@ -148,6 +148,7 @@ void HostDoor::receive() {
       messages_.handle(static_cast<std::uint32_t>(host - joined_.begin()), (*frames)[1], (*frames)[2]);
     } catch (const Error& error) {
       if (error.code() != Code::kCorrupt) throw;
+      if ((*frames)[1] == Join::kTypeName) refuse_unreadable(peer);
       if (console_ != nullptr)
         console_->say(fmt::format("another host sent a broken {}", printable_line((*frames)[1])));
     }
@@ -174,6 +175,15 @@ void HostDoor::say_joined(const Join& join) const {
   for (const std::string& remark : remarks_on(settings_.self, join, now)) {
     console_->say(fmt::format("warning: {} {}", describe_joined(join), remark));
   }
+}
+
+// Another version of Trainyard may put other fields into a Join.
+void HostDoor::refuse_unreadable(const std::string& peer) {
+  const JoinAnswer answer{
+      .reason = fmt::format("sent a Join that host 0, which speaks version {} of the protocol between hosts, cannot "
+                            "read; install the same version of Trainyard on all hosts",
+                            kHostProtocol)};
+  socket_->send({peer, JoinAnswer::kTypeName, body_of_message(answer)});
 }
 
 // An agent repeats its Join until it is answered, so the same peer may come twice.

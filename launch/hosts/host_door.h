@@ -72,6 +72,8 @@ class HostDoor {
   void receive();
   void on_join(const std::string& peer, const Join& join);
   void say_joined(const Join& join) const;
+  // Answers a Join that cannot be decoded.
+  void refuse_unreadable(const std::string& peer);
   // Returns why the agent cannot be accepted; empty if it can.
   std::string object_to(const std::string& peer, const Join& join);
   std::vector<std::string> missing() const;

@@ -32,6 +32,18 @@ std::vector<std::uint16_t> free_ports() {
   return ports;
 }
 
+/// What an agent of another version might send.
+struct OtherJoin {
+  static constexpr const char* kTypeName = "Join";
+
+  std::uint32_t protocol = 99;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(protocol));
+  }
+};
+
 /// Two or more hosts on the loopback device. Host 0 is the test's own thread; every agent has a thread.
 class HostDoorTest : public ::testing::Test {
  protected:
@@ -130,7 +142,9 @@ TEST_F(HostDoorTest, AnAgentWithAnotherKeyIsNotHeard) {
   own.join_timeout = 2s;
   EXPECT_EQ(gather(own), "host 1 did not join within 2 s");
   agent.join();
-  EXPECT_THAT(answer, StartsWith("host 1 did not find host 0 within 2 s: nobody with the same key answers at"));
+  EXPECT_THAT(answer, AllOf(StartsWith("host 1 did not find host 0 within 2 s: 127.0.0.1 (127.0.0.1, which is this "
+                                       "host itself) accepts connections at port "),
+                            HasSubstr("but nobody there knows the key of this host")));
 }
 
 TEST_F(HostDoorTest, AnAgentOfAnotherJobLooksElsewhere) {
@@ -143,7 +157,27 @@ TEST_F(HostDoorTest, AnAgentOfAnotherJobLooksElsewhere) {
   own.join_timeout = 2s;
   EXPECT_EQ(gather(own), "host 1 did not join within 2 s");
   agent.join();
-  EXPECT_THAT(answer, StartsWith("host 1 did not find host 0 within 2 s"));
+  EXPECT_THAT(answer, AllOf(StartsWith("host 1 did not find host 0 within 2 s"),
+                            HasSubstr("only host 0 of another job or of another start answers")));
+}
+
+TEST_F(HostDoorTest, AJoinThatCannotBeReadIsRefused) {
+  zmq::context_t context;
+  PollLoop loop;
+  HostSettings own = settings(0);
+  own.join_timeout = 3s;
+  std::string reason;
+  std::jthread stranger([&] {
+    HostLink link(context, loop, "tcp://127.0.0.1:" + std::to_string(ports_.front()), key_);
+    link.messages().on<JoinAnswer>([&](const JoinAnswer& answer) { reason = answer.reason; });
+    while (reason.empty()) {
+      link.send(OtherJoin{});
+      loop.run_once(10ms);
+    }
+  });
+  gather(own);
+  stranger.join();
+  EXPECT_THAT(reason, HasSubstr("install the same version of Trainyard on all hosts"));
 }
 
 TEST_F(HostDoorTest, APortThatIsTakenIsLeftToItsOwner) {

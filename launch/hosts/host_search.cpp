@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "core/keys/key.h"
 #include "launch/hosts/addresses.h"
 #include "messages/error.h"
 #include "messages/printable.h"
@@ -10,9 +13,21 @@
 namespace trainyard::launch {
 namespace {
 
-std::string ports_text(const std::vector<std::uint16_t>& ports) {
-  if (ports.size() == 1) return fmt::format("port {}", ports.front());
-  return fmt::format("the ports {} to {}", ports.front(), ports.back());
+/// How often the agent looks whether a connection exists over which it can ask. A connection that exists is used soon,
+/// and while there is none, looking costs next to nothing.
+constexpr std::chrono::milliseconds kBetweenTries{50};
+/// How long before a reminder the agent begins to find out. A lost packet is sent again after one second.
+constexpr std::chrono::milliseconds kLookAhead{3'000};
+
+/// Some machines enter their own name, or that of others, as a loopback address into /etc/hosts. An agent would then
+/// wait for itself.
+void check_loopback(const HostSettings& settings, const std::string& reached) {
+  const std::string& name = settings.meeting.host;
+  if (!is_loopback(reached) || means_loopback(name) || name == settings.self.host_name) return;
+  throw Error(Code::kInvalidArgument,
+              "host {} cannot find host 0: on this host, the name '{}' means {}, which is this host itself; correct "
+              "/etc/hosts, or set TRAINYARD_MEET_AT to an address of host 0 on every host",
+              settings.self.host, name, reached);
 }
 
 }  // namespace
@@ -38,43 +53,41 @@ void HostSearch::try_again() {
     return reports_.failed(fmt::format("host {} did not find host 0 within {} s: {}", join_.host,
                                        std::chrono::duration<double>(settings_.join_timeout).count(), state()));
   }
+  try {
+    if (links_.empty() && now >= resolve_again_) open_links();
+    ask(now);
+  } catch (const Error& error) {
+    if (error.code() == Code::kInvalidArgument) return reports_.failed(error.what());
+    // A name may become known later, for instance that of a Kubernetes pod.
+    problem_ = error.what();
+    resolve_again_ = now + kHostBeat;
+  }
+  remind(now);
+  timer_ = loop_.after(kBetweenTries, [this] { try_again(); });
+}
+
+void HostSearch::remind(PollLoop::Clock::time_point now) {
   if (now >= remind_) {
     console_.say(fmt::format("host {} is waiting for host 0: {}", join_.host, state()));
     remind_ = now + settings_.reminder;
+    knock_.reset();
   }
-  try {
-    if (links_.empty()) open_links();
-    ask();
-  } catch (const Error& error) {
-    // A name may become known later, for instance that of a Kubernetes pod.
-    problem_ = error.what();
-  }
-  timer_ = loop_.after(kHostBeat, [this] { try_again(); });
+  if (!knock_ && !links_.empty() && now + kLookAhead >= remind_) knock_.emplace(join_.reached, settings_.meeting.ports);
 }
 
 std::string HostSearch::state() {
   if (!problem_.empty()) return problem_;
-  const std::string& host = settings_.meeting.host;
-  const bool itself = is_loopback(join_.reached) && host != join_.reached && host != "localhost";
-  const std::string place = fmt::format("{} ({}{}), {}", host, join_.reached,
-                                        itself ? ", which is this machine itself: look at /etc/hosts" : "",
-                                        ports_text(settings_.meeting.ports));
-  const Probe probe = probe_ports(join_.reached, settings_.meeting.ports);
-  switch (probe.answer) {
-    case Probe::Answer::kOpen:
-      return fmt::format("nobody with the same key answers at {}", place);
-    case Probe::Answer::kRefused:
-      return fmt::format("nobody listens at {}: connections are refused", place);
-    case Probe::Answer::kSilent:
-      return fmt::format("nothing comes back from {}; the address can be wrong, or a firewall drops packets", place);
-    case Probe::Answer::kUnreachable:
-      break;
-  }
-  return fmt::format("there is no way to {}: {}", place, probe.problem);
+  const std::string place = fmt::format("{} ({}{})", settings_.meeting.host, join_.reached,
+                                        is_own_address(join_.reached) ? ", which is this host itself" : "");
+  if (heard_other_job_) return fmt::format("at {}, only host 0 of another job or of another start answers", place);
+  if (!knock_) return fmt::format("{} has not answered yet", place);
+  const std::string fingerprint = core::PublicKey{.name = "host", .text = settings_.key.public_key}.fingerprint();
+  return fmt::format("{} {}", place, knock_->finding(fmt::format("{} from {}", fingerprint, settings_.key_file)));
 }
 
 void HostSearch::open_links() {
   join_.reached = resolve_host(settings_.meeting.host);
+  check_loopback(settings_, join_.reached);
   join_.address = address_towards(join_.reached);
   problem_.clear();
   for (const std::uint16_t port : settings_.meeting.ports) {
@@ -88,13 +101,18 @@ void HostSearch::open_links() {
   }
 }
 
-void HostSearch::ask() {
+// Over each connection, the agent asks once a second until it has an answer.
+void HostSearch::ask(PollLoop::Clock::time_point now) {
   join_.clock_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-  for (const auto& link : links_) link->send(join_);
+  asked_.resize(links_.size(), PollLoop::Clock::time_point{});
+  for (std::size_t number = 0; number < links_.size(); ++number) {
+    if (now >= asked_[number] + kHostBeat && links_[number]->send(join_)) asked_[number] = now;
+  }
 }
 
 // No link is destroyed here, because this function is called by one.
 void HostSearch::on_answer(HostLink& link, const JoinAnswer& answer) {
+  if (answer.other_job) heard_other_job_ = true;
   if (done_ || answer.other_job) return;
   done_ = answer.accepted;
   if (done_) {

@@ -3,12 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 #include <zmq.hpp>
 
 #include "launch/hosts/host_link.h"
 #include "launch/hosts/host_settings.h"
+#include "launch/hosts/knock.h"
 #include "launch/run/poll_loop.h"
 #include "launch/run/run_console.h"
 
@@ -34,10 +36,12 @@ class HostSearch {
 
  private:
   void try_again();
+  // Says what keeps this host from joining, if it is time to. A while before, it begins to find out.
+  void remind(PollLoop::Clock::time_point now);
   // Returns a text about what keeps this host from joining, for the user.
   std::string state();
   void open_links();
-  void ask();
+  void ask(PollLoop::Clock::time_point now);
   void on_answer(HostLink& link, const JoinAnswer& answer);
 
   PollLoop& loop_;
@@ -45,7 +49,11 @@ class HostSearch {
   zmq::context_t& context_;
   const HostSettings& settings_;
   Reports reports_;
-  std::string problem_;  ///< Why host 0 cannot be reached, if that is known.
+  std::vector<PollLoop::Clock::time_point> asked_;  ///< When each link last carried a Join.
+  PollLoop::Clock::time_point resolve_again_;       ///< When the name of host 0 is looked up again.
+  std::string problem_;                             ///< Why host 0 cannot be looked for, if that is known.
+  bool heard_other_job_ = false;                    ///< True if a launcher that belongs to another job has answered.
+  std::optional<Knock> knock_;                      ///< Set from a while before a reminder.
   Join join_;
   std::vector<std::unique_ptr<HostLink>> links_;  ///< One for each port; empty until the name of host 0 is resolved.
   PollLoop::Clock::time_point deadline_;

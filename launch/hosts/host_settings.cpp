@@ -18,9 +18,11 @@ HostSettings host_settings(const Plan& plan, const Engine& engine, const std::ve
                 "address of host 0, on every host",
                 engine.environment, plan.hosts);
   }
+  const std::string key_file = find_host_key(plan.key_file);
   HostSettings settings{.self = describe_launch(plan, plugins),
                         .meeting = *allocation.meeting,
-                        .key = read_host_key(find_host_key(plan.key_file)),
+                        .key = read_host_key(key_file),
+                        .key_file = key_file,
                         .join_timeout = plan.join_timeout};
   settings.self.host = allocation.host;
   settings.self.host_name = environments::facts_of_this_process().host_name;

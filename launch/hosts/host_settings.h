@@ -19,6 +19,7 @@ struct HostSettings {
   Join self;             ///< Who this host is, without the fields that an agent finds out while it connects.
   MeetingPlace meeting;  ///< Where host 0 listens.
   core::RunKeys key;     ///< The key by which the hosts know each other.
+  std::string key_file;  ///< Where the key comes from, for messages.
   std::chrono::milliseconds join_timeout{600'000};  ///< How long the hosts wait for each other.
   std::chrono::milliseconds first_reminder{3'000};  ///< When the first message says what is missing.
   std::chrono::milliseconds reminder{10'000};       ///< The time between it and the next ones.

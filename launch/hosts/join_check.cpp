@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 
 #include "launch/hosts/processor.h"
@@ -16,7 +16,7 @@ namespace trainyard::launch {
 namespace {
 
 /// Clocks that are set over a network differ by far less.
-constexpr std::int64_t kLargestClockDifference = 10;
+constexpr double kLargestClockDifference = 10;
 
 std::string content_of(const Plan& plan) {
   std::string all;
@@ -38,6 +38,19 @@ std::string missing_plugin(const Join& own, const Join& other) {
   return missing == own.plugins.end() ? "" : *missing;
 }
 
+/// Returns the first value that the planner has chosen differently on the two hosts, as an objection.
+std::string other_choice(const Join& own, const Join& other) {
+  if (own.choices == other.choices) return "";
+  const auto [here, there] = std::ranges::mismatch(own.choices, other.choices);
+  const auto text = [](const auto& at, const Join& join) {
+    return at == join.choices.end() ? "nothing" : printable_line(*at).substr(0, 300);
+  };
+  return fmt::format(
+      "has other devices: the planner has chosen {} there, and {} on host 0; name the value in the launch file, or use "
+      "equal hosts",
+      text(there, other), text(here, own));
+}
+
 }  // namespace
 
 Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins) {
@@ -57,6 +70,7 @@ Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins) 
       lines.insert(fmt::format("component '{}' in {}", component.plugin, component.library));
   }
   join.plugins.assign(lines.begin(), lines.end());
+  for (const Choice& choice : plan.choices) join.choices.push_back(fmt::format("{} = {}", choice.key, choice.chosen));
   return join;
 }
 
@@ -90,7 +104,7 @@ std::string objection_to(const Join& own, const Join& other) {
   if (const std::string plugin = missing_plugin(own, other); !plugin.empty()) {
     return fmt::format("does not have the same plugins: it has no {}", plugin);
   }
-  return "";
+  return other_choice(own, other);
 }
 
 std::vector<std::string> remarks_on(const Join& own, const Join& other, std::int64_t clock_ns) {
@@ -101,10 +115,11 @@ std::vector<std::string> remarks_on(const Join& own, const Join& other, std::int
                     "host 0: {}",
                     printable_line(other.processor.substr(0, 300)), own.processor));
   }
-  const std::int64_t behind = std::llround(static_cast<double>(clock_ns - other.clock_ns) / 1e9);
+  // Whatever another host says, this does not overflow.
+  const double behind = (static_cast<double>(clock_ns) - static_cast<double>(other.clock_ns)) / 1e9;
   if (std::abs(behind) > kLargestClockDifference) {
     remarks.push_back(
-        fmt::format("has a clock that is {} s {} that of host 0, so times in the log and in timelines do not "
+        fmt::format("has a clock that is {:.0f} s {} that of host 0, so times in the log and in timelines do not "
                     "fit together",
                     std::abs(behind), behind > 0 ? "behind" : "ahead of"));
   }

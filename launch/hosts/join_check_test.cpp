@@ -65,6 +65,18 @@ TEST_F(JoinCheckTest, AnotherProcessorAndAClockThatIsOffAreWorthARemark) {
                              StartsWith("has a clock that is 3600 s ahead of that of host 0")));
 }
 
+TEST_F(JoinCheckTest, WhatThePlannerHasChosenMustBeTheSame) {
+  plan_.choices = {{"accelerator", "auto", "cpu", ""}, {"devices", "-1", "4", ""}};
+  own_ = other_ = describe_launch(plan_, {});
+  other_.host = 1;
+  EXPECT_EQ(objection(), "");
+  other_.choices = {"accelerator = cpu", "devices = 2"};
+  EXPECT_THAT(objection(), StartsWith("has other devices: the planner has chosen devices = 2 there, and devices = 4 on "
+                                      "host 0; name the value"));
+  other_.choices.pop_back();
+  EXPECT_THAT(objection(), HasSubstr("has chosen nothing there, and devices = 4 on host 0"));
+}
+
 TEST_F(JoinCheckTest, FurtherPluginsOfAnotherHostDoNoHarm) {
   other_.plugins.push_back("model 'secret' 1 (tag)");
   EXPECT_EQ(objection(), "");

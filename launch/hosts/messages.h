@@ -35,6 +35,7 @@ struct Join {
   std::vector<std::string> arguments;    ///< The words of the command line.
   std::vector<std::string> plugins;      ///< A line for every plugin that the plan uses.
   std::string processor;                 ///< What decides which kernels run; see describe_processor().
+  std::vector<std::string> choices;      ///< "devices = 2": what the planner has decided, as the file leaves it open.
   std::int64_t clock_ns = 0;             ///< The time of the agent's clock when it sent this message, since 1970.
 
   template <class Archive>
@@ -42,7 +43,7 @@ struct Join {
     archive(CEREAL_NVP(protocol), CEREAL_NVP(host), CEREAL_NVP(hosts), CEREAL_NVP(host_name), CEREAL_NVP(job),
             CEREAL_NVP(address), CEREAL_NVP(reached), CEREAL_NVP(run_directory), CEREAL_NVP(plugin_path),
             CEREAL_NVP(version), CEREAL_NVP(file), CEREAL_NVP(content), CEREAL_NVP(arguments), CEREAL_NVP(plugins),
-            CEREAL_NVP(processor), CEREAL_NVP(clock_ns));
+            CEREAL_NVP(processor), CEREAL_NVP(choices), CEREAL_NVP(clock_ns));
   }
 };
 

@@ -153,7 +153,7 @@ Placement settle_placement(const LaunchFile& file, const StrategyNeeds& needs, s
                            std::vector<Choice>& choices) {
   if (file.topology.placement) return file.topology.placement->word;
   const auto choose = [&](Placement chosen, const std::string& reason) {
-    if (ranks > 1) choices.push_back({"placement", "", std::string(name_of(chosen)), reason});
+    if (ranks > 1) choices.push_back({"placement", "", std::string(trainyard::name_of(chosen)), reason});
     return chosen;
   };
   if (!needs.one_process.empty()) {

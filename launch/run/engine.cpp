@@ -11,7 +11,7 @@ namespace trainyard::launch {
 Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts) {
   // All of them are needed in any case: each knows which variables of its engine must not be inherited.
   const std::vector<environments::Candidate> candidates = environments::examine_environments(loader, facts);
-  Engine engine{"", {}, environments::variables_to_remove(candidates, facts.variables)};
+  Engine engine{.removed = environments::variables_to_remove(candidates, facts.variables)};
   const auto use = [&](const environments::Candidate& candidate) {
     engine.environment = candidate.name;
     engine.allocation = environments::allocation_of(candidate, facts);
@@ -23,6 +23,7 @@ Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const Pr
   const environments::Candidate& nearest = environments::nearest_environment(candidates, facts);
   try {
     use(nearest);
+    engine.reason = nearest.detection.reason;
   } catch (const Error& error) {
     throw Error(error.code(), "{} (this environment was detected because {}; environment=single_host ignores it)",
                 error.what(), nearest.detection.reason);
@@ -36,9 +37,10 @@ void refuse_several_launches(const Engine& engine) {
   throw Error(
       Code::kInvalidArgument,
       "the environment '{}' says that this is one of several launches of the same run: host {} of {}, process {} "
-      "of {} on this host. Start `trainyard launch` only once on each host, with "
+      "of {} on this host{}. Start `trainyard launch` only once on each host, with "
       "devices=N for N ranks on each, or give environment=single_host if every launch is a run of its own",
-      engine.environment, allocation.host, allocation.hosts, allocation.process, allocation.processes);
+      engine.environment, allocation.host, allocation.hosts, allocation.process, allocation.processes,
+      engine.reason.empty() ? "" : "; it was detected because " + engine.reason);
 }
 
 void forget_variables(const Engine& engine) {

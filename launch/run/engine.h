@@ -16,8 +16,9 @@ namespace trainyard::launch {
 
 /// The engine that has started this launcher, such as Slurm, or a person.
 struct Engine {
-  std::string environment;           ///< The name of the environment that understands the engine.
-  Allocation allocation;             ///< What the engine has allotted to the run.
+  std::string environment;  ///< The name of the environment that understands the engine.
+  std::string reason;       ///< Why it was chosen, such as "SLURM_JOB_ID is 7"; empty if the launch file names it.
+  Allocation allocation;    ///< What the engine has allotted to the run.
   std::vector<std::string> removed;  ///< The variables that the processes of the run must not inherit.
 };
 

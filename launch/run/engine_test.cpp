@@ -66,7 +66,8 @@ TEST_F(EngineTest, SeveralLaunchesOfOneRunOnOneHostAreRefused) {
   EXPECT_EQ(
       error_of([&] { refuse_several_launches(find(two_processes)); }).second,
       "the environment 'torchrun' says that this is one of several launches of the same run: host 0 of 1, process "
-      "1 of 2 on this host. Start `trainyard launch` only once on each host, with devices=N for N ranks on each, or "
+      "1 of 2 on this host; it was detected because RANK is 1 and LOCAL_RANK is 1. Start `trainyard launch` only once "
+      "on each host, with devices=N for N ranks on each, or "
       "give environment=single_host if every launch is a run of its own");
   EXPECT_EQ(error_of([&] { refuse_several_launches(find(two_hosts_)); }).second, "");
   EXPECT_EQ(error_of([&] { refuse_several_launches(find(two_processes, {"single_host", "{}"})); }).second, "");

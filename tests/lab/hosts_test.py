@@ -81,7 +81,8 @@ class HostsTest(unittest.TestCase):
         here, there = self.launch([*RUN, "topology.join_timeout_s=5"], second={"TRAINYARD_KEY_FILE": other})
         self.assertEqual((here.end(), there.end()), (124, 1))
         self.assertIn("host 1 (h1) did not join within 5 s", here.output())
-        self.assertIn("host 1 did not find host 0 within 5 s: nobody with the same key answers at h0", there.output())
+        self.assertIn("host 1 did not find host 0 within 5 s: h0 (10.77.0.1) accepts connections at port", there.output())
+        self.assertIn("but nobody there knows the key of this host", there.output())
 
     def test_without_a_key_or_with_one_that_others_can_read_nothing_starts(self):
         here, there = self.launch(RUN, first={"TRAINYARD_KEY_FILE": "/mnt/none"},
