@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/keys/key_file.h"
@@ -20,6 +21,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class SubmitCommandTest : public ::testing::Test {
@@ -34,6 +36,7 @@ class SubmitCommandTest : public ::testing::Test {
     arguments.insert(arguments.begin(), {TRAINYARD_COMMAND, "submit"});
     const launch::ChildOutput output = launch::run_child(arguments, std::chrono::seconds(120),
                                                          {{"XDG_RUNTIME_DIR", folder_.path()},
+                                                          {"XDG_CONFIG_HOME", folder_.path()},
                                                           {"XDG_CACHE_HOME", folder_.path()},
                                                           {"PATH", folder_.path("bin") + ":/bin"}});
     out_ = output.text;
@@ -115,6 +118,45 @@ TEST_F(SubmitCommandTest, WhatIsHandedOverIsWhatADryRunPrints) {
   EXPECT_THAT(err_,
               HasSubstr("kubectl create secret generic mlp-key --from-file=key='" + folder_.path("my key") + "'\n"));
   EXPECT_THAT(handed_over(), HasSubstr("kind: JobSet\n"));
+}
+
+TEST_F(SubmitCommandTest, AKeyForPodsIsMadeWithTheJobAndBelongsToIt) {
+  write_engine("kubectl", "echo \"$@\" >> " + folder_.path("words") + "\ncase \"$*\" in *jsonpath*) cp \"$last\" " +
+                              folder_.path("job") + "; printf 01ab-2 ;; *) echo 'secret/mlp-key created' ;; esac");
+  const std::vector<std::string> pods{"mlp.toml", "nodes=2", "--engine",    "jobset",
+                                      "--image",  "x",       "--namespace", "lab"};
+  ASSERT_EQ(submit(pods), kExitOk) << err_;
+  EXPECT_THAT(out_, StartsWith("JobSet mlp created\nsecret/mlp-key created\n"));
+  const auto secret = nlohmann::json::parse(handed_over());
+  EXPECT_EQ(secret["metadata"], nlohmann::json::parse(R"({"name": "mlp-key", "namespace": "lab", "ownerReferences": [
+    {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "mlp", "uid": "01ab-2"}]})"));
+  const std::string text = secret["stringData"]["key"];
+  EXPECT_THAT(text, HasSubstr("role member\n"));
+  // Neither a command line nor what is printed contains the key.
+  std::ostringstream words;
+  words << std::ifstream(folder_.path("words")).rdbuf();
+  EXPECT_THAT(words.str() + out_ + err_, Not(HasSubstr(text.substr(text.find("secret ") + 7, 40))));
+  std::ostringstream job;
+  job << std::ifstream(folder_.path("job")).rdbuf();
+  EXPECT_THAT(job.str(), HasSubstr("secretName: mlp-key"));
+  std::vector<std::string> dry = pods;
+  dry.push_back("--dry-run");
+  ASSERT_EQ(submit(dry), kExitOk) << err_;
+  EXPECT_EQ(job.str(), out_);
+}
+
+TEST_F(SubmitCommandTest, AKeyForMpirunIsInAPrivateFolderUntilTheRunEnds) {
+  ::chmod(folder_
+              .write("bin/mpirun",
+                     "#!/bin/sh\nfor word; do case $word in TRAINYARD_KEY_FILE=*) file=${word#*=} ;; esac; done\n"
+                     "{ echo $file; stat -c %a $file ${file%/*}; grep role $file; } > " +
+                         folder_.path("handed-over") + "; exit 7\n")
+              .c_str(),
+          0755);
+  EXPECT_EQ(submit({"mlp.toml", "nodes=2", "--engine", "mpirun", "--hosts", "a,b"}), 7) << err_;
+  const std::string file = handed_over().substr(0, handed_over().find('\n'));
+  EXPECT_EQ(handed_over(), file + "\n600\n700\nrole member\n");
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(file).parent_path()));
 }
 
 TEST_F(SubmitCommandTest, WhatTheEngineSaysAgainstAJobIsShown) {

@@ -24,6 +24,7 @@ struct Job {
   std::uint32_t nodes = 1;             ///< How many hosts.
   std::uint32_t ranks = 1;             ///< The ranks on each host.
   std::string accelerator;             ///< The name of the plugin. Ranks of `cpu` need no devices.
+  bool names_key = false;              ///< True if the launch file names the file with the key of the hosts.
   bool continues = false;  ///< True if the run continues from its newest checkpoint when the job is started again.
   /// The argument that makes it continue; empty if the arguments of the run already say so, or if it does not.
   std::string resume;
@@ -47,6 +48,9 @@ struct Job {
 
   /// Returns how many devices each host needs.
   std::uint32_t devices() const { return accelerator == "cpu" ? 0 : ranks; }
+
+  /// Returns true if the job makes a key of its own: several hosts need one, and nobody has named a file.
+  bool makes_key() const { return nodes > 1 && key.empty() && !names_key; }
 
   /// Returns the command that every host runs.
   std::vector<std::string> command() const {

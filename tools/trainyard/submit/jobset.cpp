@@ -14,6 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kVersion = "jobset.x-k8s.io/v1alpha2";
+constexpr const char* kKind = "JobSet";
 constexpr const char* kHosts = "hosts";  ///< The name of the replicated job.
 constexpr const char* kContainer = "trainyard";
 
@@ -74,7 +76,7 @@ Json failure_policy_of(const Job& job) {
 }  // namespace
 
 std::string JobSet::text(const Job& job) const {
-  Json object = pod::object_of(job, "jobset.x-k8s.io/v1alpha2", "JobSet");
+  Json object = pod::object_of(job, kVersion, kKind);
   object["spec"] = {{"network", {{"enableDNSHostnames", true}, {"publishNotReadyAddresses", true}}},
                     {"failurePolicy", failure_policy_of(job)},
                     {"replicatedJobs",
@@ -82,6 +84,6 @@ std::string JobSet::text(const Job& job) const {
   return "# Written by `trainyard submit`.\n" + yaml_text(object);
 }
 
-int JobSet::hand_over(const Job& job) const { return pod::apply(job, text(job)); }
+int JobSet::hand_over(const Job& job) const { return pod::apply(job, text(job), kVersion, kKind); }
 
 }  // namespace trainyard::tools::submit

@@ -33,6 +33,7 @@ Job pod_job() {
   job.restarts = 3;
   job.image = "registry.example.org:5000/trainyard:1.0";
   job.runtime = "torch-distributed";
+  job.names_key = true;
   return job;
 }
 
@@ -147,6 +148,10 @@ TEST_F(KubernetesManifestTest, TheKeyIsNamedAndNotContained) {
   EXPECT_EQ(pod["containers"][0]["env"].back(),
             json::parse(R"({"name": "TRAINYARD_KEY_FILE", "value": "/etc/trainyard/key"})"));
   EXPECT_EQ(pod["securityContext"], (json{{"runAsUser", 0}}));
+  // A key that is made for the job is found in the same place.
+  job.key.clear();
+  job.names_key = false;
+  EXPECT_EQ(JobSet().text(job), text);
 }
 
 TEST_F(KubernetesManifestTest, ATrainJobRefersToARuntimeAndPatchesItOnlyForVolumes) {

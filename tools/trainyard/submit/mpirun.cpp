@@ -3,7 +3,18 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <stdlib.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "core/files/regular_file.h"
+#include "core/keys/key_file.h"
+#include "core/keys/key_folder.h"
+#include "launch/hosts/host_key.h"
 #include "messages/error.h"
 #include "tools/trainyard/submit/hand_over.h"
 #include "tools/trainyard/submit/shell_word.h"
@@ -12,8 +23,43 @@
 namespace trainyard::tools::submit {
 namespace {
 
+/// Returns true if mpirun's job makes a key of its own. Without a common folder, users have copied the key that is in
+/// their folder of keys to all hosts, and that one is found there.
+bool makes_key(const Job& job) {
+  return job.makes_key() && std::getenv(launch::kKeyFileVariable) == nullptr &&
+         !core::is_there(core::KeyFolder().own_path("host"));
+}
+
+/// A new key in a folder below the current one, which only the user can enter. Both are removed with this object.
+class RunKey {
+ public:
+  RunKey() : folder_((std::filesystem::current_path() / ".key-XXXXXX").string()) {
+    if (::mkdtemp(folder_.data()) == nullptr) {
+      throw Error(Code::kIo, "cannot make a folder {} for the key of the hosts: {}", folder_, std::strerror(errno));
+    }
+    core::write_key_file(file(), core::Key::make("job", core::Role::kMember));
+  }
+  ~RunKey() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  RunKey(const RunKey&) = delete;
+  RunKey& operator=(const RunKey&) = delete;
+
+  std::string file() const { return folder_ + "/key"; }
+
+ private:
+  std::string folder_;
+};
+
+/// What a shell does instead of RunKey.
+constexpr const char* kMakeKey = R"(keys=$(mktemp -d "$PWD/.key-XXXXXX") && trap 'rm -rf -- "$keys"' EXIT || exit 1
+{program} keys new job --role member --file "$keys/key" >/dev/null || exit 1
+export TRAINYARD_KEY_FILE=$keys/key
+)";
+
 /// One launch on each host. mpirun would otherwise bind it, and so all of its threads and processes, to one core.
-std::vector<std::string> mpirun_command(const Job& job) {
+std::vector<std::string> mpirun_command(const Job& job, const std::string& key) {
   if (!job.hosts.empty() && job.hosts.size() != job.nodes) {
     throw Error(Code::kInvalidArgument, "--hosts names {} hosts, but the run is on {}", job.hosts.size(), job.nodes);
   }
@@ -21,19 +67,30 @@ std::vector<std::string> mpirun_command(const Job& job) {
                                  "--bind-to", "none"};
   if (!job.hosts.empty()) words.insert(words.end(), {"--host", fmt::format("{}", fmt::join(job.hosts, ","))});
   // The variable contains the name of a file, and not the key.
-  if (!job.key.empty()) words.insert(words.end(), {"-x", "TRAINYARD_KEY_FILE=" + job.key});
+  if (!key.empty()) words.insert(words.end(), {"-x", key});
   words.insert(words.end(), job.options.begin(), job.options.end());
   const std::vector<std::string> command = job.command();
   words.insert(words.end(), command.begin(), command.end());
   return words;
 }
 
+std::string assignment_of(const std::string& key) {
+  return key.empty() ? "" : fmt::format("{}={}", launch::kKeyFileVariable, key);
+}
+
 }  // namespace
 
-std::string Mpirun::text(const Job& job) const { return shell_lines(mpirun_command(job)) + "\n"; }
+std::string Mpirun::text(const Job& job) const {
+  if (!makes_key(job)) return shell_lines(mpirun_command(job, assignment_of(job.key))) + "\n";
+  // Without a value, mpirun passes on that of its own environment.
+  return fmt::format(kMakeKey, fmt::arg("program", shell_word(job.program))) +
+         shell_lines(mpirun_command(job, launch::kKeyFileVariable)) + "\n";
+}
 
 int Mpirun::hand_over(const Job& job) const {
-  const std::vector<std::string> command = mpirun_command(job);
+  std::optional<RunKey> own;
+  if (makes_key(job)) own.emplace();
+  const std::vector<std::string> command = mpirun_command(job, assignment_of(own ? own->file() : job.key));
   require_program(command.front());
   return run_watched(command);
 }

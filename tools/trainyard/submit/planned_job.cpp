@@ -115,6 +115,7 @@ PlannedJob plan_job(const std::string& file, const std::vector<std::string>& arg
   planned.job.arguments = arguments;
   planned.job.name = plan.run;
   planned.job.nodes = plan.hosts;
+  planned.job.names_key = !plan.key_file.empty();
   planned.job.ranks = ranks_on_each_host(plan);
   planned.job.accelerator = accelerator_of(plan, catalogue);
   note_automatic_accelerator(plan, planned);

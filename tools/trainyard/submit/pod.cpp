@@ -8,6 +8,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/keys/key.h"
+#include "core/keys/key_file.h"
 #include "messages/error.h"
 #include "messages/printable.h"
 #include "tools/trainyard/exit_codes.h"
@@ -54,6 +56,27 @@ std::string device_resource(const Job& job) {
 /// The names of volumes are numbers, because a claim can occur twice.
 std::string volume_name(std::size_t number) { return fmt::format("volume-{}", number); }
 
+bool needs_secret(const Job& job) { return !job.key.empty() || job.makes_key(); }
+
+/// Returns the command to which the path of a manifest is appended.
+std::vector<std::string> create(const std::vector<std::string>& options) {
+  std::vector<std::string> command{"kubectl", "create", "--request-timeout=60s"};
+  command.insert(command.end(), options.begin(), options.end());
+  command.emplace_back("--filename");
+  return command;
+}
+
+/// Creates the job and then the Secret, for which its pods wait, because only an object that exists can own another.
+void create_with_key(const Job& job, const std::string& manifest, Json owner) {
+  const std::string uid = hand_over_file(create({"--output=jsonpath={.metadata.uid}"}), manifest);
+  if (uid.empty() || uid.find_first_not_of("0123456789abcdefABCDEF-") != uid.npos) {
+    throw Error(Code::kIo, "kubectl did not answer with the uid of the job, but with: {}", printable_line(uid));
+  }
+  owner["uid"] = uid;
+  std::printf("%s %s created\n", owner["kind"].get<std::string>().c_str(), name_of(job).c_str());
+  std::printf("%s", printable(hand_over_file(create({}), new_secret(job, owner).dump())).c_str());
+}
+
 }  // namespace
 
 std::string name_of(const Job& job) {
@@ -95,7 +118,7 @@ Json resources_of(const Job& job) {
 
 Json key_environment_of(const Job& job) {
   Json variables = Json::array();
-  if (!job.key.empty()) variables.push_back({{"name", "TRAINYARD_KEY_FILE"}, {"value", kKeyFile}});
+  if (needs_secret(job)) variables.push_back({{"name", "TRAINYARD_KEY_FILE"}, {"value", kKeyFile}});
   return variables;
 }
 
@@ -105,7 +128,7 @@ Json volumes_of(const Job& job) {
     volumes.push_back(
         {{"name", volume_name(volumes.size())}, {"persistentVolumeClaim", {{"claimName", volume.claim}}}});
   }
-  if (!job.key.empty()) {
+  if (needs_secret(job)) {
     volumes.push_back(
         {{"name", kKeyVolume}, {"secret", {{"secretName", secret_of(job)}, {"defaultMode", kOnlyOwnerReads}}}});
   }
@@ -117,19 +140,30 @@ Json mounts_of(const Job& job) {
   for (const Volume& volume : job.volumes) {
     mounts.push_back({{"name", volume_name(mounts.size())}, {"mountPath", volume.path}});
   }
-  if (!job.key.empty())
+  if (needs_secret(job))
     mounts.push_back({{"name", kKeyVolume}, {"mountPath", kKeyFile}, {"subPath", "key"}, {"readOnly", true}});
   return mounts;
 }
 
 Json security_of(const Job& job) {
   constexpr int kGroup = 1000;
-  if (!job.key.empty()) return {{"runAsUser", 0}};
+  if (needs_secret(job)) return {{"runAsUser", 0}};
   if (!job.volumes.empty()) return {{"fsGroup", kGroup}, {"fsGroupChangePolicy", "OnRootMismatch"}};
   return nullptr;
 }
 
-int apply(const Job& job, const std::string& manifest) {
+Json new_secret(const Job& job, const Json& owner) {
+  Json metadata{{"name", secret_of(job)}, {"ownerReferences", Json::array({owner})}};
+  if (!job.name_space.empty()) metadata["namespace"] = job.name_space;
+  return {{"apiVersion", "v1"},
+          {"kind", "Secret"},
+          {"metadata", metadata},
+          {"type", "Opaque"},
+          {"immutable", true},
+          {"stringData", {{"key", core::key_file_text(core::Key::make("job", core::Role::kMember))}}}};
+}
+
+int apply(const Job& job, const std::string& manifest, const std::string& api_version, const std::string& kind) {
   const std::string space = job.name_space.empty() ? "" : "--namespace=" + shell_word(job.name_space) + " ";
   require_program("kubectl");
   if (!job.key.empty()) {
@@ -138,8 +172,11 @@ int apply(const Job& job, const std::string& manifest) {
                  "  kubectl %screate secret generic %s --from-file=key=%s\n",
                  secret_of(job).c_str(), space.c_str(), secret_of(job).c_str(), shell_word(job.key).c_str());
   }
-  const std::string answer = hand_over_file({"kubectl", "create", "--request-timeout=60s", "--filename"}, manifest);
-  std::printf("%s", printable(answer).c_str());
+  if (job.makes_key()) {
+    create_with_key(job, manifest, {{"apiVersion", api_version}, {"kind", kind}, {"name", name_of(job)}});
+  } else {
+    std::printf("%s", printable(hand_over_file(create({}), manifest)).c_str());
+  }
   std::printf("  what it prints   kubectl %slogs --follow --selector=jobset.sigs.k8s.io/jobset-name=%s\n",
               space.c_str(), name_of(job).c_str());
   return kExitOk;

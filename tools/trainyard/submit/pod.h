@@ -41,7 +41,12 @@ nlohmann::ordered_json mounts_of(const Job& job);
 /// root and must not be readable for a group, so root must read the key. Without a key, a group makes volumes writable.
 nlohmann::ordered_json security_of(const Job& job);
 
-/// Gives the manifest to kubectl, and prints what kubectl answers and how to make the Secret. Returns an exit code.
-int apply(const Job& job, const std::string& manifest);
+/// Returns the Secret with a new key for the job. It belongs to the job's object, so Kubernetes removes it with the
+/// job. `owner` is a reference to this object.
+nlohmann::ordered_json new_secret(const Job& job, const nlohmann::ordered_json& owner);
+
+/// Gives the manifest of an object of this version and kind to kubectl, and prints what kubectl answers. If the job
+/// makes its own key, gives kubectl also the Secret; otherwise prints how to make it. Returns an exit code.
+int apply(const Job& job, const std::string& manifest, const std::string& api_version, const std::string& kind);
 
 }  // namespace trainyard::tools::submit::pod

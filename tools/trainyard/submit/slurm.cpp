@@ -38,6 +38,19 @@ wait "$step"
 code=$?
 )";
 
+// mktemp makes a folder that only the user can enter. The script of an earlier start may have been killed before it
+// could remove its own.
+constexpr const char* kKey = R"(
+# The key by which the hosts know each other. It is for this start only, and only you can read it.
+if [ -z "${{TRAINYARD_KEY_FILE:-}}" ]; then
+  rm -rf -- "$PWD/.key-$SLURM_JOB_ID-"*
+  keys=$(mktemp -d "$PWD/.key-$SLURM_JOB_ID-XXXXXX") || exit 1
+  trap 'rm -rf -- "$keys"' EXIT
+  {program} keys new job --role member --file "$keys/key" >/dev/null || exit 1
+  export TRAINYARD_KEY_FILE=$keys/key
+fi
+)";
+
 constexpr const char* kResume = R"(
 # When Slurm starts the job again, the run continues from its newest checkpoint.
 if [ "${{SLURM_RESTART_COUNT:-0}}" -gt 0 ]; then
@@ -102,6 +115,7 @@ std::string Slurm::text(const Job& job) const {
   text += directives(job);
   text += "\n# The run, which srun starts once on each host.\n";
   if (!job.key.empty()) text += "export TRAINYARD_KEY_FILE=" + shell_word(job.key) + "\n";
+  if (job.makes_key()) text += fmt::format(kKey, fmt::arg("program", shell_word(job.program)));
   text += "set -- " + shell_lines(job.command()) + "\n";
   const bool resumes = job.restarts > 0 && !job.resume.empty();
   if (resumes) text += fmt::format(kResume, fmt::arg("resume", shell_word(job.resume)));

@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 
+#include "core/keys/key_file.h"
 #include "core/testing/temporary_folder.h"
 #include "launch/plan/child_output.h"
 #include "messages/error.h"
@@ -167,6 +169,26 @@ TEST_F(SlurmScriptTest, AsksForWhatTheRunNeeds) {
                                  "--time=1-01:00:00", "--signal=B:USR1@300", "--partition=gpu,big", "--requeue",
                                  "--account=physics", "--exclusive"));
   EXPECT_THAT(lines("env"), ::testing::Contains("TRAINYARD_KEY_FILE=/home/me/my key"));
+}
+
+TEST_F(SlurmScriptTest, SeveralHostsGetAKeyOfTheirOwnThatIsGoneAfterwards) {
+  Job job = small_job();
+  job.nodes = 2;
+  job.program = TRAINYARD_COMMAND;
+  write_program("srun",
+                "cp \"$TRAINYARD_KEY_FILE\" \"$FOLDER/key\"; stat -c %a \"$TRAINYARD_KEY_FILE\" "
+                "\"$(dirname \"$TRAINYARD_KEY_FILE\")\" > \"$FOLDER/modes\"; echo \"$TRAINYARD_KEY_FILE\" > "
+                "\"$FOLDER/path\"; exit 3");
+  EXPECT_EQ(run(job), 3) << output_.errors;
+  EXPECT_EQ(core::read_key_file(folder_.path("key")).role, core::Role::kMember);
+  EXPECT_THAT(lines("modes"), ElementsAre("600", "700"));
+  EXPECT_FALSE(std::filesystem::exists(lines("path").front()));
+  EXPECT_EQ(output_.text + output_.errors, "") << "nothing of the key is in the log";
+  // Who names a file keeps it.
+  EXPECT_EQ(run(job, {{"TRAINYARD_KEY_FILE", folder_.path("key")}}), 3) << output_.errors;
+  EXPECT_THAT(lines("path"), ElementsAre(folder_.path("key")));
+  job.names_key = true;
+  EXPECT_THAT(Slurm().text(job), Not(HasSubstr("keys new")));
 }
 
 TEST_F(SlurmScriptTest, WithoutATimeLimitThereIsNoSignalAndWithoutRestartsNoRequeue) {

@@ -12,6 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kTrainJobVersion = "trainer.kubeflow.org/v1alpha1";
+constexpr const char* kTrainJobKind = "TrainJob";
 /// The runtimes of Kubeflow Trainer give both the replicated job and its container this name.
 constexpr const char* kNode = "node";
 
@@ -38,7 +40,7 @@ Json patch_of(const Job& job) {
 }  // namespace
 
 std::string TrainJob::text(const Job& job) const {
-  Json object = pod::object_of(job, "trainer.kubeflow.org/v1alpha1", "TrainJob");
+  Json object = pod::object_of(job, kTrainJobVersion, kTrainJobKind);
   object["spec"] = {
       {"runtimeRef", {{"apiGroup", "trainer.kubeflow.org"}, {"kind", "ClusterTrainingRuntime"}, {"name", job.runtime}}},
       {"trainer", trainer_of(job)}};
@@ -47,6 +49,6 @@ std::string TrainJob::text(const Job& job) const {
   return "# Written by `trainyard submit`.\n" + yaml_text(object);
 }
 
-int TrainJob::hand_over(const Job& job) const { return pod::apply(job, text(job)); }
+int TrainJob::hand_over(const Job& job) const { return pod::apply(job, text(job), kTrainJobVersion, kTrainJobKind); }
 
 }  // namespace trainyard::tools::submit
