@@ -81,7 +81,7 @@ void HostDoor::gather(RunConsole& console) {
         throw Error(Code::kTimeout, "{} did not join within {} s", fmt::join(missing(), ", "),
                     in_seconds(settings_.join_timeout));
       }
-      if (now >= remind) {
+      if (now >= remind && !missing().empty()) {
         console.say(fmt::format("waiting for {}", fmt::join(missing(), ", ")));
         remind = now + settings_.reminder;
       }

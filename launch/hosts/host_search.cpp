@@ -16,8 +16,9 @@ namespace {
 /// How often the agent looks whether a connection exists over which it can ask. A connection that exists is used soon,
 /// and while there is none, looking costs next to nothing.
 constexpr std::chrono::milliseconds kBetweenTries{50};
-/// How long before a reminder the agent begins to find out. A lost packet is sent again after one second.
-constexpr std::chrono::milliseconds kLookAhead{3'000};
+/// How long before a reminder, and before it gives up, the agent begins to find out. A lost packet is sent again after
+/// one second.
+constexpr std::chrono::milliseconds kLookAhead{1'500};
 
 /// Some machines enter their own name, or that of others, as a loopback address into /etc/hosts. An agent would then
 /// wait for itself.
@@ -72,7 +73,8 @@ void HostSearch::remind(PollLoop::Clock::time_point now) {
     remind_ = now + settings_.reminder;
     knock_.reset();
   }
-  if (!knock_ && !links_.empty() && now + kLookAhead >= remind_) knock_.emplace(join_.reached, settings_.meeting.ports);
+  if (knock_ || links_.empty() || now + kLookAhead < std::min(remind_, deadline_)) return;
+  knock_.emplace(join_.reached, settings_.meeting.ports);
 }
 
 std::string HostSearch::state() {

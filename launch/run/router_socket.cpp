@@ -10,6 +10,9 @@ namespace {
 /// Control messages are small and rare; a peer with this many unread messages is not reading.
 constexpr int kMostWaitingMessages = 10'000;
 constexpr int kLingerMilliseconds = 200;
+/// The processes or agents of many hosts can connect at the same moment. With libzmq's own number, 100, the kernel
+/// drops the packets of the others, which try again after a second.
+constexpr int kMostPending = 4096;
 
 }  // namespace
 
@@ -19,6 +22,7 @@ RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint,
   socket_.set(zmq::sockopt::router_mandatory, true);  // Otherwise a message to an unknown peer is dropped silently.
   socket_.set(zmq::sockopt::router_handover, true);   // A respawned process takes its name over from the dead one.
   socket_.set(zmq::sockopt::linger, kLingerMilliseconds);
+  socket_.set(zmq::sockopt::backlog, kMostPending);
   socket_.set(zmq::sockopt::sndhwm, kMostWaitingMessages);
   socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxBodyBytes));
   core::check_member_address(endpoint, keys);

@@ -19,7 +19,9 @@ import doctor
 import launches
 from lab import Lab, missing
 
-RUN = ["launch", "mlp.toml", "component.logger.params.console=off", "run.log_level=warning", "max_steps=3", "devices=1", "topology.join_timeout_s=8"]
+RUN = ["launch", "mlp.toml", "component.logger.params.console=off", "run.log_level=warning", "max_steps=3", "devices=1",
+       "topology.join_timeout_s=8"]
+OUTER = {"SLURM_JOB_ID": "7", "SLURM_NNODES": "5", "SLURM_NODEID": "4", "SLURM_JOB_NODELIST": "x[1-5]"}
 # A mistake is named when both launches have planned, which takes long on a busy machine.
 NAMED_SECONDS = 60
 
@@ -92,6 +94,12 @@ MISTAKES = {
     "other data": Mistake(
         run=CSV, on_h1=over("/mnt/data.csv", "sed -i '$ s/9/8/' data.csv"), codes=(1, 1),
         here=r"dataset 'csv' of .*: this rank has other samples than rank 0, although as many: train with 50 samples"),
+    "another number of samples": Mistake(
+        run=CSV, on_h1=over("/mnt/data.csv", "sed -i '$ d' data.csv"), codes=(1, 1),
+        here=r"the ranks do not have the same data: the number of training samples is 50 on one rank and 49 on another"),
+    "variables of an outer engine, which is not used": Mistake(
+        run=[*RUN, "topology.environment=hosts"], first=OUTER, second=OUTER, codes=(0, 0),
+        here=r"run finished: max_steps = 3 reached"),
     "other kernels of the processor": Mistake(
         second={"ATEN_CPU_CAPABILITY": "default"}, codes=(0, 0),
         here=r"warning: host 1 \(h1, 10\.77\.0\.2\) has another processor, .*ATEN_CPU_CAPABILITY=default"),
@@ -214,7 +222,7 @@ def add_tests():
     for name in MISTAKES:
         def test(self, name=name):
             self.check(name)
-        setattr(MisconfigurationsTest, "test_" + name.replace(" ", "_"), test)
+        setattr(MisconfigurationsTest, "test_" + name.replace(",", "").replace(" ", "_"), test)
 
 
 add_tests()
