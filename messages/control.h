@@ -138,10 +138,12 @@ struct PeerGone {
   /// The index of the process in the plan; shared buffers count references by this index. A restarted process keeps its
   /// index.
   std::uint32_t process_index = 0;
+  /// The pid that the dead process had on its own host, which distinguishes it from its successor; 0 if it is unknown.
+  std::int32_t pid = 0;
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(process), CEREAL_NVP(process_index));
+    archive(CEREAL_NVP(process), CEREAL_NVP(process_index), CEREAL_NVP(pid));
   }
 };
 

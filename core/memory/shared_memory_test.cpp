@@ -98,7 +98,7 @@ TEST(SharedPoolTest, ForgettingADeadReaderGivesItsBuffersBack) {
   SharedPool::lend(buffer, kReader);
   buffer = {};
   EXPECT_NE(pool.allocate(4096).data(), address);
-  pool.forget(kReader);
+  pool.forget(kReader, 0);
   EXPECT_EQ(pool.allocate(4096).data(), address);
 }
 
@@ -117,7 +117,7 @@ TEST(SharedPoolTest, AProcessThatWasStartedAgainKeepsWhatItReadsWhenTheDeathIsRe
   pool.admit(kReader, ::getpid());
   EXPECT_EQ(lend(), first) << "the dead process holds nothing any longer";
   pool.admit(kReader, ::getpid());
-  pool.forget(kReader);
+  pool.forget(kReader, dead);
   EXPECT_NE(pool.allocate(4096).data(), first) << "the new one reads it";
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory/shared_pool.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -133,11 +131,11 @@ void SharedPool::admit(std::uint32_t reader, pid_t pid) {
 }
 
 // The launcher's message about a death can arrive after the successor's subscription, which has admitted the successor.
-void SharedPool::forget(std::uint32_t reader) {
+void SharedPool::forget(std::uint32_t reader, pid_t dead) {
   if (reader >= kMaxProcesses) return;
   const std::lock_guard lock(impl_->mutex);
   const auto known = impl_->readers.find(reader);
-  if (known == impl_->readers.end() || ::kill(known->second, 0) != 0) impl_->forget(reader);
+  if (known == impl_->readers.end() || dead <= 0 || known->second == dead) impl_->forget(reader);
 }
 
 void SharedPool::trim() {

@@ -50,9 +50,10 @@ class SharedPool {
   /// if `pid` is 0, that is, unknown.
   void admit(std::uint32_t reader, pid_t pid);
 
-  /// Removes all references of the dead process `reader` to buffers of this pool. Does nothing if a process that has
-  /// taken its place has been admitted already, and is alive.
-  void forget(std::uint32_t reader);
+  /// Removes all references of the process `reader`, which had the pid `dead` and has died, to buffers of this pool.
+  /// Does nothing if a process with another pid has been admitted in its place already. If `dead` is 0, that is,
+  /// unknown, the references are removed in any case.
+  void forget(std::uint32_t reader, pid_t dead);
 
   /// Returns surplus segments to the system. A segment is surplus if it was free, and not used in between, at many
   /// calls of trim() in a row. A few calls suffice if there were many allocations since the segment was last used. The

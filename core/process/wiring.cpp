@@ -21,11 +21,11 @@ Port& find_port(const Component& component, const std::vector<Port*>& ports, con
               component.where(), name);
 }
 
-/// Detaches the edges in `lost`, whose receivers have died, so that nothing waits for them. Edges whose receiver has
-/// been restarted and has subscribed again are left alone.
-void give_up(const Outlet& outlet, const std::set<std::uint32_t>& lost) {
+/// Detaches the edges in `lost`, whose receivers were in the process `dead`, so that nothing waits for them. Edges
+/// whose receiver has been restarted and has subscribed again are left alone.
+void give_up(const Outlet& outlet, const std::set<std::uint32_t>& lost, pid_t dead) {
   for (const auto& edge : outlet.edges()) {
-    if (!lost.contains(edge->id()) || edge->reader_lives()) continue;
+    if (!lost.contains(edge->id()) || edge->has_successor_of(dead)) continue;
     edge->detach();
     edge->receiver_gone();
   }
@@ -179,14 +179,14 @@ void Wiring::acknowledge(const std::string& inlet) {
 
 void Wiring::peer_gone(const PeerGone& peer) {
   // This comes first of all, so that memory is free before anybody waits for it.
-  host_.pool().forget(peer.process_index);
+  host_.pool().forget(peer.process_index, peer.pid);
   std::set<std::uint32_t> lost;  // The edges whose receiver has died. Edges to visitors are not in the plan.
   for (const EdgePlan& edge : plan_.plan().edges) {
     if (plan_.is_mine(edge.from) && plan_.component(edge.to).process == peer.process) lost.insert(edge.id);
   }
   for (const auto& [thread, worker] : host_.workers()) {
-    worker->loop.post([each = worker.get(), process = peer.process, lost] {
-      if (each->outlet != nullptr) give_up(*each->outlet, lost);
+    worker->loop.post([each = worker.get(), process = peer.process, pid = peer.pid, lost] {
+      if (each->outlet != nullptr) give_up(*each->outlet, lost, pid);
       // A restarted publisher has another address, and gets another inlet with the next Connect.
       each->retire_inlets(process);
     });

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -147,10 +148,30 @@ TEST_F(WiringTest, ASenderKeepsAReceiverThatHasAlreadyBeenStartedAgain) {
     b.run();
     b.wiring.connect({.endpoints = {a.endpoint("ticks")}});
     run_until([&] { return b.connected == 1; });
-    a.wiring.peer_gone({.process = "b", .process_index = 2});
+    a.wiring.peer_gone({.process = "b", .process_index = 2, .pid = ::getpid() + 1});
     run_until([&] { return !b.reports.empty(); });
     EXPECT_THAT(b.reports, ElementsAre("tally finished: counted 100"));
     EXPECT_EQ(counters(a, "ticks").dropped, 0u);
+    end(b);
+    end(a);
+  }
+}
+
+// On another host, the receiver may have had a pid that a living process has here, as this process has.
+TEST_F(WiringTest, AReceiverThatDiedIsGivenUpThoughAProcessOfThisHostHasItsPid) {
+  for (const Transport transport : {Transport::kIpc, Transport::kTcp}) {
+    plan_ = {};
+    add("ticker", "a", "ticks", R"({"interval_ms": 1, "count": 1000000})");
+    add("tally", "b", "tally", R"({"finish_after": 100})");
+    connect(0, 1, transport);
+    HostedProcess& a = wired(host("a"));
+    HostedProcess& b = wired(host("b", 2));
+    a.run();
+    b.run();
+    b.wiring.connect({.endpoints = {a.endpoint("ticks")}});
+    run_until([&] { return b.connected == 1; });
+    a.wiring.peer_gone({.process = "b", .process_index = 2, .pid = ::getpid()});
+    run_until([&] { return counters(a, "ticks").dropped > 0; });
     end(b);
     end(a);
   }

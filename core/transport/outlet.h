@@ -55,9 +55,10 @@ class RemoteEdge final : public Edge {
   bool in_shared_memory() const { return ring_.has_value(); }
   /// Returns the process index of the subscriber; shared buffers count references by this index.
   std::uint32_t reader() const { return reader_; }
-  /// Returns true if the subscriber has said which process it is, and this process is still alive. This distinguishes a
-  /// dead subscriber from its restarted successor, which has the same process index and may already have subscribed.
-  bool reader_lives() const;
+  /// Returns true if the subscriber has said which process it is, and it is another one than `dead`. This distinguishes
+  /// a dead subscriber from its restarted successor, which has the same process index and may already have subscribed.
+  /// Both pids are those on the subscriber's own host.
+  bool has_successor_of(pid_t dead) const;
 
   /// Returns the routing id of the subscriber, or an empty string while there is none.
   const std::string& peer() const { return peer_; }

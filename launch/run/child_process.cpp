@@ -37,7 +37,7 @@ void ChildProcess::start_remotely() {
 void ChildProcess::reaped() {
   output_.close();
   loop_.cancel(std::exchange(ladder_timer_, 0));
-  pid_ = 0;
+  last_pid_ = std::exchange(pid_, 0);
   running_ = false;
   stopped_by_.reset();
 }

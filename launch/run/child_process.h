@@ -52,6 +52,8 @@ class ChildProcess {
   void start(const SpawnOptions& options);
   /// Asks the agent of another host to start the process, and counts it as running from now on.
   void start_remotely();
+  /// Returns the pid that the process had until it was reaped for the last time; 0 if it is not known.
+  pid_t last_pid() const { return last_pid_; }
   /// Records the pid of a process of another host.
   void started_remotely(pid_t pid) { pid_ = pid; }
   /// Takes a line that a process of another host has printed.
@@ -102,6 +104,7 @@ class ChildProcess {
   RemoteProcesses* remote_ = nullptr;
   bool running_ = false;
   pid_t pid_ = 0;
+  pid_t last_pid_ = 0;
   PollLoop::Id ladder_timer_ = 0;
   bool ending_ = false;
   bool deaf_ = false;

@@ -204,7 +204,7 @@ void Supervisor::mark_gone(const ChildProcess& child) {
     if (state != State::kFinalized && state != State::kError) state = kGone;
   }
   run_.calls.process_gone(child.name());
-  run_.send_to_all(PeerGone{child.name(), child.index()}, child.name());
+  run_.send_to_all(PeerGone{child.name(), child.index(), child.last_pid()}, child.name());
   start_.on_gone(child.name());
 }
 

@@ -255,7 +255,8 @@ TEST_F(SupervisorTest, BringsARestartedProcessBackIntoTheRun) {
   EXPECT_TRUE(run.prints("process 'p1' (c1) was killed by signal 9 (Killed); it starts again in 0.01 s"));
   EXPECT_TRUE(eventually([&] { return count("p1: active c1") == 2; }));
   // The other process may still be reading its messages.
-  EXPECT_TRUE(eventually([&] { return count("p0: peer_gone p1") == 1 && count("p0: connect 4") == 2; }));
+  EXPECT_TRUE(
+      eventually([&] { return count(fmt::format("p0: peer_gone p1 {}", pid)) == 1 && count("p0: connect 4") == 2; }));
   EXPECT_EQ(count("p0: active c0"), 1);
   ::kill(run.guard(), SIGINT);
   EXPECT_EQ(run.exit_code(), 130);

@@ -74,8 +74,10 @@ class FakeProcess {
     if (name == Connect::kTypeName) on_connect(read<Connect>(bytes));
     if (name == Transition::kTypeName) on_transition(read<Transition>(bytes));
     if (name == Request::kTypeName) on_request(read<Request>(bytes));
-    if (name == PeerGone::kTypeName) trace("peer_gone " + read<PeerGone>(bytes).process);
+    if (name == PeerGone::kTypeName) on_peer_gone(read<PeerGone>(bytes));
   }
+
+  void on_peer_gone(const PeerGone& peer) { trace(fmt::format("peer_gone {} {}", peer.process, peer.pid)); }
 
   void on_plan(const ProcessPlan& plan) {
     for (const ComponentPlan& component : plan.components) open_ += component.process == name_;

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import random
-import subprocess
 import sys
 import unittest
 
@@ -135,14 +134,12 @@ class EdgeTest(unittest.TestCase):
     def test_a_receiver_that_was_started_again_is_told_from_its_dead_predecessor(self):
         edge = self.edge("block")
         self.attach(edge)
-        self.assertFalse(edge.reader_lives(), "it has not said which process it is")
+        self.assertFalse(edge.has_successor_of(8), "it has not said which process it is")
         request = {"subscription": 0, "process_index": 1, "payloads": "inline", "window_messages": 4, "window_bytes": 9}
         edge.attach(b"peer", request, os.getpid())
-        self.assertTrue(edge.reader_lives())
-        dead = subprocess.Popen(["true"])
-        dead.wait()
-        edge.attach(b"peer", request, dead.pid)
-        self.assertFalse(edge.reader_lives())
+        self.assertTrue(edge.has_successor_of(os.getpid() + 1))
+        self.assertFalse(edge.has_successor_of(os.getpid()), "a pid of another host may be one of a process here")
+        self.assertFalse(edge.has_successor_of(0), "it is not known which process has died")
 
     def test_a_component_that_nobody_limits_pauses(self):
         timers, rounds = [], []

@@ -132,17 +132,13 @@ export class Edge {
   }
 
   /**
-   * Returns true if the receiver has said which process it is, and this process is alive: a process that was started
-   * again may subscribe before its death is known.
+   * Returns true if the receiver has said which process it is, and it is another one than `dead`: a process that was
+   * started again may subscribe before its death is known. Both pids are those on the receiver's own host.
+   * @param {number} dead
    * @returns {boolean}
    */
-  readerLives() {
-    if (this.peer === null || this.readerPid <= 0) return false;
-    try {
-      return process.kill(this.readerPid, 0);
-    } catch (error) {
-      return /** @type {NodeJS.ErrnoException} */ (error).code !== "ESRCH";
-    }
+  hasSuccessorOf(dead) {
+    return this.peer !== null && dead > 0 && this.readerPid > 0 && this.readerPid !== dead;
   }
 
   /** The receiver's process has died: messages are dropped until it has subscribed again. */

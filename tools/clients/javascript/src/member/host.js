@@ -126,8 +126,8 @@ export class Host {
   }
 
   /** @param {{ process: string }} peer */
-  #onPeerGone({ process: peer }) {
-    this.#parts?.wiring.peerGone(peer);
+  #onPeerGone({ process: peer, pid }) {
+    this.#parts?.wiring.peerGone(peer, pid);
     this.#announceConnected(); // Perhaps only this one had not answered.
   }
 

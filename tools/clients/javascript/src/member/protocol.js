@@ -32,7 +32,7 @@ export const CONTROL = new Map([
   message("Heartbeat", "string process, u64 sequence"),
   message("Request", "u64 id, string target, string method, string body"),
   message("Reply", "u64 id, bool ok, string body"),
-  message("PeerGone", "string process, u32 process_index"),
+  message("PeerGone", "string process, u32 process_index, i32 pid"),
   message("RunFinished", "string component, string reason, bool success"),
 ]);
 

@@ -100,15 +100,16 @@ export class Wiring {
   /**
    * Another process has ended.
    * @param {string} process
+   * @param {number} pid the pid that it had on its own host
    */
-  peerGone(process) {
+  peerGone(process, pid) {
     for (const [key, inlet] of this.#inlets) {
       if (key.slice(0, key.lastIndexOf("/")) !== process) continue;
       inlet.close();
       this.#inlets.delete(key);
     }
     for (const edge of this.edges) {
-      if (this.#plan.components[edge.plan.to].process === process && !edge.readerLives()) edge.lose();
+      if (this.#plan.components[edge.plan.to].process === process && !edge.hasSuccessorOf(pid)) edge.lose();
     }
   }
 

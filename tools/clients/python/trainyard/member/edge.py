@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import os
 from typing import Any, Callable, Deque, Dict, Optional
 
 from .outgoing import Outgoing
@@ -107,18 +106,10 @@ class Edge:
         self.peer = None
         self._reset()
 
-    def reader_lives(self) -> bool:
-        """Returns True if the receiver has said which process it is, and this process is alive: a process that was
-        started again may subscribe before its death is known."""
-        if self.peer is None or self.reader_pid <= 0:
-            return False
-        try:
-            os.kill(self.reader_pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            pass
-        return True
+    def has_successor_of(self, dead: int) -> bool:
+        """Returns True if the receiver has said which process it is, and it is another one than `dead`: a process that
+        was started again may subscribe before its death is known. Both pids are those on the receiver's own host."""
+        return self.peer is not None and dead > 0 and self.reader_pid > 0 and self.reader_pid != dead
 
     def lose(self) -> None:
         """The receiver's process has died: messages are dropped until it has subscribed again."""

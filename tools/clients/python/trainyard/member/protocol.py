@@ -32,7 +32,7 @@ CONTROL: Dict[str, Schema] = {schema.name: schema for schema in (
     _message("Heartbeat", "string process, u64 sequence"),
     _message("Request", "u64 id, string target, string method, string body"),
     _message("Reply", "u64 id, bool ok, string body"),
-    _message("PeerGone", "string process, u32 process_index"),
+    _message("PeerGone", "string process, u32 process_index, i32 pid"),
     _message("RunFinished", "string component, string reason, bool success"))}
 
 #: The control messages on the sockets of edges and of visitors.

@@ -92,10 +92,10 @@ class Wiring:
         """Frees what a dead process held, no longer waits for it, and no longer listens to it."""
         edges = [edge for edge in self.edges
                  if self._plan["components"][edge.plan["to"]]["process"] == peer["process"]]
-        if not any(edge.reader_lives() for edge in edges):
+        if not any(edge.has_successor_of(peer["pid"]) for edge in edges):
             pool.forget(peer["process_index"])
         for edge in edges:
-            if not edge.reader_lives():
+            if not edge.has_successor_of(peer["pid"]):
                 edge.lose()
         for key in [key for key in self._inlets if key.rpartition("/")[0] == peer["process"]]:
             inlet = self._inlets.pop(key)
