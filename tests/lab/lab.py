@@ -137,8 +137,10 @@ class Host:
     def set_rate(self, rate):
         """Limits the link in both directions to a rate such as "100mbit"; an empty text lifts the limit."""
         for run, interface in ((self.on_network, "eth0"), (self.lab.on_switch, self.port)):
-            # The burst is what passes at once, at least the largest segment that the kernel passes on, 64 KiB.
-            limit = ["tbf", "rate", rate, "burst", "256kb", "latency", "50ms"] if rate else ["noqueue"]
+            # The burst is what passes at once: at least the largest segment that the kernel passes on, 64 KiB, and what a
+            # fast link carries between two looks of the limiter.
+            burst = "2mb" if "gbit" in rate else "256kb"
+            limit = ["tbf", "rate", rate, "burst", burst, "latency", "50ms"] if rate else ["noqueue"]
             run("tc", "qdisc", "replace", "dev", interface, "root", *limit)
 
     @contextlib.contextmanager

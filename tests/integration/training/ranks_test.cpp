@@ -69,8 +69,9 @@ TEST_F(RanksTest, ALaunchByMpirunIsRefusedBecauseItWouldBeSeveralLaunches) {
   const auto training = train("by_mpirun", {"devices=2", "strategy=ddp"});
   for (const auto& [name, value] : variables) ::unsetenv(name.c_str());
   EXPECT_EQ(training->wait(), 2);
-  EXPECT_THAT(training->all(), HasSubstr("the environment 'open_mpi' says that this is one of several launches of the "
-                                         "same run: host 0 of 1, process 0 of 2 on this host."));
+  EXPECT_THAT(training->all(),
+              HasSubstr("the environment 'open_mpi' says that this is one of several launches of the "
+                        "same run: host 0 of 1, process 0 of 2 on this host; it was detected because "));
 }
 
 /// Runs every strategy in one process and in several. tests/numerics checks what it computes.

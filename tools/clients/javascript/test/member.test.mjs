@@ -2,7 +2,6 @@
 // The parts of members that work without a run: policies of edges, turns, shared memory, parameters, declarations. What a
 // member does in a run is tested by tests/members.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -136,12 +135,12 @@ const makeOutput = (post = () => {}) => new OutputPort(new Output("here", "ticks
 
 test("a receiver that was started again is told from its dead predecessor", () => {
   const edge = attached("block", 1, 100, () => 10);
-  assert.equal(edge.readerLives(), false, "it has not said which process it is");
+  assert.equal(edge.hasSuccessorOf(8), false, "it has not said which process it is");
   const request = { subscription: 0, payloads: "inline", window_messages: 1n, window_bytes: 1n };
   edge.attach(Buffer.from("peer"), request, process.pid);
-  assert.equal(edge.readerLives(), true);
-  edge.attach(Buffer.from("peer"), request, spawnSync("true").pid);
-  assert.equal(edge.readerLives(), false);
+  assert.equal(edge.hasSuccessorOf(process.pid + 1), true);
+  assert.equal(edge.hasSuccessorOf(process.pid), false, "a pid of another host may be one of a process here");
+  assert.equal(edge.hasSuccessorOf(0), false, "it is not known which process has died");
 });
 
 test("a component that nobody limits pauses", async () => {
