@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the collective tcp with PyTorch's Gloo between two processes, each pinned to a core of its own.
 
-    python3 tests/benchmarks/hosts.py --build build/release [--rounds 5] [--namespaces] [--streams 2]
+    python3 tests/benchmarks/hosts.py --build build/release [--rounds 5] [--namespaces [--rate 10gbit]] [--streams 2]
 
 With --namespaces, which needs root, each process has a network namespace of its own, connected by a pair of veth devices, as
-if the two were hosts; otherwise both use the loopback interface. The sides are measured in turn. Figures are medians over
+if the two were hosts; otherwise both use the loopback interface. --rate limits what each of them sends. The sides are measured in turn. Figures are medians over
 the rounds of each round's median; ratios are the medians of the rounds' ratios. Needs a build with tests, a python3 with
 torch (looked for on the PATH, then /usr/bin/python3), two cores with nothing else to do, and taskset.
 """
@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 @contextlib.contextmanager
-def namespaces(wanted):
+def namespaces(wanted, rate):
     """Yields, for each of two ranks, the command that a program is started with and the interface that it uses."""
     if not wanted:
         yield [([], "lo"), ([], "lo")]
@@ -45,6 +45,9 @@ def namespaces(wanted):
             ip("-n", name, "address", "add", f"10.213.0.{rank + 1}/24", "dev", device)
             ip("-n", name, "link", "set", "lo", "up")
             ip("-n", name, "link", "set", device, "up")
+            if rate:  # The burst is what passes at once: at 10 Gbit/s, that of one millisecond.
+                subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf", "rate", rate, "burst", "1300kb",
+                                "latency", "50ms"], check=True)
         yield [(["ip", "netns", "exec", name], device) for name, device in zip(names, devices)]
     finally:
         for name in names:
@@ -118,11 +121,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side")
     parser.add_argument("--repeats", type=int, default=10, help="all_reduces of 105 MB in a run")
     parser.add_argument("--namespaces", action="store_true", help="a network namespace for each process (needs root)")
+    parser.add_argument("--rate", default="", help="with --namespaces: the most that each of them sends, such as 10gbit")
     parser.add_argument("--streams", type=int, default=2, help="of the collective tcp")
     parser.add_argument("--record-bytes", type=int, default=512 << 10, help="of the collective tcp")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # The namespaces are removed.
-    with namespaces(arguments.namespaces) as places:
+    with namespaces(arguments.namespaces, arguments.rate) as places:
         bench = Bench(arguments, places)
         link = "veth" if arguments.namespaces else "loopback"
         print(f"| all_reduce, 2 ranks, one core each, {link} | figure | bar | reached |\n|---|---|---|---|")
