@@ -7,7 +7,7 @@ import unittest
 sys.dont_write_bytecode = True
 import doctor
 from lab import Lab, missing
-from launches import KEY, OTHER_KEY, Launch, write_key
+from launches import KEY, OTHER_KEY, Launch, nothing_is_left, write_key
 
 TRAIN = ["launch", "mlp.toml", "component.logger.params.console=off", "run.log_level=warning"]
 RUN = [*TRAIN, "max_steps=20"]
@@ -25,14 +25,6 @@ class HostsTest(unittest.TestCase):
         """Starts a run on both hosts. `first` and `second` are variables of each; `others` the arguments of the second."""
         return (Launch(self.lab, 0, arguments, first), Launch(self.lab, 1, others or arguments, second))
 
-    def nothing_is_left(self, *hosts):
-        for host in hosts:
-            until = time.monotonic() + 30
-            while (left := host.processes()) and time.monotonic() < until:
-                time.sleep(0.05)
-            self.assertEqual(left, [], host.name)
-            self.assertEqual(host.run(["find", "/run/lab", "-mindepth", "2"])[0], "", host.name)
-
     def test_a_run_on_two_hosts_has_the_losses_of_one_host(self):
         alone = Launch(self.lab, 0, [*RUN, "devices=2"], {"TRAINYARD_HOST_NUMBER": "", "TRAINYARD_HOST_NAMES": ""})
         self.assertEqual(alone.end(), 0, alone.output())
@@ -42,7 +34,7 @@ class HostsTest(unittest.TestCase):
         self.assertIn("run finished: max_steps = 20 reached", here.output())
         self.assertTrue(alone.metrics())
         self.assertEqual(here.metrics(), alone.metrics())
-        self.nothing_is_left(*self.lab.hosts)
+        nothing_is_left(self, *self.lab.hosts)
 
     def test_components_that_exist_once_can_be_on_another_host(self):
         here, there = self.launch([*RUN, "component.logger.host=h1"])
@@ -111,7 +103,7 @@ class HostsTest(unittest.TestCase):
         self.await_training(here)
         there.signal("TERM", "guard")
         self.assertEqual((here.end(), there.end()), (130, 130), here.output() + there.output())
-        self.nothing_is_left(*self.lab.hosts)
+        nothing_is_left(self, *self.lab.hosts)
 
     def await_training(self, launch):
         until = time.monotonic() + 120
@@ -126,7 +118,7 @@ class HostsTest(unittest.TestCase):
         there.signal("KILL", "launcher")
         self.assertEqual((here.end(), there.end()), (1, 1))
         self.assertIn("host 1 (h1, 10.77.0.2) is lost, with rank 1: its agent has closed the connection", here.output())
-        self.nothing_is_left(*self.lab.hosts)
+        nothing_is_left(self, *self.lab.hosts)
 
     def test_a_launcher_that_is_killed_ends_the_run_on_the_other_hosts(self):
         here, there = self.launch(LONG)
@@ -134,7 +126,7 @@ class HostsTest(unittest.TestCase):
         here.signal("KILL", "launcher")
         self.assertEqual((here.end(), there.end()), (1, 1))
         self.assertIn("host 0 has closed the connection", there.output())
-        self.nothing_is_left(*self.lab.hosts)
+        nothing_is_left(self, *self.lab.hosts)
 
     def test_a_host_that_is_cut_off_ends_the_run_on_both_sides(self):
         here, there = self.launch(LONG)
@@ -143,7 +135,7 @@ class HostsTest(unittest.TestCase):
         self.assertEqual((here.end(), there.end()), (1, 1))
         self.assertIn("host 1 (h1, 10.77.0.2) is lost, with rank 1: nothing has been heard from it", here.output())
         self.assertIn("nothing has been heard from host 0", there.output())
-        self.nothing_is_left(*self.lab.hosts)
+        nothing_is_left(self, *self.lab.hosts)
 
 
 if __name__ == "__main__":

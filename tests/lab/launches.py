@@ -61,3 +61,13 @@ def write_key(lab, name="key", key=KEY, mode=0o600):
     path.write_text(f"trainyard-key-file 1\nname host\nrole member\npublic {key[0]}\nsecret {key[1]}\n", encoding="utf-8")
     path.chmod(mode)
     return f"/mnt/{name}"
+
+
+def nothing_is_left(test, *hosts):
+    """Fails the test unless the programs of the hosts end soon and have removed their files."""
+    for host in hosts:
+        until = time.monotonic() + 30
+        while (left := host.processes()) and time.monotonic() < until:
+            time.sleep(0.05)
+        test.assertEqual(left, [], host.name)
+        test.assertEqual(host.run(["find", "/run/lab", "-mindepth", "2"])[0], "", host.name)

@@ -168,15 +168,7 @@ class MisconfigurationsTest(unittest.TestCase):
         self.assertEqual((here.end(), there.end()), mistake.codes, here.output() + there.output())
         for launch, pattern in ((here, mistake.here), (there, mistake.there)):
             self.names_once(launch, pattern)
-        self.nothing_is_left(*self.lab.hosts)
-
-    def nothing_is_left(self, *hosts):
-        for host in hosts:
-            until = time.monotonic() + 30
-            while (left := host.processes()) and time.monotonic() < until:
-                time.sleep(0.05)
-            self.assertEqual(left, [], host.name)
-            self.assertEqual(host.run(["find", "/run/lab", "-mindepth", "2"])[0], "", host.name)
+        launches.nothing_is_left(self, *self.lab.hosts)
 
     def start_second(self, mistake):
         allowed = os.sched_getaffinity(0)
@@ -191,7 +183,7 @@ class MisconfigurationsTest(unittest.TestCase):
         self.names(here, r"waiting for host 1 \(h1\)")
         self.assertEqual(here.end(), 124, here.output())
         self.assertIn("host 1 (h1) did not join within 11 s", here.output())
-        self.nothing_is_left(here.host)
+        launches.nothing_is_left(self, here.host)
 
     def test_two_hosts_with_one_number(self):
         three = {"TRAINYARD_HOST_NAMES": "h0,h1,h2"}
@@ -201,7 +193,7 @@ class MisconfigurationsTest(unittest.TestCase):
         self.assertEqual(twice.end(), 1)
         self.names_once(twice, r"it has the same number as host 1 \(h1, 10\.77\.0\.2\), which has already joined")
         self.assertEqual((here.end(), there.end()), (124, 1))
-        self.nothing_is_left(*self.lab.hosts)
+        launches.nothing_is_left(self, *self.lab.hosts)
 
     def names(self, launch, pattern):
         until = time.monotonic() + NAMED_SECONDS
