@@ -125,7 +125,7 @@ export class Host {
     this.#announceConnected();
   }
 
-  /** @param {{ process: string }} peer */
+  /** @param {{ process: string, pid: number }} peer */
   #onPeerGone({ process: peer, pid }) {
     this.#parts?.wiring.peerGone(peer, pid);
     this.#announceConnected(); // Perhaps only this one had not answered.
