@@ -19,8 +19,7 @@ void AnnouncedMemory::add(std::shared_ptr<const OptimizerState> state) {
 
 StateLayout AnnouncedMemory::layout() const {
   std::vector<RankState> ranks;
-  for (std::size_t i = 0; i < arenas_.size() && arenas_[i] != nullptr; ++i)
-    ranks.push_back({arenas_[i].get(), states_[i].get()});
+  for (std::size_t i = 0; i < arenas_.size(); ++i) ranks.push_back({arenas_[i].get(), states_[i].get()});
   return make_state_layout(ranks);
 }
 

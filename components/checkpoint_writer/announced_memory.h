@@ -21,7 +21,7 @@ class AnnouncedMemory {
   void add(std::shared_ptr<const OptimizerState> state);
 
   /// Returns the division of the announced memory into tensors; see make_state_layout(). Every rank must have announced
-  /// its arena, except the last ones, if these are on other hosts.
+  /// its arena.
   StateLayout layout() const;
 
   /// Returns the announcements of rank 0, for facts that are the same on all ranks. Rank 0 must have announced its

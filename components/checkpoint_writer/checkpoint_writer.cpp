@@ -90,25 +90,13 @@ void CheckpointWriter::on_optimizer_state(const std::shared_ptr<const OptimizerS
   every_state_.arrived(state->rank);
 }
 
-std::uint32_t CheckpointWriter::ranks_here() const {
-  return *ranks_here_ == 0 ? context().world_size
-                           : std::min(static_cast<std::uint32_t>(*ranks_here_), context().world_size);
-}
-
-void CheckpointWriter::check_reach() const {
-  if (ranks_here() == context().world_size) return;
-  const ArenaInfo& arena = *memory_.first().arena;
-  const Tensor* parameters = find_block(arena.blocks, kParameters);
-  const bool whole =
-      parameters == nullptr || arena.parameter_bytes == 0 || parameters->bytes() == arena.parameter_bytes;
-  if (whole && !arena.own_state) return;
-  throw Error(Code::kUnsupported,
-              "checkpoints of a run on several hosts need a strategy with which every rank has the same model and "
-              "optimizer state, such as ddp; with this one, ranks on other hosts have state that only they have");
+void CheckpointWriter::on_remote_memory(const RemoteMemory& memory) {
+  RemoteAnnouncement announcement = announcement_of(memory);
+  on_arena(std::move(announcement.arena));
+  if (announcement.optimizer) on_optimizer_state(std::move(announcement.optimizer));
 }
 
 void CheckpointWriter::begin_run() {
-  check_reach();
   layout_ = memory_.layout();
   const auto [arena, state] = memory_.first();
   if (state != nullptr) {
@@ -116,11 +104,13 @@ void CheckpointWriter::begin_run() {
   } else {
     store_->describe(arena->model, "", {});
   }
-  std::optional<Resumed> resumed = restore();
+  // The checkpoint is read into memory of this host, from which other hosts then get their parts.
+  const StateLayout here = resume_->empty() ? StateLayout{} : with_memory_here(*layout_);
+  const std::shared_ptr<Resumed> resumed = restore(here);
   // This comes before the first write and still on this thread, because the writer has nothing to do yet.
   if (*existing_ == Existing::kReplace || continues_here(start_.path)) store_->adopt(start_.step);
   if (!resumed) return start_run();
-  give_states_back(*resumed);
+  remote_.restore(*layout_, here, resumed->filled, [this, resumed] { give_states_back(*resumed); });
 }
 
 void CheckpointWriter::give_states_back(Resumed& resumed) {
@@ -152,22 +142,16 @@ bool CheckpointWriter::continues_here(const std::string& path) const {
 }
 
 // This blocks the component's loop, but no component can begin before the run is restored anyway.
-std::optional<Resumed> CheckpointWriter::restore() {
-  if (resume_->empty()) return std::nullopt;
+std::shared_ptr<Resumed> CheckpointWriter::restore(const StateLayout& here) {
+  if (resume_->empty()) return nullptr;
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   const std::vector<std::string> candidates = resume_candidates(*resume_, directory);
   if (candidates.empty()) {
     log().info("there is no checkpoint in {} yet, so the run starts from the beginning", directory);
-    return std::nullopt;
+    return nullptr;
   }
   const auto warn = [this](const std::string& text) { log().warn("{}", text); };
-  if (ranks_here() != context().world_size) {
-    throw Error(Code::kUnsupported,
-                "a run on several hosts cannot resume yet, because the memory of ranks on other hosts cannot be "
-                "restored; resume = '{}' is possible with as many ranks on one host",
-                *resume_);
-  }
-  Resumed resumed = resume_from(candidates, *layout_, warn);
+  Resumed resumed = resume_from(candidates, here, warn);
   log().info("resumed from {} at step {}", resumed.path, resumed.run.step);
   start_ = {.resumed = true,
             .path = resumed.path,
@@ -179,7 +163,7 @@ std::optional<Resumed> CheckpointWriter::restore() {
             .skipped_steps = resumed.run.skipped_steps,
             .metrics = resumed.run.metrics,
             .settings = resumed.run.settings};
-  return resumed;
+  return std::make_shared<Resumed>(std::move(resumed));
 }
 
 // The snapshot is answered when the last rank has asked for it, if a copy is free, otherwise as soon as one is, and
@@ -203,21 +187,32 @@ void CheckpointWriter::begin_copy() {
   const auto start = std::chrono::steady_clock::now();
   // This is the one part that training waits for: a memory copy of all blocks.
   std::optional<core::SpanScope> span(std::in_place, SpanKind::kSnapshot, "copy");
-  const Snapshot& snapshot = copies_.begin(*layout_).snapshot();
+  StateCopy& copy = copies_.begin(*layout_);
+  const Snapshot& snapshot = copy.snapshot();
   span.reset();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   log().debug("copied {} bytes of step {} in {:.2f} ms", layout_->bytes(), snapshot.step, took.count());
-  components_.collect(snapshot.order, snapshot.step, [this](std::vector<SavedState> states, const std::string& error) {
-    finish_copy(std::move(states), error);
+  remote_.copy(copy, [this, order = snapshot.order, step = snapshot.step](const std::string& failure) {
+    if (!failure.empty()) return finish_copy({}, failure);
+    components_.collect(order, step, [this](std::vector<SavedState> states, const std::string& error) {
+      finish_copy(std::move(states), error);
+    });
   });
 }
 
 // The ranks go on now. If a component has not given its state, they do so without this checkpoint.
 void CheckpointWriter::finish_copy(std::vector<SavedState> states, const std::string& error) {
+  StateCopy& copy = copies_.open();
+  copy.add(std::move(states));
+  snapshot_taken_.send(SnapshotTaken{.order = copy.snapshot().order, .step = copy.snapshot().step});
+  if (error.empty()) return remote_.receive([this](const std::string& failure) { write_copy(failure); });
+  remote_.give_up(error);
+  write_copy(error);
+}
+
+void CheckpointWriter::write_copy(const std::string& error) {
   std::unique_ptr<StateCopy> copy = copies_.finish();
-  copy->add(std::move(states));
   const std::uint64_t order = copy->snapshot().order, step = copy->snapshot().step;
-  snapshot_taken_.send(SnapshotTaken{.order = order, .step = step});
   if (error.empty()) {
     writer_->submit(std::move(copy));
   } else {
@@ -275,6 +270,7 @@ void CheckpointWriter::on_deactivate() {
     report_finished();
     // No component answers any more.
     components_.give_up("the run ended before every component had given its state");
+    remote_.give_up("the run ended before other hosts had sent their state");
   } while (!copies_.all_free());
 }
 

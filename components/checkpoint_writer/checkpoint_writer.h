@@ -10,6 +10,7 @@
 #include "components/checkpoint_writer/background_writer.h"
 #include "components/checkpoint_writer/checkpoint_store.h"
 #include "components/checkpoint_writer/component_states.h"
+#include "components/checkpoint_writer/remote_ranks.h"
 #include "components/checkpoint_writer/resume.h"
 #include "components/checkpoint_writer/snapshot_requests.h"
 #include "components/checkpoint_writer/state_copies.h"
@@ -36,8 +37,8 @@ constexpr auto words_of(Existing) { return words("way with existing checkpoints"
 /// that they have with a single rank, even if the ranks have divided them. So any number of ranks can continue from a
 /// checkpoint. Other state is saved for every rank that has separate state (core/state/state.h).
 ///
-/// In a run on several hosts, only the ranks of host 0 announce their memory, and the component must be on host 0.
-/// Every rank must then have the whole model, so that the first ranks have all that is saved (docs/decisions/0033).
+/// The memory of ranks on other hosts is read and filled by their checkpoint relays (docs/decisions/0035). The writer
+/// sends SnapshotTaken as soon as the relays have made copies, and writes the checkpoint when the copies have arrived.
 ///
 /// When a run resumes, every component that has state receives it before the run begins. RunState contains the position
 /// at which the run begins.
@@ -60,13 +61,11 @@ class CheckpointWriter final : public Component {
   void prepare_directory() const;
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
-  // Returns the number of ranks that announce their memory.
-  std::uint32_t ranks_here() const;
-  // Throws unless the ranks of this host have everything that is saved.
-  void check_reach() const;
+  void on_remote_memory(const RemoteMemory& memory);
   // Called when every block of every rank is known. Makes the layout, restores, and announces where the run begins.
   void begin_run();
-  std::optional<Resumed> restore();
+  // Reads the checkpoint that the run resumes into `here`. Returns null if the run does not resume.
+  std::shared_ptr<Resumed> restore(const StateLayout& here);
   void give_states_back(Resumed& resumed);
   void start_run();
   bool continues_here(const std::string& path) const;
@@ -76,7 +75,10 @@ class CheckpointWriter final : public Component {
   // Throws if the validation has measured some metrics, but not the metric that `monitor` names.
   void check_monitor(const std::vector<Scalar>& metrics) const;
   void begin_copy();
+  // Called when every component and every relay has made its copy, or with the reason why one of them has not.
   void finish_copy(std::vector<SavedState> states, const std::string& error);
+  // Called when the open copy is whole, or with the reason why it will never be.
+  void write_copy(const std::string& error);
   // Runs on the component's event loop after the writer's thread has finished a checkpoint.
   void report_finished();
   void report(const BackgroundWriter::Finished& finished);
@@ -99,10 +101,6 @@ class CheckpointWriter final : public Component {
   Parameter<Existing> existing_{*this, "existing", Existing::kKeep,
                                 "checkpoints of other runs in the directory: leave them alone (keep), refuse to start "
                                 "(error), or delete them as the rule says, like those of this run (replace)"};
-  Parameter<std::int64_t> ranks_here_{*this, "ranks_here", 0,
-                                      "how many ranks share their memory with this component, the first ones; 0 = all; "
-                                      "set by Trainyard if the run has several hosts",
-                                      at_least(0)};
 
   Output<SnapshotTaken> snapshot_taken_{*this, "snapshot_taken",
                                         "the copy has been made, so the arena may change again"};
@@ -121,12 +119,14 @@ class CheckpointWriter final : public Component {
       *this, "snapshot", "when to save", [this](const auto& m) { on_snapshot(m); }, {.every_rank = true}};
 
   ComponentStates components_{*this};
+  RemoteRanks remote_{*this, [this](const RemoteMemory& memory) { on_remote_memory(memory); }};
 
   Gate begin_{[this] { begin_run(); }};
-  Gate::Need every_arena_{begin_, "arenas", [this]() -> std::size_t { return ranks_here(); }};
+  Gate::Need every_arena_{begin_, "arenas", [this]() -> std::size_t { return context().world_size; }};
   // Without an optimizer in the launch file, as in an evaluation, there is no state to wait for.
-  Gate::Need every_state_{begin_, "optimizer states",
-                          [this]() -> std::size_t { return optimizer_state_.connections() == 0 ? 0 : ranks_here(); }};
+  Gate::Need every_state_{begin_, "optimizer states", [this]() -> std::size_t {
+                            return optimizer_state_.connections() == 0 ? 0 : context().world_size;
+                          }};
 
   AnnouncedMemory memory_{context().world_size};
   SnapshotRequests requests_{context().world_size};

@@ -76,8 +76,10 @@ void fill_piece(const checkpoints::SafetensorsFile& file, const StateSlice& slic
 }
 
 /// The bytes go straight from the file into the live memory, which the host and the optimizer see.
-void fill(const checkpoints::SafetensorsFile& file, const std::vector<StateSlice>& slices, const StateLayout& layout) {
+void fill(const checkpoints::SafetensorsFile& file, const std::vector<StateSlice>& slices, const StateLayout& layout,
+          std::set<std::size_t>& filled) {
   for (const StateSlice& slice : slices) {
+    filled.insert(slice.block);
     const StateBlock& block = layout.blocks[slice.block];
     for (const auto* pieces : {&block.pieces, &block.replicas}) {
       for (const StatePiece& piece : *pieces) fill_piece(file, slice, piece);
@@ -128,7 +130,7 @@ void load_states(const checkpoints::CheckpointSummary& summary, std::vector<Save
 
 Resumed load(const std::string& path, const StateLayout& layout, const std::function<void(const std::string&)>& warn) {
   const checkpoints::CheckpointSummary summary = checkpoints::read_checkpoint(path);
-  Resumed resumed{path, summary.run};
+  Resumed resumed{path, summary.run, {}};
   load_states(summary, resumed.run.states);
   const std::vector<StateSlice> own = check_own(summary, layout, warn);
   const checkpoints::SafetensorsFile model(path + "/" + checkpoints::kModelFile);
@@ -137,15 +139,16 @@ Resumed load(const std::string& path, const StateLayout& layout, const std::func
   if (summary.optimizer && !layout.optimizer.empty()) {
     const checkpoints::SafetensorsFile optimizer(path + "/" + checkpoints::kOptimizerFile);
     check_all(optimizer, layout.optimizer);
-    fill(optimizer, layout.optimizer, layout);
+    fill(optimizer, layout.optimizer, layout, resumed.filled);
   } else if (summary.optimizer) {
     // This is not fatal: an evaluation needs no optimizer.
     warn(fmt::format("{} holds state of the optimizer '{}', which this run does not use", path, summary.run.optimizer));
   } else if (!layout.optimizer.empty()) {
     warn(fmt::format("{} holds no optimizer state; the optimizer begins anew", path));
   }
-  fill(model, layout.model, layout);
-  if (!own.empty()) fill(checkpoints::SafetensorsFile(path + "/" + checkpoints::kStateFile), own, layout);
+  fill(model, layout.model, layout, resumed.filled);
+  if (!own.empty())
+    fill(checkpoints::SafetensorsFile(path + "/" + checkpoints::kStateFile), own, layout, resumed.filled);
   return resumed;
 }
 

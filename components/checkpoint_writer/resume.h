@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ namespace trainyard {
 struct Resumed {
   std::string path;
   checkpoints::RunRecord run;
+  std::set<std::size_t> filled;  ///< The blocks of the layout that got their values from the checkpoint, by index.
 };
 
 /// Returns the paths of the checkpoints to try, in this order. If `what` is "last" or "best", these are that checkpoint

@@ -9,7 +9,7 @@ StateCopies::StateCopies() {
   for (std::size_t i = 0; i < kCopies; ++i) free_.push_back(std::make_unique<StateCopy>());
 }
 
-const StateCopy& StateCopies::begin(const StateLayout& layout) {
+StateCopy& StateCopies::begin(const StateLayout& layout) {
   const Snapshot snapshot = std::move(waiting_.front());
   waiting_.pop_front();
   free_.back()->take(layout, snapshot);

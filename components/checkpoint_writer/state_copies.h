@@ -31,7 +31,10 @@ class StateCopies {
 
   /// Copies every block for the snapshot that has waited longest, and returns the copy, which is then open. can_begin()
   /// must be true. `layout` must stay alive and unchanged while there are copies that refer to it.
-  const StateCopy& begin(const StateLayout& layout);
+  StateCopy& begin(const StateLayout& layout);
+
+  /// Returns the open copy. There must be one.
+  StateCopy& open() { return *open_; }
 
   /// Returns the open copy and passes its ownership to the caller. No copy is open afterwards.
   std::unique_ptr<StateCopy> finish() { return std::move(open_); }

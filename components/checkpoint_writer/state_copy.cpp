@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "messages/error.h"
+
 namespace trainyard {
 
 void StateCopy::take(const StateLayout& layout, const Snapshot& snapshot) {
@@ -18,9 +20,23 @@ void StateCopy::take(const StateLayout& layout, const Snapshot& snapshot) {
     if (blocks_[i].size() != live.bytes) blocks_[i] = Buffer::heap(live.bytes);
     for (const StatePiece& piece : live.pieces) {
       const std::size_t size = piece.data.bytes();
-      if (size != 0) std::memcpy(blocks_[i].data() + piece.offset, piece.data.data(), size);
+      if (size != 0 && !piece.is_remote()) std::memcpy(blocks_[i].data() + piece.offset, piece.data.data(), size);
     }
   }
+}
+
+void StateCopy::place(const BlockPlace& place, std::size_t begin, std::span<const std::byte> bytes) {
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    for (const StatePiece& piece : layout_->blocks[i].pieces) {
+      if (!piece.is_remote() || piece.place != place) continue;
+      const std::size_t size = piece.data.bytes();
+      if (begin > size || bytes.size() > size - begin) break;
+      std::memcpy(blocks_[i].data() + piece.offset + begin, bytes.data(), bytes.size());
+      return;
+    }
+  }
+  throw Error(Code::kCorrupt, "{} bytes at byte {} of block {} of rank {} came, which is not part of the checkpoint",
+              bytes.size(), begin, place.block, place.rank);
 }
 
 void StateCopy::add(std::vector<SavedState> states) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "checkpoints/run_record.h"
@@ -15,9 +17,13 @@ namespace trainyard {
 /// take() allocates memory; later calls reuse it.
 class StateCopy {
  public:
-  /// Copies every block. This object keeps a pointer to `layout`, which must stay alive and unchanged until the next
-  /// take().
+  /// Copies every block, except pieces on other hosts; see place(). This object keeps a pointer to `layout`, which must
+  /// stay alive and unchanged until the next take().
   void take(const StateLayout& layout, const Snapshot& snapshot);
+
+  /// Copies bytes that have arrived from another host: those from byte `begin` of the rank's block. Throws kCorrupt if
+  /// the layout has no such bytes.
+  void place(const BlockPlace& place, std::size_t begin, std::span<const std::byte> bytes);
 
   /// Releases the states of the snapshot, whose tensors can refer to the memory of other components.
   void forget_states() { snapshot_.states.clear(); }

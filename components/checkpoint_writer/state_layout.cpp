@@ -29,30 +29,44 @@ void check_inside(const StateSlice& slice, std::size_t size) {
               to_text(slice.shape), slice.offset, size);
 }
 
+/// A block of one rank, and its index there.
+struct RankBlock {
+  const Tensor* data = nullptr;  ///< Null if the rank has no such block.
+  BlockPlace place;
+
+  std::size_t bytes() const { return data == nullptr ? 0 : data->bytes(); }
+  StatePiece piece(std::size_t offset) const { return {*data, offset, place}; }
+};
+
 /// Returns the block of one name if every rank has all of it. A rank may lack it; shared state exists only once.
-StateBlock replicated_block(const std::vector<const Tensor*>& of_ranks, const std::string& name, bool shared) {
-  StateBlock block{of_ranks.front()->bytes(), {{*of_ranks.front(), 0}}, {}};
+StateBlock replicated_block(const std::vector<RankBlock>& of_ranks, const std::string& name, bool shared) {
+  StateBlock block{of_ranks.front().bytes(), {of_ranks.front().piece(0)}, {}};
   for (std::size_t rank = 1; rank < of_ranks.size() && !shared; ++rank) {
-    if (of_ranks[rank] == nullptr || of_ranks[rank]->bytes() == 0) continue;
-    if (of_ranks[rank]->bytes() != block.bytes) {
+    if (of_ranks[rank].bytes() == 0) continue;
+    if (of_ranks[rank].bytes() != block.bytes) {
       throw Error(Code::kShapeMismatch, "rank {} has {} bytes of {}, rank 0 has {}; they must have the same", rank,
-                  of_ranks[rank]->bytes(), name, block.bytes);
+                  of_ranks[rank].bytes(), name, block.bytes);
     }
-    block.replicas.push_back({*of_ranks[rank], 0});
+    block.replicas.push_back(of_ranks[rank].piece(0));
   }
   return block;
 }
 
 /// Returns the block that consists of the ranks' parts, one after another. Its dtype may be wider than that of the
 /// parameters.
-StateBlock assembled_block(const std::vector<const Tensor*>& of_ranks, const RankParts& parts) {
-  const std::size_t width = size_of(of_ranks.front()->dtype);
+StateBlock assembled_block(const std::vector<RankBlock>& of_ranks, const RankParts& parts) {
+  const std::size_t width = size_of(of_ranks.front().data->dtype);
   StateBlock block{parts.whole / parts.element_bytes * width, {}, {}};
   for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
-    if (of_ranks[rank] == nullptr || of_ranks[rank]->bytes() == 0) continue;
-    block.pieces.push_back({*of_ranks[rank], parts.begins[rank] / parts.element_bytes * width});
+    if (of_ranks[rank].bytes() == 0) continue;
+    block.pieces.push_back(of_ranks[rank].piece(parts.begins[rank] / parts.element_bytes * width));
   }
   return block;
+}
+
+/// Returns the place of a rank's block of optimizer state. Such blocks are counted after those of the arena.
+BlockPlace state_place(const std::vector<RankState>& ranks, std::uint32_t rank, std::size_t index) {
+  return {rank, static_cast<std::uint32_t>(ranks[rank].arena->blocks.size() + index)};
 }
 
 /// Holds everything that is needed to make the layout of a run.
@@ -80,8 +94,13 @@ struct LayoutMaker {
 
   StateBlock model_block(const ArenaBlock& block) const {
     if (block.name == kGradients) return {};
-    std::vector<const Tensor*> of_ranks;
-    for (const RankState& rank : ranks) of_ranks.push_back(find_block(rank.arena->blocks, block.name));
+    std::vector<RankBlock> of_ranks;
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+      const std::vector<ArenaBlock>& blocks = ranks[rank].arena->blocks;
+      const auto found = std::ranges::find(blocks, block.name, &ArenaBlock::name);
+      const auto index = static_cast<std::uint32_t>(found - blocks.begin());
+      of_ranks.push_back({found == blocks.end() ? nullptr : &found->data, {rank, index}});
+    }
     if (block.name != kParameters || parts.replicated) {
       return replicated_block(of_ranks, block.name, first().shared_state && block.name == kParameters);
     }
@@ -89,10 +108,10 @@ struct LayoutMaker {
   }
 
   /// Returns the optimizer's block at `index` of every rank.
-  std::vector<const Tensor*> state_of_ranks(std::size_t index) const {
+  std::vector<RankBlock> state_of_ranks(std::size_t index) const {
     const ArenaBlock& mine = ranks.front().optimizer->blocks[index];
-    std::vector<const Tensor*> of_ranks;
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::vector<RankBlock> of_ranks;
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
       const std::vector<ArenaBlock>& blocks = ranks[rank].optimizer->blocks;
       if (index >= blocks.size() || blocks[index].name != mine.name || blocks[index].data.dtype != mine.data.dtype) {
         throw Error(Code::kShapeMismatch,
@@ -100,16 +119,16 @@ struct LayoutMaker {
                     "must have the same rule",
                     rank, name_of(mine.data.dtype), mine.name);
       }
-      of_ranks.push_back(&blocks[index].data);
+      of_ranks.push_back({&blocks[index].data, state_place(ranks, rank, index)});
     }
     return of_ranks;
   }
 
   /// Returns true if, on every rank, the block has as many elements as the parameters.
-  bool is_laid_out_like_parameters(const std::vector<const Tensor*>& of_ranks) const {
+  bool is_laid_out_like_parameters(const std::vector<RankBlock>& of_ranks) const {
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       const Tensor* parameters = find_block(ranks[rank].arena->blocks, kParameters);
-      if (parameters == nullptr || parameters->elements() != of_ranks[rank]->elements()) return false;
+      if (parameters == nullptr || parameters->elements() != of_ranks[rank].data->elements()) return false;
     }
     return true;
   }
@@ -117,9 +136,9 @@ struct LayoutMaker {
   /// Adds a block of optimizer state. State that is laid out like the parameters is cut like them, even if its dtype
   /// differs. Anything else, such as a few counters, stays one tensor with the block's name.
   void add_state(std::size_t index) {
-    const std::vector<const Tensor*> of_ranks = state_of_ranks(index);
+    const std::vector<RankBlock> of_ranks = state_of_ranks(index);
     const std::string& name = ranks.front().optimizer->blocks[index].name;
-    const Tensor& mine = *of_ranks.front();
+    const Tensor& mine = *of_ranks.front().data;
     const std::size_t place = layout.blocks.size();
     const bool like_parameters = is_laid_out_like_parameters(of_ranks);
     layout.blocks.push_back(like_parameters && !parts.replicated
@@ -147,11 +166,13 @@ struct LayoutMaker {
 
 /// Adds the optimizer state of every rank but the first, if it is not the same as that of the first.
 void add_own_state(StateLayout& layout, const std::vector<RankState>& ranks) {
-  for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
+  for (std::uint32_t rank = 1; rank < ranks.size(); ++rank) {
     if (!ranks[rank].arena->own_state || ranks[rank].optimizer == nullptr) continue;
-    for (const ArenaBlock& block : ranks[rank].optimizer->blocks) {
+    const std::vector<ArenaBlock>& blocks = ranks[rank].optimizer->blocks;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const ArenaBlock& block = blocks[i];
       const std::size_t place = layout.blocks.size(), bytes = block.data.bytes();
-      layout.blocks.push_back({bytes, {{block.data, 0}}, {}});
+      layout.blocks.push_back({bytes, {{block.data, 0, state_place(ranks, rank, i)}}, {}});
       layout.own.push_back({"rank" + std::to_string(rank) + "/optimizer/" + block.name, block.data.dtype,
                             block.data.shape, place, 0, bytes});
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "messages/arena.h"
+#include "messages/remote_memory.h"
 
 namespace trainyard {
 
@@ -21,8 +22,13 @@ struct StateSlice {
 
 /// A range of a block, and the memory in which its bytes are.
 struct StatePiece {
-  Tensor data;             ///< The bytes, in memory that one rank uses for training.
+  /// The bytes, in memory that one rank uses for training. If the rank is on another host, the tensor has no memory.
+  Tensor data;
   std::size_t offset = 0;  ///< The offset of the first byte of `data` in the block, in bytes.
+  BlockPlace place;        ///< The block of the rank that has the bytes.
+
+  /// Returns true if the bytes are on another host, so that only a checkpoint relay can read and fill them.
+  bool is_remote() const { return data.buffer.empty() && data.bytes() != 0; }
 };
 
 /// A flat block as a checkpoint contains it: the block of one rank, or the parts of all ranks one after another.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "launch/run/process_tree.h"
+#include "launch/run/seconds.h"
 #include "messages/printable.h"
 
 namespace trainyard::launch {
@@ -96,7 +97,7 @@ void Agent::beat() {
   } else if (silent > silence_) {
     end(1, fmt::format("run failed: nothing has been heard from host 0 for {:.0f} s; the processes of this host are "
                        "ended",
-                       std::chrono::duration<double>(silent).count()));
+                       in_seconds(silent)));
   } else {
     loop_.after(kHostBeat, [this] { beat(); });
   }

@@ -8,6 +8,7 @@
 
 #include "launch/hosts/addresses.h"
 #include "launch/hosts/join_check.h"
+#include "launch/run/seconds.h"
 #include "messages/error.h"
 #include "messages/printable.h"
 
@@ -17,8 +18,6 @@ namespace {
 /// How long the agents have for leaving.
 constexpr std::chrono::seconds kFarewell{5};
 constexpr std::chrono::milliseconds kLook{10};
-
-double in_seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
 /// Host 0 listens on all its interfaces, because it does not know over which the others come; only somebody with the
 /// key gets in. An address of the loopback device is taken literally.

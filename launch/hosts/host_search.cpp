@@ -7,6 +7,7 @@
 
 #include "core/keys/key.h"
 #include "launch/hosts/addresses.h"
+#include "launch/run/seconds.h"
 #include "messages/error.h"
 #include "messages/printable.h"
 
@@ -52,7 +53,7 @@ void HostSearch::try_again() {
   const auto now = loop_.now();
   if (now >= deadline_) {
     return reports_.failed(fmt::format("host {} did not find host 0 within {} s: {}", join_.host,
-                                       std::chrono::duration<double>(settings_.join_timeout).count(), state()));
+                                       in_seconds(settings_.join_timeout), state()));
   }
   try {
     if (links_.empty() && now >= resolve_again_) open_links();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "launch/hosts/join_check.h"
+#include "launch/run/seconds.h"
 #include "messages/error.h"
 #include "messages/printable.h"
 
@@ -114,8 +115,7 @@ void RemoteHosts::beat() {
     if (!door_.send(host, HostBeat{})) {
       lose(host, "its agent has closed the connection");
     } else if (silent > door_.settings().silence) {
-      lose(host,
-           fmt::format("nothing has been heard from it for {:.0f} s", std::chrono::duration<double>(silent).count()));
+      lose(host, fmt::format("nothing has been heard from it for {:.0f} s", in_seconds(silent)));
     }
   }
 }

@@ -78,20 +78,6 @@ void add_same_data(const Draft& draft, Given& given) {
   }
 }
 
-/// Tells a component that takes the memory of all ranks how many ranks are on its host. The first ranks are those of
-/// host 0, on which the component must be.
-void add_ranks_here(const Draft& draft, Given& given) {
-  constexpr const char* kRanksHere = "ranks_here";
-  if (draft.hosts == 1 || find_declared(*draft.info, kRanksHere) == nullptr) return;
-  if (draft.host != 0) {
-    throw error_at(draft.spec->host->origin, draft.spec->key + ".host",
-                   fmt::format("is not allowed for a {}, which needs the memory of rank 0 and must be on host 0",
-                               draft.plan.plugin));
-  }
-  const std::int64_t ranks = draft.plan.world_size / draft.hosts;
-  given.try_emplace(kRanksHere, GivenParameter{{ranks, draft.spec->origin}, draft.spec->key + ".params." + kRanksHere});
-}
-
 /// Returns the JSON text with which the component will be constructed.
 std::string dump(const Given& given, const ComponentSpec& spec) {
   Value::Table table;
@@ -146,7 +132,7 @@ PlannedParameters plan_parameters(const LaunchFile& file, std::vector<Draft>& dr
   // There are two passes, because a loader may come before the host that says what its strategy needs from it.
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     // The ranks of one component get the same values; what differs between them comes from the context.
-    if (drafts[i].plan.rank == 0) {
+    if (i == 0 || drafts[i].spec != drafts[i - 1].spec) {
       settle_and_check(file, drafts[i], checker, catalogue, planned);
     } else {
       drafts[i].given = drafts[i - 1].given;
@@ -154,7 +140,6 @@ PlannedParameters plan_parameters(const LaunchFile& file, std::vector<Draft>& dr
   }
   for (Draft& draft : drafts) {
     if (planned.needs.same_data && draft.plan.world_size > 1) add_same_data(draft, draft.given);
-    add_ranks_here(draft, draft.given);
     draft.plan.parameters = dump(draft.given, *draft.spec);
     for (const auto& [name, parameter] : draft.given) draft.plan.places[name] = to_text(parameter.value.origin);
     if (draft.plan.rank == 0) check_own_rules(draft, catalogue);

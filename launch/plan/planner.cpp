@@ -11,6 +11,7 @@
 #include "launch/plan/memory_rules.h"
 #include "launch/plan/parameters.h"
 #include "launch/plan/placement.h"
+#include "launch/plan/relays.h"
 #include "launch/plan/wiring.h"
 
 namespace trainyard::launch {
@@ -89,10 +90,12 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   plan.hosts = settle_hosts(file, allotted, plan.choices);
   plan.host_names = allotted.names;
   plan.world_size = count_ranks(file, catalogue, plan);
+  if (plan.hosts > 1) add_relay(file, catalogue);
   const MemberDeclarations members = declare_members(file);
   std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue, members);
   const RunHosts hosts{plan.hosts, plan.host_names};
   assign_hosts(drafts, hosts);
+  remove_idle_relays(drafts);
   PlannedParameters planned = plan_parameters(file, drafts, catalogue);
   plan.choices.insert(plan.choices.end(), planned.choices.begin(), planned.choices.end());
   plan.warnings = std::move(planned.warnings);

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "launch/run/seconds.h"
+
 namespace trainyard::launch {
 
 CallTable::~CallTable() {
@@ -15,7 +17,7 @@ CallTable::~CallTable() {
 std::uint64_t CallTable::open(const std::string& process, const std::string& what, std::chrono::milliseconds deadline,
                               Answer answer) {
   const std::uint64_t id = next_id_++;
-  const auto seconds = std::chrono::duration<double>(deadline).count();
+  const auto seconds = in_seconds(deadline);
   // The text is made now, while everything that it names is known.
   const std::string late = fmt::format("{}: no answer from process '{}' within {} s", what, process, seconds);
   const PollLoop::Id timer = loop_.after(deadline, [this, id, late] { answered(id, false, late); });

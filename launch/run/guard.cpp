@@ -21,6 +21,7 @@
 
 #include "launch/run/directory_lock.h"
 #include "launch/run/process_tree.h"
+#include "launch/run/seconds.h"
 #include "messages/error.h"
 
 namespace trainyard::launch {
@@ -155,8 +156,7 @@ class Watch {
     // The run has ended and the launcher has reported how. Only its own exit is missing, and nobody may wait for that.
     if (!notes_.of(kExit).empty()) return kill_launcher();
     const auto patience = notes_.patience();
-    const std::string end =
-        patience ? fmt::format(", and the run ends in {} s", std::chrono::duration<double>(*patience).count()) : "";
+    const std::string end = patience ? fmt::format(", and the run ends in {} s", in_seconds(*patience)) : "";
     say(
         fmt::format("the launcher (process {}) was stopped by signal {} ({}); nobody watches over the run until `kill "
                     "-CONT {}`{}",

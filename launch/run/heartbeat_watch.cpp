@@ -5,13 +5,9 @@
 
 #include <utility>
 
+#include "launch/run/seconds.h"
+
 namespace trainyard::launch {
-namespace {
-
-double seconds(PollLoop::Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-}  // namespace
-
 HeartbeatWatch::HeartbeatWatch(PollLoop& loop, std::chrono::milliseconds silence, Say say)
     : loop_(loop), silence_(silence), say_(std::move(say)), timer_(loop.after(silence / 10, [this] { check(); })) {}
 
@@ -21,7 +17,7 @@ void HeartbeatWatch::heard(const std::string& process) {
   const auto now = loop_.now();
   // A process is watched from its first message on; until then, the deadline of the start applies.
   Voice& voice = voices_[process];
-  if (voice.reported) say_(fmt::format("process '{}' is back after {:.1f} s", process, seconds(now - voice.last)));
+  if (voice.reported) say_(fmt::format("process '{}' is back after {:.1f} s", process, in_seconds(now - voice.last)));
   voice = {now, false};
 }
 
@@ -32,7 +28,7 @@ void HeartbeatWatch::check() {
     if (voice.reported || now - voice.last < silence_) continue;
     voice.reported = true;
     say_(fmt::format("process '{}' has been silent for {:.1f} s; is it stopped, or very busy?", process,
-                     seconds(now - voice.last)));
+                     in_seconds(now - voice.last)));
   }
   timer_ = loop_.after(silence_ / 10, [this] { check(); });
 }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launch/run/process_tree.h"
+#include "launch/run/seconds.h"
 
 namespace trainyard::launch {
 namespace {
@@ -21,8 +22,6 @@ constexpr milliseconds kInterval{1'000};
 constexpr milliseconds kForEver = std::chrono::hours(24 * 365);
 /// What the kernel may write by the way, for a log line, is no progress.
 constexpr std::uint64_t kWorthwhileBytes = 1 << 20;
-
-double seconds(PollLoop::Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 std::string join(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, "; ")); }
 
@@ -68,7 +67,7 @@ void ProgressWatch::look() {
   const milliseconds most = limit();
   if (phase != RunPhase::kRunning || most == milliseconds(0)) return;
   if (still_ >= most) {
-    const std::string what = fmt::format("the run has made no progress for {:.3g} s: {}", seconds(still_), who());
+    const std::string what = fmt::format("the run has made no progress for {:.3g} s: {}", in_seconds(still_), who());
     start_again();
     return late_(what);
   }
@@ -77,7 +76,7 @@ void ProgressWatch::look() {
   run_.console.say(
       fmt::format("the run has made no progress for {:.3g} s: {}; it ends after {:.3g} s "
                   "(run.progress_timeout_s)",
-                  seconds(still_), who(), seconds(most)));
+                  in_seconds(still_), who(), in_seconds(most)));
 }
 
 milliseconds ProgressWatch::limit() const {
@@ -124,7 +123,7 @@ void ProgressWatch::answered(const ChildProcess& child, const std::string& body)
       const auto names = loop.at("components").get<std::vector<std::string>>();
       const auto since = loop.at("seconds").get<double>();
       // What has begun after the last message does not hold it up.
-      if (since < seconds(still_) / 2) continue;
+      if (since < in_seconds(still_) / 2) continue;
       pulse.busy.push_back(fmt::format("{} '{}' in {} {} been busy for {:.3g} s",
                                        names.size() == 1 ? "component" : "one of the components",
                                        fmt::join(names, "', '"), describe_process(run_, child), "has", since));
@@ -159,7 +158,7 @@ std::string ProgressWatch::who() const {
     if (pulse == pulses_.end()) continue;
     const auto waited = run_.loop.now() - pulse->second.asked;
     if (pulse->second.open && waited > std::max<PollLoop::Clock::duration>(still_ / 2, 3 * interval_)) {
-      silent.push_back(fmt::format("{} has not answered for {:.3g} s", name, seconds(waited)));
+      silent.push_back(fmt::format("{} has not answered for {:.3g} s", name, in_seconds(waited)));
     }
     busy.insert(busy.end(), pulse->second.busy.begin(), pulse->second.busy.end());
   }

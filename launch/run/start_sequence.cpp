@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/plugin/abi.h"
+#include "launch/run/seconds.h"
 #include "messages/error.h"
 #include "messages/header.h"
 #include "messages/printable.h"
@@ -180,7 +181,7 @@ void StartSequence::too_late() {
       reasons.push_back(describe_component(run_.plan.components[component]) + " did not become active");
     }
   }
-  const auto seconds = std::chrono::duration<double>(run_.plan.start_timeout).count();
+  const auto seconds = in_seconds(run_.plan.start_timeout);
   failed_(fmt::format("the run did not start within {} s: {}", seconds, fmt::join(reasons, "; ")));
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "launch/run/seconds.h"
+
 namespace trainyard::launch {
 namespace {
 
@@ -69,7 +71,7 @@ void StopSequence::interrupt() {
     links_.failed(
         fmt::format("no component said that the run is finished, and nothing has moved for {} s since it was "
                     "asked to stop",
-                    std::chrono::duration<double>(run_.plan.stop_timeout).count()));
+                    in_seconds(run_.plan.stop_timeout)));
     finish();
   });
 }
@@ -197,7 +199,7 @@ void StopSequence::report_awaited() {
   if (!sequence_) return;
   for (const std::uint32_t component : sequence_->awaited()) {
     links_.failed(fmt::format("{} did not become {} within {} s", describe_component(run_.plan.components[component]),
-                              name_of(sequence_->target()), std::chrono::duration<double>(patience_).count()));
+                              name_of(sequence_->target()), in_seconds(patience_)));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "launch/hosts/host_door.h"
 #include "launch/run/process_tree.h"
+#include "launch/run/seconds.h"
 #include "messages/error.h"
 
 namespace trainyard::launch {
@@ -220,8 +221,7 @@ void Supervisor::on_end(ChildProcess& child, int wait_status) {
   } else if (!was_starting && child.may_restart(is_failure(wait_status))) {
     // A process that dies while the run starts would most likely die again, so this is reported instead of repeated.
     run_.console.say(fmt::format("{} {}; it starts again in {} s", describe_process(run_, child),
-                                 describe_wait_status(wait_status),
-                                 std::chrono::duration<double>(child.planned().respawn.delay).count()));
+                                 describe_wait_status(wait_status), in_seconds(child.planned().respawn.delay)));
     run_.crew.start_later(child, [this, &child](const std::string& reason) { fail(reason, &child); });
   } else {
     ended_for_good(child, wait_status);

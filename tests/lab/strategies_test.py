@@ -1,36 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every strategy on several hosts: the losses are the same bits as with all ranks on one host, or the plan is refused."""
-import json
-import random
-import struct
-import subprocess
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
+import digits
 import doctor
 from lab import Lab, missing
 from launches import Launch, write_key
 
 STEPS = 4
-IMAGES, LABELS = "/mnt/images-idx3-ubyte", "/mnt/labels-idx1-ubyte"
-RUN = ["launch", "mnist.toml", f"images={IMAGES}", f"labels={LABELS}", "train_count=600", f"max_steps={STEPS}",
-       "run.validate_every_epochs=0", "component.accelerator_host.params.log_every_steps=1",
-       "component.logger.params.console=off", "run.log_level=warning", "component.checkpoint_writer.when=false"]
-
-
-def registered_strategies():
-    listed = subprocess.run([doctor.PROGRAM, "plugin", "list", "strategy", "--json"], check=True, capture_output=True)
-    return [plugin["name"] for plugin in json.loads(listed.stdout)]
-
-
-def write_digits(lab):
-    """Made-up pictures in the format of MNIST."""
-    random_numbers, count = random.Random(1), 640
-    pixels = random_numbers.randbytes(count * 28 * 28)
-    digits = bytes(random_numbers.randrange(10) for _ in range(count))
-    (lab.shared / IMAGES.rpartition("/")[2]).write_bytes(struct.pack(">IIII", 0x803, count, 28, 28) + pixels)
-    (lab.shared / LABELS.rpartition("/")[2]).write_bytes(struct.pack(">II", 0x801, count) + digits)
+RUN = [*digits.RUN, f"max_steps={STEPS}", "component.checkpoint_writer.when=false"]
 
 
 @unittest.skipIf(missing(), missing())
@@ -42,9 +22,9 @@ class StrategiesTest(unittest.TestCase):
     def train(self, hosts, devices):
         with Lab(hosts=hosts, visible=doctor.visible()) as lab:
             write_key(lab)
-            write_digits(lab)
+            digits.write_digits(lab)
             names = ",".join(f"h{number}" for number in range(hosts))
-            for strategy in registered_strategies():
+            for strategy in digits.registered_strategies():
                 with self.subTest(strategy, hosts=hosts, devices=devices):
                     arguments = [*RUN, f"strategy={strategy}"]
                     together = [Launch(lab, number, [*arguments, f"nodes={hosts}", f"devices={devices}"],

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "components/checkpoint_relay/copies.h"
+#include "core/component/component.h"
+#include "core/component/gate.h"
+#include "messages/arena.h"
+#include "messages/remote_memory.h"
+
+namespace trainyard {
+
+/// The component that carries the memory of a rank between the rank's host and the host of the checkpoint writer.
+/// Memory is shared only within a host. The planner therefore adds a relay for every rank that is on another host than
+/// the checkpoint writer (docs/decisions/0035).
+///
+/// For a checkpoint, the relay copies the blocks that the checkpoint writer asks for, answers, and sends the copies
+/// while training continues. When a run resumes, it fills the memory of the rank with what the checkpoint writer sends.
+class CheckpointRelay final : public Component {
+ public:
+  static inline const ComponentTraits kTraits{.per_rank = true, .thread = "io", .restartable = false};
+
+  explicit CheckpointRelay(ComponentContext& context);
+
+ private:
+  void announce();
+  /// Returns the block with this index (see BlockPlace). Throws kCorrupt if the rank has no such block.
+  const Tensor& block(std::uint32_t index) const;
+  void on_copy(const CopyMemory& request);
+  void send_block(std::uint64_t order, std::uint32_t index, const Buffer& copy);
+  void on_restored(const RestoredMemory& piece);
+
+  Output<RemoteMemory> memory_{*this, "remote_memory", "the memory of the rank", {.topic = "/remote_memory"}};
+  Output<MemoryCopied> copied_{
+      *this, "memory_copied", "the rank may change its memory again", {.topic = "/memory_copied"}};
+  Output<MemoryPart> parts_{*this, "memory_parts", "what was copied", {.topic = "/memory_parts"}};
+  Output<MemoryRestored> done_{
+      *this, "memory_restored", "the memory has the values of the checkpoint", {.topic = "/memory_restored"}};
+
+  Input<ArenaInfo> arena_{*this, "arena", "the model's memory", [this](const auto& m) {
+                            arena_info_ = m;
+                            has_arena_.arrived();
+                          }};
+  Input<OptimizerState> optimizer_state_{*this,
+                                         "optimizer_state",
+                                         "the optimizer's memory",
+                                         [this](const auto& m) {
+                                           optimizer_info_ = m;
+                                           has_state_.arrived();
+                                         },
+                                         {.optional = true}};
+  Input<CopyMemory> copy_{*this,
+                          "copy_memory",
+                          "what to copy for a checkpoint",
+                          [this](const auto& m) { on_copy(*m); },
+                          {.topic = "/copy_memory"}};
+  Input<RestoredMemory> restored_{*this,
+                                  "restored_memory",
+                                  "values of a checkpoint",
+                                  [this](const auto& m) { on_restored(*m); },
+                                  {.topic = "/restored_memory"}};
+
+  Gate announce_{[this] { announce(); }};
+  Gate::Need has_arena_{announce_, arena_};
+  Gate::Need has_state_{announce_, optimizer_state_};
+
+  std::shared_ptr<const ArenaInfo> arena_info_;
+  std::shared_ptr<const OptimizerState> optimizer_info_;  ///< Null in a run without an optimizer.
+  checkpoint_relay::Copies copies_;
+};
+
+}  // namespace trainyard

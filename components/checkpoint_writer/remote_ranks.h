@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "components/checkpoint_writer/state_copy.h"
+#include "components/checkpoint_writer/state_layout.h"
+#include "core/component/input.h"
+#include "core/component/output.h"
+#include "messages/remote_memory.h"
+
+namespace trainyard {
+
+/// The announcements of a rank on another host, as the rank's own host would make them, except that its tensors have no
+/// memory.
+struct RemoteAnnouncement {
+  std::shared_ptr<const ArenaInfo> arena;
+  std::shared_ptr<const OptimizerState> optimizer;  ///< Null if the run has no optimizer.
+};
+
+/// Returns the announcements that a relay's description stands for. Throws kCorrupt for a block whose size is not a
+/// possible one.
+RemoteAnnouncement announcement_of(const RemoteMemory& memory);
+
+/// The checkpoint writer's side of the exchange with checkpoint relays, through which it reads and fills the memory of
+/// ranks on other hosts. It adds the necessary ports to its owner. In a run on one host there are no relays, and every
+/// function reports its result at once.
+class RemoteRanks {
+ public:
+  /// `announced` is called for every description of a rank's memory.
+  RemoteRanks(Component& owner, std::function<void(const RemoteMemory&)> announced);
+
+  /// Receives the reason of a failure, or an empty string if there was none.
+  using Done = std::function<void(const std::string& error)>;
+
+  /// Asks the relays to copy the blocks in `into.layout()` that are on other hosts, and calls `copied` when all of them
+  /// have done so. Their bytes then arrive in `into`, which must stay alive until receive() has reported the end.
+  void copy(StateCopy& into, Done copied);
+
+  /// Calls `complete` when every byte that copy() asked for has arrived.
+  void receive(Done complete);
+
+  /// Sends the blocks `filled`, which have the values of a checkpoint, to the other hosts that need them. `layout` is
+  /// the layout of the run, and `here` is with_memory_here(layout), in which the values are. Calls `done` when they are
+  /// in the memory of all ranks.
+  void restore(const StateLayout& layout, const StateLayout& here, const std::set<std::size_t>& filled,
+               std::function<void()> done);
+
+  /// Ends the copy in progress, if there is one. If copy() or receive() has not reported yet, it reports `error`.
+  void give_up(const std::string& error);
+
+ private:
+  void on_copied(const MemoryCopied& answer);
+  void on_part(const MemoryPart& part);
+  void on_restored(const MemoryRestored& answer);
+  void send_block(const StatePiece& piece, std::vector<BlockPlace> places);
+  void report_if_complete();
+
+  Output<CopyMemory> copy_;
+  Output<RestoredMemory> restored_;
+  Input<RemoteMemory> memory_;
+  Input<MemoryCopied> copied_;
+  Input<MemoryPart> parts_;
+  Input<MemoryRestored> answers_;
+
+  std::uint64_t order_ = 0;              ///< The checkpoint order of the copy in progress.
+  StateCopy* into_ = nullptr;            ///< The copy in progress; null if there is none.
+  std::uint64_t missing_bytes_ = 0;      ///< How many bytes of it have not arrived.
+  std::set<std::uint32_t> waiting_for_;  ///< The ranks that have not answered.
+  Done on_copied_, on_complete_;
+  std::function<void()> on_restored_;
+};
+
+/// Returns the layout with zeroed memory on this host for all pieces that are on other hosts, so that a checkpoint can
+/// be read into it. Replicas on other hosts are left out, because they get the bytes of the piece that they repeat.
+StateLayout with_memory_here(const StateLayout& layout);
+
+}  // namespace trainyard

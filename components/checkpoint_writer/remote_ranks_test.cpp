@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// A checkpoint writer of which one rank is on its own host and the other on another: the test is the relay of the
+// other.
+
+#include "components/checkpoint_writer/remote_ranks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "checkpoints/checkpoint_reader.h"
+#include "checkpoints/safetensors.h"
+#include "components/checkpoint_writer/checkpoint_writer.h"
+#include "components/checkpoint_writer/test_files.h"
+#include "core/testing/rig.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::Rig;
+
+constexpr std::int64_t kElements = 32;  ///< The model has 32 parameters, of which each rank has a half.
+
+Tensor counting_from(float first, std::int64_t count) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(first + static_cast<float>(i));
+  return testing::floats(values);
+}
+
+ArenaInfo arena_of(std::uint32_t rank, std::int64_t begin, std::int64_t end) {
+  return {.rank = rank,
+          .model = "mlp",
+          .blocks = {{"parameters", counting_from(static_cast<float>(begin), end - begin)}},
+          .entries = {{.name = "weight", .block = "parameters", .shape = {4, 8}, .offset_bytes = 0}},
+          .parameter_bytes = kElements * sizeof(float),
+          .shard_begin = static_cast<std::uint64_t>(begin) * sizeof(float)};
+}
+
+OptimizerState state_of(std::uint32_t rank, std::int64_t begin, std::int64_t end) {
+  return {.rank = rank,
+          .rule = "adamw",
+          .blocks = {{"exp_avg", counting_from(100 + static_cast<float>(begin), end - begin)}}};
+}
+
+class RemoteRanksTest : public ::testing::Test {
+ protected:
+  explicit RemoteRanksTest(std::int64_t half = kElements / 2) {
+    const std::int64_t begin = half == kElements ? 0 : half;
+    near_arena_ = arena_of(0, 0, half);
+    near_state_ = state_of(0, 0, half);
+    far_arena_ = arena_of(1, begin, kElements);
+    far_state_ = state_of(1, begin, kElements);
+  }
+
+  void start(const std::string& parameters = "{}") {
+    rig_ = std::make_unique<Rig>();
+    rig_->world().output_directory = directory_.path();
+    rig_->world().world_size = 2;
+    writer_ = &rig_->add<CheckpointWriter>("checkpoint_writer", parameters);
+    rig_->start();
+    testing::without_stateful_components(*writer_);
+    rig_->send("arena", near_arena_);
+    rig_->send("optimizer_state", near_state_);
+    rig_->send("/remote_memory", description());
+    rig_->run_until_idle();
+  }
+
+  RemoteMemory description() const {
+    RemoteMemory memory;
+    memory.arena = far_arena_;
+    memory.arena.blocks.clear();
+    memory.arena_blocks = {{"parameters", 7, far_arena_.blocks[0].data.shape}};
+    memory.has_optimizer = true;
+    memory.optimizer = far_state_;
+    memory.optimizer.blocks.clear();
+    memory.optimizer_blocks = {{"exp_avg", 7, far_state_.blocks[0].data.shape}};
+    return memory;
+  }
+
+  /// Lets both ranks ask for a snapshot.
+  void ask(std::uint64_t step) {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      Snapshot snapshot = testing::snapshot_at(step);
+      snapshot.rank = rank;
+      for (SavedState& state : snapshot.states) state.rank = rank;
+      rig_->send("snapshot", snapshot);
+    }
+    rig_->run_until_idle();
+  }
+
+  void copied(std::uint64_t order) {
+    rig_->send("/memory_copied", MemoryCopied{.order = order, .rank = 1});
+    rig_->run_until_idle();
+  }
+
+  /// Sends the bytes of a block of the far rank, from `begin` to `end`.
+  void part(std::uint64_t order, std::uint32_t block, std::size_t begin, std::size_t end) {
+    const Tensor& data = block == 0 ? far_arena_.blocks[0].data : far_state_.blocks[0].data;
+    Tensor bytes = Tensor::empty(DType::kUInt8, {static_cast<std::int64_t>(end - begin)});
+    std::memcpy(bytes.data(), data.data() + begin, end - begin);
+    rig_->send("/memory_parts",
+               MemoryPart{.order = order, .place = {1, block}, .begin_bytes = begin, .data = std::move(bytes)});
+    rig_->run_until_idle();
+  }
+
+  std::size_t answers() const { return rig_->received<SnapshotTaken>("snapshot_taken").size(); }
+  std::vector<std::shared_ptr<const CheckpointDone>> results() const {
+    return rig_->received<CheckpointDone>("/checkpoints");
+  }
+
+  /// Saves a checkpoint of step 7, and returns its path.
+  std::string save() {
+    ask(7);
+    copied(107);
+    part(107, 0, 0, 64);
+    part(107, 1, 0, 64);
+    rig_->run_until([&] { return !results().empty(); });
+    return results().at(0)->path;
+  }
+
+  static std::vector<float> read(const std::string& path, const std::string& name) {
+    const checkpoints::SafetensorsFile file(path);
+    std::vector<float> values(kElements);
+    file.read(*file.header().find(name), std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+  testing::TemporaryDirectory directory_;
+  ArenaInfo near_arena_, far_arena_;
+  OptimizerState near_state_, far_state_;
+  std::unique_ptr<Rig> rig_;
+  Component* writer_ = nullptr;
+};
+
+TEST_F(RemoteRanksTest, TheRanksGoOnWhenTheRelayHasCopiedAndTheFileIsWrittenWhenTheBytesAreHere) {
+  start();
+  ASSERT_EQ(rig_->received<RunState>("/run_state").size(), 1u);
+  ask(7);
+  const auto requests = rig_->received<CopyMemory>("/copy_memory");
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_EQ(requests[0]->blocks, (std::vector<BlockPlace>{{1, 0}, {1, 1}}));
+  EXPECT_EQ(answers(), 0u) << "the far rank may not go on yet";
+  copied(107);
+  EXPECT_EQ(answers(), 1u);
+  part(107, 1, 0, 64);
+  part(107, 0, 20, 64);
+  EXPECT_TRUE(results().empty()) << "20 bytes are missing";
+  part(107, 0, 0, 20);
+  rig_->run_until([&] { return !results().empty(); });
+  EXPECT_EQ(results().at(0)->error, "");
+  const std::string path = results().at(0)->path;
+  std::vector<float> wanted(kElements);
+  std::memcpy(wanted.data(), counting_from(0, kElements).data(), kElements * sizeof(float));
+  EXPECT_EQ(read(path + "/model.safetensors", "weight"), wanted);
+  std::memcpy(wanted.data(), counting_from(100, kElements).data(), kElements * sizeof(float));
+  EXPECT_EQ(read(path + "/optimizer.safetensors", "exp_avg/weight"), wanted);
+  rig_->stop();
+}
+
+TEST_F(RemoteRanksTest, ASecondSnapshotWaitsForTheBytesOfTheFirst) {
+  start();
+  ask(7);
+  copied(107);
+  ask(8);
+  EXPECT_EQ(rig_->received<CopyMemory>("/copy_memory").size(), 1u);
+  part(107, 0, 0, 64);
+  part(107, 1, 0, 64);
+  rig_->run_until([&] { return rig_->received<CopyMemory>("/copy_memory").size() == 2; });
+  EXPECT_EQ(rig_->received<CopyMemory>("/copy_memory").at(1)->order, 108u);
+  copied(108);
+  part(107, 0, 0, 64);  // A late piece of the first one changes nothing.
+  part(108, 0, 0, 64);
+  part(108, 1, 0, 64);
+  rig_->run_until([&] { return results().size() == 2; });
+  rig_->stop();
+}
+
+TEST_F(RemoteRanksTest, ARunThatEndsBeforeTheBytesAreHereReportsIt) {
+  start();
+  ask(7);
+  copied(107);
+  rig_->stop();
+  ASSERT_EQ(results().size(), 1u);
+  EXPECT_EQ(results().at(0)->error, "the run ended before other hosts had sent their state");
+  EXPECT_TRUE(checkpoints::list_checkpoints(directory_ / "checkpoints").empty());
+}
+
+TEST_F(RemoteRanksTest, BytesThatAreNoPartOfTheCheckpointAreRefused) {
+  start();
+  ask(7);
+  copied(107);
+  const auto error = testing::error_of([&] {
+    part(107, 1, 60, 64);
+    part(107, 5, 0, 64);
+  });
+  EXPECT_THAT(error, HasSubstr("64 bytes at byte 0 of block 5 of rank 1 came, which is not part of the checkpoint"));
+}
+
+TEST_F(RemoteRanksTest, ADescriptionWithAnImpossibleSizeIsRefused) {
+  RemoteMemory memory = description();
+  memory.arena_blocks[0].shape = {-1};
+  EXPECT_THAT(testing::error_of([&] { announcement_of(memory); }), HasSubstr("-1"));
+}
+
+TEST_F(RemoteRanksTest, AResumedRunBeginsWhenTheRelaysHaveFilledTheirRanks) {
+  start();
+  const std::string path = save();
+  rig_->stop();
+  std::memset(near_arena_.blocks[0].data.data(), 0, 64);
+  start(R"({"resume": ")" + path + "\"}");
+  EXPECT_EQ(near_arena_.blocks[0].data.as<float>()[3], 3.0f);
+  const auto pieces = rig_->received<RestoredMemory>("/restored_memory");
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(pieces[0]->places, (std::vector<BlockPlace>{{1, 0}}));
+  EXPECT_EQ(std::memcmp(pieces[0]->data.data(), far_arena_.blocks[0].data.data(), 64), 0);
+  EXPECT_EQ(pieces[1]->places, (std::vector<BlockPlace>{{1, 1}}));
+  EXPECT_EQ(std::memcmp(pieces[1]->data.data(), far_state_.blocks[0].data.data(), 64), 0);
+  EXPECT_TRUE(pieces[2]->last);
+  EXPECT_TRUE(rig_->received<RunState>("/run_state").empty()) << "the far rank is not restored yet";
+  rig_->send("/memory_restored", MemoryRestored{.rank = 1});
+  rig_->run_until([&] { return !rig_->received<RunState>("/run_state").empty(); });
+  EXPECT_EQ(rig_->received<RunState>("/run_state").at(0)->step, 7u);
+  rig_->stop();
+}
+
+TEST_F(RemoteRanksTest, StateThatTheCheckpointLacksIsNotSent) {
+  start(R"({"save_optimizer": false})");
+  const std::string path = save();
+  rig_->stop();
+  start(R"({"resume": ")" + path + "\"}");
+  const auto pieces = rig_->received<RestoredMemory>("/restored_memory");
+  ASSERT_EQ(pieces.size(), 2u) << "the parameters, and the end";
+  EXPECT_EQ(pieces[0]->places, (std::vector<BlockPlace>{{1, 0}}));
+}
+
+/// Both ranks have everything.
+class RemoteReplicaTest : public RemoteRanksTest {
+ protected:
+  RemoteReplicaTest() : RemoteRanksTest(kElements) {}
+};
+
+TEST_F(RemoteReplicaTest, NothingIsAskedOfARelayIfItsRankHasOnlyWhatThisHostHas) {
+  start();
+  ask(7);
+  EXPECT_EQ(answers(), 1u);
+  rig_->run_until([&] { return !results().empty(); });
+  EXPECT_TRUE(rig_->received<CopyMemory>("/copy_memory").empty());
+  const std::string path = results().at(0)->path;
+  rig_->stop();
+  start(R"({"resume": ")" + path + "\"}");
+  const auto pieces = rig_->received<RestoredMemory>("/restored_memory");
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(pieces[0]->data.bytes(), kElements * sizeof(float));
+  EXPECT_EQ(pieces[0]->places, (std::vector<BlockPlace>{{1, 0}}));
+}
+
+}  // namespace
+}  // namespace trainyard

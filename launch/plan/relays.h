@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "launch/file/launch_file.h"
+#include "launch/plan/catalogue.h"
+#include "launch/plan/draft.h"
+
+namespace trainyard::launch {
+
+/// Adds the component "checkpoint_relay" to the file of a run on several hosts, if a component of the file can use it.
+/// Throws if the file already uses this name for a component with another plugin. Call this function before components
+/// are drafted.
+void add_relay(LaunchFile& file, Catalogue& catalogue);
+
+/// Removes the relays of ranks that are on the same host as every component that can use relays, and numbers the drafts
+/// anew. Call this function when the hosts of all components are known.
+void remove_idle_relays(std::vector<Draft>& drafts);
+
+}  // namespace trainyard::launch

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "messages/arena.h"
+#include "messages/tensor.h"
+
+namespace trainyard {
+
+/// The type and size of a block whose memory is on another host.
+struct RemoteBlock {
+  static constexpr const char* kTypeName = "RemoteBlock";
+
+  std::string name;
+  std::uint8_t dtype = 7;  ///< The DType, as a number.
+  std::vector<std::int64_t> shape;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(name), CEREAL_NVP(dtype), CEREAL_NVP(shape));
+  }
+};
+
+/// The description of the memory of a rank that is on another host than the checkpoint writer. The checkpoint relay of
+/// the rank sends it once, when the accelerator host and the optimizer of the rank have announced their memory.
+struct RemoteMemory {
+  static constexpr const char* kTypeName = "RemoteMemory";
+
+  ArenaInfo arena;  ///< The announcement of the accelerator host, without its blocks.
+  std::vector<RemoteBlock> arena_blocks;
+  bool has_optimizer = false;
+  OptimizerState optimizer;  ///< The announcement of the optimizer, without its blocks.
+  std::vector<RemoteBlock> optimizer_blocks;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(arena), CEREAL_NVP(arena_blocks), CEREAL_NVP(has_optimizer), CEREAL_NVP(optimizer),
+            CEREAL_NVP(optimizer_blocks));
+  }
+};
+
+/// One block of one rank.
+struct BlockPlace {
+  static constexpr const char* kTypeName = "BlockPlace";
+
+  std::uint32_t rank = 0;
+  /// The index of the block: first those of the arena are counted, then those of the optimizer.
+  std::uint32_t block = 0;
+
+  friend bool operator==(const BlockPlace&, const BlockPlace&) = default;
+  friend auto operator<=>(const BlockPlace&, const BlockPlace&) = default;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(rank), CEREAL_NVP(block));
+  }
+};
+
+/// The checkpoint writer's request to the checkpoint relays to copy blocks of their ranks. It is sent while all ranks
+/// wait between two steps. A relay whose rank is not named does nothing.
+struct CopyMemory {
+  static constexpr const char* kTypeName = "CopyMemory";
+
+  std::uint64_t order = 0;  ///< The id of the checkpoint order.
+  std::uint64_t step = 0;
+  std::vector<BlockPlace> blocks;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(blocks));
+  }
+};
+
+/// A checkpoint relay's first answer to CopyMemory: the blocks have been copied, so the rank may change them again.
+struct MemoryCopied {
+  static constexpr const char* kTypeName = "MemoryCopied";
+
+  std::uint64_t order = 0;
+  std::uint32_t rank = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(order), CEREAL_NVP(rank));
+  }
+};
+
+/// A piece of a block that a checkpoint relay has copied. The relay sends every byte of the requested blocks once,
+/// while training continues.
+struct MemoryPart {
+  static constexpr const char* kTypeName = "MemoryPart";
+
+  std::uint64_t order = 0;
+  BlockPlace place;
+  std::uint64_t begin_bytes = 0;  ///< Where the piece begins in the block of the rank.
+  Tensor data;                    ///< The bytes, as uint8.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(order), CEREAL_NVP(place), CEREAL_NVP(begin_bytes), CEREAL_NVP(data));
+  }
+};
+
+/// A piece of a checkpoint from which the run resumes, for every rank on another host that needs it. The checkpoint
+/// writer sends it to all checkpoint relays, and each relay takes what belongs to its rank.
+struct RestoredMemory {
+  static constexpr const char* kTypeName = "RestoredMemory";
+
+  std::vector<BlockPlace> places;  ///< The blocks that get the bytes.
+  std::uint64_t begin_bytes = 0;   ///< Where the piece begins in each of these blocks.
+  Tensor data;                     ///< The bytes, as uint8; no element in the last message.
+  bool last = false;               ///< True if everything has been sent. The relay then answers with MemoryRestored.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(places), CEREAL_NVP(begin_bytes), CEREAL_NVP(data), CEREAL_NVP(last));
+  }
+};
+
+/// A checkpoint relay's answer to the last RestoredMemory: the memory of its rank has the values of the checkpoint.
+struct MemoryRestored {
+  static constexpr const char* kTypeName = "MemoryRestored";
+
+  std::uint32_t rank = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(rank));
+  }
+};
+
+}  // namespace trainyard
