@@ -27,7 +27,10 @@ struct ComponentPlan {
   std::string thread;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
-  std::string parameters = "{}";  ///< A JSON object.
+  std::uint32_t host = 0;                ///< The number of the component's host.
+  std::uint32_t first_rank_of_host = 0;  ///< The lowest rank on this host.
+  std::uint32_t ranks_of_host = 1;       ///< The number of ranks on this host.
+  std::string parameters = "{}";         ///< A JSON object.
   /// For each parameter that the launch file sets, the file and line where it is set, such as "mnist.toml:12". Errors
   /// name this location.
   std::map<std::string, std::string> places;
@@ -38,7 +41,8 @@ struct ComponentPlan {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(index), CEREAL_NVP(name), CEREAL_NVP(plugin), CEREAL_NVP(library), CEREAL_NVP(process),
-            CEREAL_NVP(thread), CEREAL_NVP(rank), CEREAL_NVP(world_size), CEREAL_NVP(parameters), CEREAL_NVP(places),
+            CEREAL_NVP(thread), CEREAL_NVP(rank), CEREAL_NVP(world_size), CEREAL_NVP(host),
+            CEREAL_NVP(first_rank_of_host), CEREAL_NVP(ranks_of_host), CEREAL_NVP(parameters), CEREAL_NVP(places),
             CEREAL_NVP(topics), CEREAL_NVP(cpus));
   }
 };

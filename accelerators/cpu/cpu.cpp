@@ -60,13 +60,13 @@ AcceleratorTraits Cpu::traits() const {
 
 /// Returns the cores of this rank: an equal, contiguous part of the cores in `cpus`, so that neighbours stay together.
 std::vector<int> Cpu::own_cores() const {
-  const std::size_t ranks = context().world_size;
+  const std::size_t ranks = context().ranks_here();
   const std::size_t share = cpus_->size() / ranks;
   if (share == 0 && !cpus_->empty()) {
     throw Error(Code::kInvalidArgument, "{}: cpus names {} cores for {} ranks; every rank needs one", where(),
                 cpus_->size(), ranks);
   }
-  const auto first = cpus_->begin() + static_cast<std::ptrdiff_t>(share * context().rank);
+  const auto first = cpus_->begin() + static_cast<std::ptrdiff_t>(share * context().rank_here());
   return {first, first + static_cast<std::ptrdiff_t>(share)};
 }
 
@@ -75,7 +75,7 @@ int Cpu::threads() const {
   if (*threads_ == "auto") {
     const std::size_t cores = own_cores().size();
     if (cores > 0) return static_cast<int>(cores);
-    return cpu::automatic_threads(context().world_size);
+    return cpu::automatic_threads(context().ranks_here());
   }
   int number = 0;
   const char* end = threads_->data() + threads_->size();
@@ -90,7 +90,7 @@ int Cpu::threads() const {
 /// Threads of one kernel wait for the slowest of them, which is the one that another program keeps from its core.
 void Cpu::warn_if_crowded() const {
   const double load = cpu::recent_load();
-  if (context().rank != 0 || threads() == 1 || load < cpu::kCrowded * cpu::usable_cores()) return;
+  if (context().rank_here() != 0 || threads() == 1 || load < cpu::kCrowded * cpu::usable_cores()) return;
   context().log->warn(
       "{}: other programs have kept {:.1f} of {} cores busy during the last minute; {} threads that wait for each "
       "other "

@@ -23,7 +23,10 @@ class TemporaryDirectory {
     std::string name = std::filesystem::temp_directory_path() / "trainyard-checkpoint-XXXXXX";
     path_ = ::mkdtemp(name.data());
   }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
 
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   const std::string& path() const { return path_; }

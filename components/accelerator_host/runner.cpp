@@ -58,7 +58,7 @@ void Runner::check_precision() const {
 
 int Runner::device_index() const {
   const std::vector<int> indices = accelerator_->parse_devices(options_.devices);
-  return indices[context_.rank % indices.size()];
+  return indices[context_.rank_here() % indices.size()];
 }
 
 void Runner::build(const DatasetInfo& data) {

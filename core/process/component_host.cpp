@@ -55,6 +55,9 @@ ComponentContext ComponentHost::context_for(const ComponentPlan& plan) {
   context.seed = plan_.plan().seed;
   context.rank = plan.rank;
   context.world_size = plan.world_size;
+  context.host = plan.host;
+  context.first_rank_of_host = plan.first_rank_of_host;
+  context.ranks_of_host = plan.ranks_of_host;
   context.output_directory = plan_.plan().output_directory;
   context.log = logs_.logger(plan.name);
   context.plugins = &plugins_;

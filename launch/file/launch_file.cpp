@@ -105,10 +105,11 @@ TopologySpec read_topology(const Value& topology) {
   }
   if (const Value* environment = table.find("environment")) spec.environment = *environment;
   if (const Value* nodes = table.find("nodes")) spec.nodes = *nodes;
+  if (const Value* ranks = table.find("ranks_per_host")) spec.ranks_per_host = *ranks;
   if (const Value* file = table.find("key_file")) spec.key_file = Word{table.text("key_file", ""), file->origin};
   spec.join_timeout = seconds(table, "join_timeout_s", 600);
   spec.given = table_of(topology, "topology");
-  for (const char* own : {"nodes", "key_file", "join_timeout_s"}) spec.given.erase(own);
+  for (const char* own : {"nodes", "ranks_per_host", "key_file", "join_timeout_s"}) spec.given.erase(own);
   spec.given.erase("environment");
   spec.given.erase("placement");
   spec.overcommit = table.flag("overcommit", false);

@@ -90,7 +90,9 @@ struct TopologySpec {
   std::optional<Value> environment;         ///< The environment that the file names, not yet checked.
   bool overcommit = false;                  ///< True to start a run even if it needs more memory than the machine has.
   std::optional<Value> nodes;               ///< The number of hosts, not yet checked; empty if the engine decides.
-  std::optional<Word> key_file;             ///< The file with the key by which the hosts of the run know each other.
+  /// The number of ranks of each host, not yet checked; empty if every host has as many as `devices` says.
+  std::optional<Value> ranks_per_host;
+  std::optional<Word> key_file;  ///< The file with the key by which the hosts of the run know each other.
   std::chrono::milliseconds join_timeout{600'000};  ///< How long host 0 waits for the other hosts.
   std::map<std::string, Word> placed;               ///< The process of each component, if `placement` is a table.
 };

@@ -107,7 +107,7 @@ TEST_F(LaunchFileTest, UnknownSectionsAndKeysAreErrors) {
   EXPECT_EQ(error("\n[topology]\ndevice = 1"),
             "my run.toml:3: topology.device: unknown key; did you mean 'devices'? known: accelerator, "
             "collective, devices, environment, join_timeout_s, key_file, nodes, overcommit, placement, precision, "
-            "strategy");
+            "ranks_per_host, strategy");
 }
 
 TEST_F(LaunchFileTest, TakesTopologyAsItIs) {

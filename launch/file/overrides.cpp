@@ -163,9 +163,9 @@ Error unknown_word(const Assignment& given, const Value& root, std::vector<std::
 }  // namespace
 
 const std::vector<std::string>& topology_keys() {
-  static const std::vector<std::string> keys{"accelerator", "devices",   "strategy",      "collective",
-                                             "precision",   "placement", "overcommit",    "environment",
-                                             "nodes",       "key_file",  "join_timeout_s"};
+  static const std::vector<std::string> keys{"accelerator", "devices",        "strategy",   "collective",
+                                             "precision",   "placement",      "overcommit", "environment",
+                                             "nodes",       "ranks_per_host", "key_file",   "join_timeout_s"};
   return keys;
 }
 

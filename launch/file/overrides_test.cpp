@@ -60,7 +60,8 @@ TEST(OverridesTest, UnknownWordsAreErrorsWithTheNearestName) {
       error_of([] { sorted({"max_step=5"}); }),
       "command line: max_step: no argument has this name; did you mean 'max_steps'? a parameter is given with its "
       "path, such as component.optimizer.params.lr=0.1; known without a path: accelerator, collective, devices, "
-      "environment, join_timeout_s, key_file, max_steps, nodes, overcommit, placement, precision, seed, strategy, "
+      "environment, join_timeout_s, key_file, max_steps, nodes, overcommit, placement, precision, ranks_per_host, "
+      "seed, strategy, "
       "text");
 }
 

@@ -121,7 +121,7 @@ AcceleratorReport report_of(const PluginChoice& choice, Catalogue& catalogue, bo
 
 /// More ranks than devices work where devices are shared, but not faster.
 void warn_of_sharing(const Draft& draft, const Question& question, std::vector<std::string>& warnings) {
-  const std::uint32_t ranks = draft.plan.world_size / draft.hosts;
+  const std::uint32_t ranks = draft.plan.ranks_of_host;
   if (ranks <= static_cast<std::uint32_t>(question.report.devices)) return;
   warnings.push_back(fmt::format("{} ranks share the {} device{} of the accelerator {}; they slow each other down",
                                  ranks, question.report.devices, question.report.devices == 1 ? "" : "s",

@@ -60,9 +60,9 @@ void settle_accelerator(Draft& draft, Catalogue& catalogue, std::vector<Choice>&
 void settle_devices(Draft& draft) {
   const auto found = draft.given.find("devices");
   if (found == draft.given.end() || plugin_choice(draft, AcceleratorReport::kPluginKind).declared == nullptr) return;
-  if (read_device_request(found->second.value).kind == DeviceRequest::Kind::kIndices) return;
-  if (read_device_request(found->second.value).kind == DeviceRequest::Kind::kCount) return;
-  found->second.value.data = fmt::to_string(draft.plan.world_size / draft.hosts);
+  const DeviceRequest::Kind kind = read_device_request(found->second.value).kind;
+  if (kind == DeviceRequest::Kind::kIndices || kind == DeviceRequest::Kind::kCount) return;
+  found->second.value.data = fmt::to_string(draft.plan.ranks_of_host);
 }
 
 void settle_strategy(Draft& draft, std::vector<Choice>& choices) {

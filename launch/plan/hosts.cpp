@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <optional>
 
 #include "launch/file/toml_reader.h"
+#include "launch/plan/automatic.h"
 #include "messages/nearest.h"
 #include "messages/printable.h"
 
@@ -28,6 +30,12 @@ std::int64_t read_nodes(const Value& nodes) {
   const auto* count = read.get_if<std::int64_t>();
   if (count != nullptr && *count >= 1 && *count <= kMostHosts) return *count;
   throw not_allowed(nodes, "topology.nodes", fmt::format("a number of hosts from 1 to {}", kMostHosts));
+}
+
+std::uint32_t host_of_rank(std::uint32_t rank, const RunHosts& hosts) {
+  std::uint32_t host = 0;
+  for (; rank >= hosts.ranks[host]; ++host) rank -= hosts.ranks[host];
+  return host;
 }
 
 Error no_such_host(const ComponentSpec& spec, const RunHosts& hosts) {
@@ -67,6 +75,30 @@ std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted
                              allotted.count == 1 ? "one host" : fmt::format("{} hosts", allotted.count), hint));
 }
 
+std::vector<std::uint32_t> read_ranks_per_host(const LaunchFile& file, std::uint32_t hosts) {
+  const std::optional<Value>& given = file.topology.ranks_per_host;
+  if (!given) return {};
+  const auto* text = given->get_if<std::string>();
+  const Value read = text == nullptr ? *given : read_command_line_value(*text);
+  const auto* list = read.get_if<Value::List>();
+  std::vector<std::uint32_t> ranks;
+  for (const Value& element : list == nullptr ? Value::List{} : *list) {
+    const auto* count = element.get_if<std::int64_t>();
+    if (count == nullptr || *count < 1 || *count > kMostRanks) break;
+    ranks.push_back(static_cast<std::uint32_t>(*count));
+  }
+  if (list == nullptr || ranks.size() != list->size() || ranks.size() != hosts) {
+    throw not_allowed(*given, "topology.ranks_per_host",
+                      fmt::format("a list with the number of ranks of each host, at least 1, for {} host{}", hosts,
+                                  hosts == 1 ? "" : "s"));
+  }
+  if (file.topology.given.contains("devices")) {
+    throw error_at(given->origin, "topology.ranks_per_host",
+                   "is not allowed beside topology.devices, which is the number of ranks of every host");
+  }
+  return ranks;
+}
+
 std::uint32_t host_of(const ComponentSpec& spec, const RunHosts& hosts) {
   if (!spec.host) return 0;
   const auto named = std::ranges::find(hosts.names, spec.host->text);
@@ -86,8 +118,11 @@ void assign_hosts(std::vector<Draft>& drafts, const RunHosts& hosts) {
                      "first ones are on host 0");
     }
     const std::uint32_t named = host_of(*draft.spec, hosts);
-    const std::uint32_t ranks_per_host = std::max<std::uint32_t>(1, draft.plan.world_size / hosts.count);
-    draft.host = per_rank ? draft.plan.rank / ranks_per_host : named;
+    draft.host = per_rank ? host_of_rank(draft.plan.rank, hosts) : named;
+    draft.plan.host = draft.host;
+    draft.plan.ranks_of_host = hosts.ranks[draft.host];
+    draft.plan.first_rank_of_host =
+        std::accumulate(hosts.ranks.begin(), hosts.ranks.begin() + draft.host, std::uint32_t{0});
   }
 }
 

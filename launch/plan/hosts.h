@@ -20,16 +20,22 @@ struct AllottedHosts {
 /// The hosts of a run.
 struct RunHosts {
   std::uint32_t count = 1;
-  std::vector<std::string> names;  ///< As in AllottedHosts.
+  std::vector<std::string> names;    ///< As in AllottedHosts.
+  std::vector<std::uint32_t> ranks;  ///< The number of ranks of each host, by the number of the host.
 };
 
 /// Returns the number of hosts of the run: `topology.nodes`, or else what the engine has allotted. Throws, with the
 /// position in the file, if the number is not allowed or the engine has allotted another one.
 std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted, std::vector<Choice>& choices);
 
-/// Determines the host of every draft. Every host has equally many ranks, in the order of the hosts: with 2 hosts and 4
-/// ranks, the ranks 2 and 3 are on host 1. A component that exists once is on the host that its key `host` names, or
-/// else on host 0. Throws for a host that does not exist, and if `host` is given to a component that exists for each
+/// Returns the number of ranks of each host as `topology.ranks_per_host` gives it. The list is empty if the file leaves
+/// this to `devices`. Throws, with the position in the file, unless there is one number for each host, and if `devices`
+/// is given as well.
+std::vector<std::uint32_t> read_ranks_per_host(const LaunchFile& file, std::uint32_t hosts);
+
+/// Determines the host of every draft. The ranks are in the order of the hosts: with 2 ranks on each of 2 hosts, the
+/// ranks 2 and 3 are on host 1. A component that exists once is on the host that its key `host` names, or else on host
+/// 0. Throws for a host that does not exist, and if `host` is given to a component that exists for each
 /// rank.
 void assign_hosts(std::vector<Draft>& drafts, const RunHosts& hosts);
 

@@ -104,6 +104,38 @@ TEST_F(HostsTest, ANumberOfHostsThatMakesNoSenseIsRefused) {
   EXPECT_THAT(error_six("", {"nodes=1024", "devices=64"}), HasSubstr("a run has at most 4096 ranks"));
 }
 
+TEST_F(HostsTest, HostsCanHaveDifferentNumbersOfRanks) {
+  for (const std::string given : {"ranks_per_host=[1, 3]", "topology.ranks_per_host='[1, 3]'"}) {
+    const Plan plan = plan_six("", {"nodes=2", given});
+    EXPECT_EQ(plan.world_size, 4u);
+    EXPECT_EQ(describe_ranks(plan, 0), "rank 0");
+    EXPECT_EQ(describe_ranks(plan, 1), "ranks 1 to 3");
+    EXPECT_EQ(process(plan, "rank0").host, 0u);
+    for (const std::string rank : {"rank1", "rank2", "rank3"}) {
+      EXPECT_EQ(process(plan, rank).host, 1u);
+      const ComponentPlan& host = component(plan, rank + "/accelerator_host");
+      EXPECT_EQ(host.host, 1u);
+      EXPECT_EQ(host.first_rank_of_host, 1u);
+      EXPECT_EQ(host.ranks_of_host, 3u);
+      EXPECT_THAT(host.parameters, HasSubstr(R"("devices":"3")"));
+    }
+    EXPECT_THAT(component(plan, "rank0/accelerator_host").parameters, HasSubstr(R"("devices":"1")"));
+  }
+}
+
+TEST_F(HostsTest, ANumberOfRanksForEveryHostIsRequired) {
+  const std::string allowed = "a list with the number of ranks of each host, at least 1, for 2 hosts";
+  for (const std::string given : {"[1]", "[1, 2, 3]", "[1, 0]", "[1, 'two']", "2", "[]"}) {
+    EXPECT_THAT(error_six("topology.ranks_per_host = " + given, {"nodes=2"}),
+                HasSubstr("a.toml:2: topology.ranks_per_host: "));
+    EXPECT_THAT(error_six("topology.ranks_per_host = " + given, {"nodes=2"}), HasSubstr(allowed));
+  }
+  EXPECT_THAT(error_six("", {"nodes=2", "devices=2", "ranks_per_host=[1, 3]"}),
+              HasSubstr("is not allowed beside topology.devices, which is the number of ranks of every host"));
+  EXPECT_THAT(error_six("", {"nodes=2", "ranks_per_host=[4000, 97]"}),
+              HasSubstr("4097 ranks on 2 hosts are too many; a run has at most 4096 ranks"));
+}
+
 TEST_F(HostsTest, RanksOfSeveralHostsCannotShareAProcess) {
   EXPECT_THAT(error_six("topology.placement = 'composed'", {"nodes=2"}),
               HasSubstr("components of the process 'main' would be on the hosts 0 and 1"));

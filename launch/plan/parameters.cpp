@@ -6,6 +6,7 @@
 #include "launch/file/overrides.h"
 #include "launch/plan/accelerator_rules.h"
 #include "launch/plan/automatic.h"
+#include "launch/plan/device_request.h"
 #include "launch/plan/parameter_check.h"
 #include "messages/nearest.h"
 
@@ -67,6 +68,16 @@ void settle_and_check(const LaunchFile& file, Draft& draft, ParameterCheck& chec
   checker.check(draft.info->parameters, draft.given, draft.spec->origin, draft.spec->key + ".params");
   check_accelerator_rules(draft, catalogue, planned.warnings);
   check_strategy_rules(file, draft, catalogue, planned.needs);
+}
+
+/// Makes a number of devices that of the draft's host, whose number of ranks can differ from that of other hosts.
+void give_devices_of_host(Draft& draft) {
+  const auto found = draft.given.find("devices");
+  if (found == draft.given.end()) return;
+  Value& devices = found->second.value;
+  if (read_device_request(devices).kind == DeviceRequest::Kind::kCount) {
+    devices.data = fmt::to_string(draft.plan.ranks_of_host);
+  }
 }
 
 /// Makes the whole dataset one shard, which all ranks read. Values in the file take precedence.
@@ -137,6 +148,7 @@ PlannedParameters plan_parameters(const LaunchFile& file, std::vector<Draft>& dr
     } else {
       drafts[i].given = drafts[i - 1].given;
     }
+    if (file.topology.ranks_per_host) give_devices_of_host(drafts[i]);
   }
   for (Draft& draft : drafts) {
     if (planned.needs.same_data && draft.plan.world_size > 1) add_same_data(draft, draft.given);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <set>
 
 namespace trainyard::launch {
@@ -57,9 +58,9 @@ std::string describe_host(const Plan& plan, std::uint32_t host) {
 }
 
 std::string describe_ranks(const Plan& plan, std::uint32_t host) {
-  const std::uint32_t each = plan.world_size / plan.hosts, first = host * each;
-  if (each == 0) return "no rank";
-  return each == 1 ? fmt::format("rank {}", first) : fmt::format("ranks {} to {}", first, first + each - 1);
+  const auto its = plan.ranks_of_hosts.begin() + host;
+  const std::uint32_t first = std::accumulate(plan.ranks_of_hosts.begin(), its, 0u);
+  return *its == 1 ? fmt::format("rank {}", first) : fmt::format("ranks {} to {}", first, first + *its - 1);
 }
 
 }  // namespace trainyard::launch

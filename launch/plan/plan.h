@@ -86,9 +86,10 @@ struct Plan {
   /// How long the run can go without progress before it fails; 0 means no limit.
   std::chrono::milliseconds progress_timeout{300'000};
   std::uint32_t world_size = 1;
-  std::uint32_t hosts = 1;              ///< The number of hosts; every host has equally many ranks.
-  std::vector<std::string> host_names;  ///< The names of the hosts, by number; empty if nobody knows them.
-  std::string key_file;                 ///< The file with the key of the hosts; empty if the launch file names none.
+  std::uint32_t hosts = 1;                       ///< The number of hosts.
+  std::vector<std::uint32_t> ranks_of_hosts{1};  ///< The number of ranks of each host, by the number of the host.
+  std::vector<std::string> host_names;           ///< The names of the hosts, by number; empty if nobody knows them.
+  std::string key_file;  ///< The file with the key of the hosts; empty if the launch file names none.
   std::chrono::milliseconds join_timeout{600'000};  ///< How long host 0 waits for the other hosts.
   PluginSpec environment;             ///< The environment that the launch file names; no plugin if it is detected.
   std::vector<Choice> choices;        ///< What the planner decided.

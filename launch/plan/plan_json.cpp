@@ -57,6 +57,7 @@ std::string to_json(const Plan& plan, EnvironmentValues values) {
   out["seed"] = plan.seed;
   out["world_size"] = plan.world_size;
   out["hosts"] = plan.hosts;
+  out["ranks_of_hosts"] = plan.ranks_of_hosts;
   out["log_level"] = name_of(plan.log_level);
   out["flush_denormals"] = plan.flush_denormals;
   out["start_timeout_ms"] = plan.start_timeout.count();

@@ -2,6 +2,7 @@
 #include "launch/plan/planner.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "launch/file/launch_file.h"
 #include "launch/plan/activation.h"
@@ -68,12 +69,21 @@ std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector
   return links;
 }
 
-/// Returns the number of ranks of all hosts together.
-std::uint32_t count_ranks(LaunchFile& file, Catalogue& catalogue, Plan& plan) {
-  const std::uint32_t each = settle_ranks(file, catalogue, plan.choices);
-  if (each <= kMostRanks / plan.hosts) return plan.hosts * each;
-  throw Error(Code::kInvalidArgument, "{}: {} hosts with {} ranks each are too many; a run has at most {} ranks",
-              plan.file, plan.hosts, each, kMostRanks);
+/// Determines how many ranks each host has.
+void count_ranks(LaunchFile& file, Catalogue& catalogue, Plan& plan) {
+  plan.ranks_of_hosts = read_ranks_per_host(file, plan.hosts);
+  if (plan.ranks_of_hosts.empty()) {
+    plan.ranks_of_hosts.assign(plan.hosts, settle_ranks(file, catalogue, plan.choices));
+  } else {
+    // Components that declare `devices` get the number of their host.
+    const std::int64_t first = plan.ranks_of_hosts.front();
+    file.topology.given.emplace("devices", Value{first, file.topology.ranks_per_host->origin});
+  }
+  const auto all = std::accumulate(plan.ranks_of_hosts.begin(), plan.ranks_of_hosts.end(), std::uint64_t{0});
+  plan.world_size = static_cast<std::uint32_t>(all);
+  if (all <= kMostRanks) return;
+  throw Error(Code::kInvalidArgument, "{}: {} ranks on {} hosts are too many; a run has at most {} ranks", plan.file,
+              all, plan.hosts, kMostRanks);
 }
 
 }  // namespace
@@ -89,11 +99,11 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   const AllottedHosts allotted = find_hosts ? find_hosts(plan.environment) : AllottedHosts{};
   plan.hosts = settle_hosts(file, allotted, plan.choices);
   plan.host_names = allotted.names;
-  plan.world_size = count_ranks(file, catalogue, plan);
+  count_ranks(file, catalogue, plan);
   if (plan.hosts > 1) add_relay(file, catalogue);
   const MemberDeclarations members = declare_members(file);
   std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue, members);
-  const RunHosts hosts{plan.hosts, plan.host_names};
+  const RunHosts hosts{plan.hosts, plan.host_names, plan.ranks_of_hosts};
   assign_hosts(drafts, hosts);
   remove_idle_relays(drafts);
   PlannedParameters planned = plan_parameters(file, drafts, catalogue);

@@ -22,7 +22,10 @@ void Hierarchical::prepare_reduction() {
 
 /// Returns the ranks of every host, in the order of the hosts' first ranks.
 std::vector<std::vector<std::uint32_t>> Hierarchical::hosts() const {
-  const std::vector<std::string> places = world().all_gather_texts(host_identity());
+  // Hosts of a run can be parts of one machine, such as containers.
+  const std::string place = host_identity();
+  const std::vector<std::string> places =
+      world().all_gather_texts(place.empty() ? "" : fmt::format("{} {}", place, context().host));
   std::vector<std::vector<std::uint32_t>> hosts;
   std::vector<std::string> names;
   for (std::uint32_t rank = 0; rank < places.size(); ++rank) {

@@ -20,6 +20,9 @@ class StrategiesTest(unittest.TestCase):
                    "single_device": "which serves 1"}
 
     def train(self, hosts, devices):
+        """`devices` is the number of ranks on each host, or a list with the number on each."""
+        given = f"devices={devices}" if isinstance(devices, int) else f"ranks_per_host={devices}"
+        ranks = hosts * devices if isinstance(devices, int) else sum(devices)
         with Lab(hosts=hosts, visible=doctor.visible()) as lab:
             write_key(lab)
             digits.write_digits(lab)
@@ -27,7 +30,7 @@ class StrategiesTest(unittest.TestCase):
             for strategy in digits.registered_strategies():
                 with self.subTest(strategy, hosts=hosts, devices=devices):
                     arguments = [*RUN, f"strategy={strategy}"]
-                    together = [Launch(lab, number, [*arguments, f"nodes={hosts}", f"devices={devices}"],
+                    together = [Launch(lab, number, [*arguments, f"nodes={hosts}", given],
                                        {"TRAINYARD_HOST_NAMES": names}) for number in range(hosts)]
                     codes = [launch.end() for launch in together]
                     said = "\n".join(launch.output() for launch in together)
@@ -36,7 +39,7 @@ class StrategiesTest(unittest.TestCase):
                         self.assertIn(self.ON_ONE_HOST[strategy], said)
                         continue
                     self.assertEqual(codes, [0] * hosts, said)
-                    alone = Launch(lab, 0, [*arguments, f"devices={hosts * devices}"],
+                    alone = Launch(lab, 0, [*arguments, f"devices={ranks}"],
                                    {"TRAINYARD_HOST_NAMES": "", "TRAINYARD_HOST_NUMBER": ""})
                     self.assertEqual(alone.end(), 0, alone.output())
                     self.assertEqual(len(alone.metrics()), STEPS)
@@ -44,6 +47,9 @@ class StrategiesTest(unittest.TestCase):
 
     def test_two_ranks_on_each_of_two_hosts(self):
         self.train(hosts=2, devices=2)
+
+    def test_hosts_with_unlike_numbers_of_ranks(self):
+        self.train(hosts=2, devices=[1, 3])
 
     def test_one_rank_on_each_of_three_hosts(self):
         self.train(hosts=3, devices=1)

@@ -31,7 +31,7 @@ class Test(unittest.TestCase):
 class SubmitToSlurmTest(Test):
     @classmethod
     def setUpClass(cls):
-        cls.lab = Lab(hosts=2, visible=doctor.visible())
+        cls.lab = Lab(hosts=3, visible=doctor.visible())
         cls.addClassCleanup(cls.lab.close)
         # Signals reach all processes of a run, as they do in a cluster with control groups.
         cls.slurm = slurm.Slurm(cls.lab, proctrack="linuxproc")
@@ -89,6 +89,20 @@ class SubmitToSlurmTest(Test):
         resumed = self.wait_for_log(job, r"resumed from (\S+) at step (\d+)")
         self.assertGreater(int(resumed[2]), 0)
         self.assertEqual(self.facts(job)["Restarts"], "1")
+
+    def test_a_run_on_two_hosts_continues_where_it_was(self):
+        job = self.submit(*ENDLESS, "nodes=2", "strategy=zero1", "run.directory=runs/two", "--time", "5m")
+        self.wait_for_log(job, r"step +[1-9]\d")
+        self.assertEqual(self.facts(job)["NumNodes"], "2")
+        # What Slurm does before the time limit.
+        self.slurm.run(["scancel", "--batch", "--signal=USR1", job])
+        self.wait_for_log(job, r"The job goes back into the queue")
+        saved = int(re.search(r"^checkpoint +step (\d+)", self.log(job), re.M)[1])
+        self.start_again(job)
+        resumed = self.wait_for_log(job, r"resumed from (\S+) at step (\d+)")
+        self.assertEqual(int(resumed[2]), saved)
+        begun = len(self.log(job))
+        self.wait_until(lambda: re.search(r"^step +[1-9]\d", self.log(job)[begun:], re.M), lambda: self.log(job))
 
     def test_scancel_lets_a_run_save_its_checkpoint(self):
         job = self.submit(*ENDLESS, "run.directory=runs/cancelled", "--restarts", "0")

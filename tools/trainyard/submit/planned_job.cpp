@@ -27,6 +27,7 @@ Plan plan_elsewhere(const std::string& file, const std::vector<std::string>& arg
   }
 }
 
+/// An engine is asked for the same on every host, so the host with the most ranks decides.
 std::uint32_t ranks_on_each_host(const Plan& plan) {
   for (const launch::Choice& choice : plan.choices) {
     if (choice.key == "devices" && choice.given == "-1") {
@@ -34,7 +35,7 @@ std::uint32_t ranks_on_each_host(const Plan& plan) {
                   choice.given);
     }
   }
-  return std::max(1u, plan.world_size / plan.hosts);
+  return *std::ranges::max_element(plan.ranks_of_hosts);
 }
 
 /// Returns the name in a parameter that names a plugin: a text, or a table with the key `plugin`.
@@ -73,11 +74,6 @@ std::string path_of_resume(const ComponentPlan& component) {
 
 /// Decides how a run continues when its job is started again.
 void settle_resume(const Plan& plan, PlannedJob& planned) {
-  if (planned.job.nodes > 1) {
-    planned.notes.push_back(
-        "a run on several hosts cannot continue yet; it starts from the beginning if its job is started again");
-    return;
-  }
   const auto writer = std::ranges::find(plan.components, kCheckpointWriter, &ComponentPlan::plugin);
   if (writer == plan.components.end()) {
     planned.notes.push_back(

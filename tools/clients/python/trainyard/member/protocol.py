@@ -13,7 +13,8 @@ def _message(name: str, fields: str, inner: str = "") -> Schema:
 
 
 _COMPONENT = ("ComponentPlan {\n  u32 index\n  string name\n  string plugin\n  string library\n  string process\n"
-              "  string thread\n  u32 rank\n  u32 world_size\n  string parameters\n  map<string> places\n"
+              "  string thread\n  u32 rank\n  u32 world_size\n  u32 host\n"
+              "  u32 first_rank_of_host\n  u32 ranks_of_host\n  string parameters\n  map<string> places\n"
               "  map<string> topics\n  list<u32> cpus\n}\n")
 _EDGE = ("EdgePlan {\n  u32 id\n  string topic\n  u32 from\n  string output\n  u32 to\n  string input\n  string policy\n"
          "  u64 window_messages\n  u64 window_bytes\n  string transport\n}\n")
