@@ -15,16 +15,16 @@ namespace trainyard::archive {
 enum class LaunchState : std::uint8_t {
   kRunning,
   kEnded,        ///< It finished, or every program ended.
-  kFailed,       ///< Something went wrong, and the launcher said so.
+  kFailed,       ///< An error occurred, and the launcher reported it.
   kInterrupted,  ///< The user stopped it.
-  kKilled,       ///< No end was recorded, and the launcher is dead.
-  kUnknown,      ///< No end was recorded, and the launcher is or was on another host.
+  kKilled,       ///< No end was recorded, and the launcher's process no longer exists.
+  kUnknown,      ///< No end was recorded, and the launcher is on another host, so it cannot be checked.
 };
 constexpr auto words_of(LaunchState) {
   return words("launch state", "running", "ended", "failed", "interrupted", "killed", "unknown");
 }
 
-/// The programs that made a run.
+/// The versions of the programs that made a run.
 struct Versions {
   std::string trainyard;
   std::string libtorch;
@@ -55,7 +55,7 @@ struct LaunchRecord {
   std::string file;                    ///< The launch file.
   std::vector<std::string> arguments;  ///< The words of the command line after the launch file, such as "devices=2".
   std::string working_directory;       ///< Where the launcher was called.
-  std::vector<KeptFile> files;         ///< The launch file first.
+  std::vector<KeptFile> files;         ///< The launch file, followed by the files that it includes.
   std::uint64_t seed = 0;
   std::uint32_t ranks = 1;
   Versions versions;
@@ -63,12 +63,12 @@ struct LaunchRecord {
   LauncherIdentity launcher;    ///< The process that launched the run and watches over it.
   std::int64_t started_ns = 0;  ///< When the run began, in nanoseconds since 1970.
   std::int64_t ended_ns = 0;    ///< When the run ended; 0 if no end was recorded.
-  LaunchState state = LaunchState::kRunning;  ///< As it was recorded: never kKilled or kUnknown.
+  LaunchState state = LaunchState::kRunning;  ///< The recorded state, which is never kKilled or kUnknown.
   std::string reason;  ///< Why the run ended, such as "max_steps = 1000 reached"; empty while it runs.
 };
 
-/// Returns the state now: as recorded, or kKilled or kUnknown for a launcher that has recorded no end and is not found
-/// alive.
+/// Returns the current state: the recorded one, or, if no end was recorded and the launcher's process is not found,
+/// kKilled or kUnknown.
 LaunchState state_now(const LaunchRecord& launch);
 
 /// Returns the text of launch.json.

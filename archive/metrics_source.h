@@ -34,7 +34,8 @@ class TableFiller {
 
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  /// Returns the index of the series of this name, which is added if it is new. Returns kNone if there are too many.
+  /// Returns the index of the series with this name, and adds the series if it does not exist yet. Returns kNone if
+  /// there are too many series.
   std::size_t series(std::string_view name);
   /// Adds a row without values. Returns false if there are too many.
   bool add_row(std::uint64_t step, std::int64_t time_ns, std::uint64_t samples);

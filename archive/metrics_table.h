@@ -19,17 +19,18 @@ struct Series {
 
 /// The metrics of one stage ("train", "validate", ...), in the order in which the logger received them.
 ///
-/// Several launches can have written to one table. If a later launch began from the start or from a checkpoint, its
-/// first steps are smaller than the last steps of the launch before it. rows_in_effect() leaves out what was repeated.
+/// Several launches can have written to one table. If a later launch started at an earlier step than the one at which
+/// the launch before it ended, some steps occur twice. rows_in_effect() tells which rows were replaced in this way.
 struct MetricsTable {
   std::string stage;
-  std::vector<std::uint64_t> steps;    ///< One for each row, like the next two.
-  std::vector<std::int64_t> times_ns;  ///< In nanoseconds since 1970.
-  std::vector<std::uint64_t> samples;  ///< The number of samples that the run had trained on.
-  std::vector<Series> series;          ///< In the order of the file; "epoch" and the units trained on are among them.
-  std::uint64_t damaged_lines = 0;     ///< Complete lines that could not be understood, and were left out.
-  bool torn = false;                   ///< True if the last line has no end yet, and was left out.
-  bool truncated = false;              ///< True if a limit was reached, and what followed was left out.
+  std::vector<std::uint64_t> steps;    ///< The step of each row.
+  std::vector<std::int64_t> times_ns;  ///< The time of each row, in nanoseconds since 1970.
+  std::vector<std::uint64_t> samples;  ///< For each row, the number of samples that the run had trained on.
+  /// The series, in the order of the file. The epoch and the units trained on (such as tokens) are series, too.
+  std::vector<Series> series;
+  std::uint64_t damaged_lines = 0;  ///< The number of complete lines that could not be parsed, and were left out.
+  bool torn = false;                ///< True if the file ends within a line, which was left out.
+  bool truncated = false;           ///< True if a limit was reached, so that further rows or columns were left out.
 
   std::size_t rows() const { return steps.size(); }
   /// Returns the series of this name, or nullptr.
@@ -41,7 +42,7 @@ std::vector<bool> rows_in_effect(const MetricsTable& table);
 /// Returns the same for rows with these steps.
 std::vector<bool> rows_in_effect(const std::vector<std::uint64_t>& steps);
 
-/// A value of a metric, and where it stands.
+/// A value of a metric, and the row that contains it.
 struct MetricPoint {
   double value = 0;
   std::uint64_t step = 0;
@@ -51,8 +52,8 @@ struct MetricPoint {
 /// Whether small or large values of a metric are good.
 enum class Wanted : std::uint8_t { kSmallest, kLargest };
 
-/// Return the last value of the series, or the best one that is a finite number, among the rows in effect; nothing if
-/// there is none.
+/// Return the last value of the series, or its best finite value. Only the rows in effect are considered. Return
+/// nothing if there is no such value.
 std::optional<MetricPoint> last_point(const MetricsTable& table, const Series& series);
 std::optional<MetricPoint> best_point(const MetricsTable& table, const Series& series, Wanted wanted);
 

@@ -11,10 +11,11 @@ namespace trainyard::archive {
 /// there are none; at most `most`. Only regular files count.
 std::vector<std::string> metrics_files(const std::string& output_directory, std::size_t most);
 
-/// What removing a run did.
+/// The result of removing a run.
 struct Removal {
-  std::vector<std::string> left;    ///< What is still there because no run made it, relative to the directory.
-  std::vector<std::string> failed;  ///< What could not be removed, with the reason.
+  /// The files and folders that were not removed because no run made them, relative to the directory.
+  std::vector<std::string> left;
+  std::vector<std::string> failed;  ///< The files and folders that could not be removed, each with the reason.
   std::size_t files = 0;            ///< The number of files that were removed.
 };
 

@@ -19,18 +19,19 @@ namespace trainyard::archive {
 struct RunRecord {
   std::string name;       ///< The path of the directory below the folder that was searched, such as "mnist".
   std::string directory;  ///< The output directory.
-  std::vector<LaunchRecord> launches;   ///< Empty for a run that kept none, as those of Trainyard 0.1 did.
+  /// The launches, oldest first; empty if none were recorded, as with Trainyard 0.1.
+  std::vector<LaunchRecord> launches;
   std::vector<std::string> unreadable;  ///< Why records of launches could not be read, one sentence each.
 
   /// Returns the newest launch, or nullptr.
   const LaunchRecord* last() const { return launches.empty() ? nullptr : &launches.back(); }
 };
 
-/// What looking for runs may cost.
+/// Limits on the work of searching for runs.
 struct SearchLimits {
-  std::size_t depth = 4;          ///< Folders below the one that is searched.
-  std::size_t folders = 20'000;   ///< Folders that are looked into.
-  std::size_t launches = 10'000;  ///< Launches of one run.
+  std::size_t depth = 4;          ///< The number of levels of folders that are searched.
+  std::size_t folders = 20'000;   ///< The number of folders that are examined.
+  std::size_t launches = 10'000;  ///< The number of launches of one run that are read.
 };
 
 /// Returns true if the folder is the output directory of a run: it has `launches/`, tables of metrics, or checkpoints.

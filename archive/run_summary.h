@@ -13,13 +13,13 @@ namespace trainyard::archive {
 /// A run in a few figures, for lists.
 struct RunSummary {
   RunRecord run;
-  LaunchState state = LaunchState::kUnknown;   ///< Of the newest launch; kUnknown for a run without a record.
-  std::int64_t started_ns = 0;                 ///< When the newest launch began; 0 if it is unknown.
-  std::int64_t duration_ns = 0;                ///< How long it took, or has taken so far; 0 if it is unknown.
-  std::optional<std::uint64_t> step;           ///< The last step of which there are metrics.
-  std::optional<MetricPoint> last_loss;        ///< The last "loss" of the stage "train".
+  LaunchState state = LaunchState::kUnknown;  ///< The state of the newest launch; kUnknown if there is no record of it.
+  std::int64_t started_ns = 0;                ///< When the newest launch began; 0 if it is unknown.
+  std::int64_t duration_ns = 0;          ///< How long the newest launch took, or has been running; 0 if it is unknown.
+  std::optional<std::uint64_t> step;     ///< The newest step with metrics.
+  std::optional<MetricPoint> last_loss;  ///< The last "loss" of the stage "train".
   std::optional<MetricPoint> best_validation;  ///< The smallest "loss" of the stage "validate".
-  std::string problem;                         ///< Why the metrics could not be read; empty if they could.
+  std::string problem;  ///< The reason why the metrics could not be read; empty if they could be read.
 };
 
 /// Reads what the summary needs: the end of the table of training, and the whole table of validation. `now_ns` is the

@@ -11,8 +11,8 @@
 
 namespace trainyard::devices {
 
-/// A piece of device memory. It lives as long as somebody refers to it; operations that were submitted to a stream
-/// refer to their blocks.
+/// A piece of device memory. It exists as long as anybody refers to it. Operations that have been submitted to a stream
+/// refer to their blocks, too.
 class Block {
  public:
   virtual ~Block() = default;
@@ -20,10 +20,10 @@ class Block {
   Block& operator=(const Block&) = delete;
 
   const DeviceId& device() const { return device_; }
-  /// Returns the address by which kernels of the device know the first byte. The processor cannot read it.
+  /// Returns the address of the first byte on the device. The processor cannot access memory at this address.
   void* address() const { return address_; }
   std::size_t bytes() const { return bytes_; }
-  /// Returns what the block holds, in words for errors about memory: "parameters of rank 0".
+  /// Returns what the block contains, for errors about memory: "parameters of rank 0".
   const std::string& what() const { return what_; }
 
  protected:
@@ -64,7 +64,7 @@ class Region {
 class HostRegion {
  public:
   explicit HostRegion(Buffer buffer) : buffer_(std::move(buffer)), offset_(0), bytes_(buffer_.size()) {}
-  /// Throws kInternal if the range is not inside the buffer.
+  /// Throws kInternal if the range of `bytes` bytes from byte `offset` on is not inside the buffer.
   HostRegion(Buffer buffer, std::size_t offset, std::size_t bytes);
 
   std::byte* data() const { return buffer_.data() + offset_; }

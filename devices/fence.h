@@ -6,14 +6,14 @@
 
 namespace trainyard::devices {
 
-/// A number that only grows, by which streams wait for each other without the host. It begins at 0.
+/// A number that only grows, with which streams wait for each other without the host. It begins at 0.
 ///
-/// A stream signals a value when everything that was submitted to it before is done. Another stream, of this process or
-/// of one that has opened the fence, waits for the value. The value says what is meant, such as the number of a step,
-/// so a signal cannot be mistaken for another, however many are under way.
+/// A stream signals a value when all operations that were submitted to it before are done. Another stream, of this
+/// process or of a process that has opened the fence, waits for this value. The value has a meaning, such as the number
+/// of a step, so one signal cannot be mistaken for another, however many have been submitted.
 ///
-/// Wait in a stream only for a value whose signal has been submitted, as a message announces. Otherwise two streams
-/// could wait for each other for ever.
+/// A stream may wait only for a value whose signal has already been submitted, which another component can announce
+/// with a message. Otherwise two streams could wait for each other for ever.
 class Fence {
  public:
   Fence() = default;
@@ -21,14 +21,15 @@ class Fence {
   Fence(const Fence&) = delete;
   Fence& operator=(const Fence&) = delete;
 
-  /// Returns the largest value that has been reached. What was done before it is then visible.
+  /// Returns the largest value that has been signalled. The results of all operations before that signal are then
+  /// visible.
   virtual std::uint64_t value() const = 0;
 
-  /// Signals a value from the host. Throws kInternal if the fence has reached it already.
+  /// Signals a value from the host. Throws kInternal if the fence already has this value or a larger one.
   virtual void signal(std::uint64_t value) = 0;
 
-  /// Makes the host wait. Nothing in a step needs this; it is for the start and the end of a run, and for tests. Throws
-  /// kTimeout, with both values, if `value` is not reached after `limit`.
+  /// Makes the host wait for a value. Use this at the start and the end of a run and in tests, but not in a step.
+  /// Throws kTimeout, with both values, if the fence has not reached `value` after `limit`.
   virtual void await(std::uint64_t value, std::chrono::milliseconds limit) const = 0;
 };
 

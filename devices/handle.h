@@ -7,17 +7,17 @@
 
 namespace trainyard::devices {
 
-/// The identity of a device, by which two processes of a host know that they mean the same one. Their numbers for it
-/// can differ, since each process may see other devices.
+/// The identity of a device. With it, two processes of a host can tell whether they use the same device. The numbers
+/// that they use for a device can differ, because each process may see other devices.
 struct DeviceId {
   std::string kind;  ///< The kind of memory, such as "cuda".
-  std::string uuid;  ///< Unique among the devices of this kind.
+  std::string uuid;  ///< A text that is unique among the devices of this kind.
 
   friend bool operator==(const DeviceId&, const DeviceId&) = default;
 };
 
-/// What another process of the host needs in order to open a block: the memory from which the block was cut, as the
-/// driver describes it, and the place of the block in it. Drivers export whole allocations only.
+/// What another process of the host needs in order to open a block. Drivers can share only whole allocations, so the
+/// handle describes the allocation that contains the block, and the place of the block in it.
 struct BlockHandle {
   DeviceId device;
   std::vector<std::uint8_t> memory;  ///< The driver's description of the whole allocation.
@@ -28,7 +28,7 @@ struct BlockHandle {
 /// What another process of the host needs in order to open a fence.
 struct FenceHandle {
   DeviceId device;
-  std::vector<std::uint8_t> fence;  ///< The driver's description.
+  std::vector<std::uint8_t> fence;  ///< The driver's description of the fence.
 };
 
 }  // namespace trainyard::devices

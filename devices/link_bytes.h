@@ -15,9 +15,9 @@ enum class Purpose : std::uint8_t {
   kBatch,
   kParameters,
   kGradients,
-  kState,  ///< The state of the optimizer, when a run begins.
+  kState,  ///< The optimizer's state, which is copied when a run begins.
   kSnapshot,
-  kReaders,  ///< The arena, for components that read it in host memory after a step.
+  kReaders,  ///< The arena, which is copied after a step for components that read it in host memory.
 };
 constexpr auto words_of(Purpose) {
   return words("purpose of a copy", "batch", "parameters", "gradients", "state", "snapshot", "readers");
@@ -39,8 +39,8 @@ class LinkBytes {
   void add_to_device(Purpose purpose, std::uint64_t bytes) { place(purpose).to_device += bytes; }
   void add_to_host(Purpose purpose, std::uint64_t bytes) { place(purpose).to_host += bytes; }
 
-  /// Returns the bytes since this object was made. While copies are being submitted, the two numbers may differ by
-  /// them.
+  /// Returns the numbers of bytes since this object was made. If copies are being submitted at the same time, some of
+  /// them may be counted in one direction only.
   LinkCount of(Purpose purpose) const;
   LinkCount all() const;
 

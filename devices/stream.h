@@ -16,13 +16,14 @@ namespace trainyard::devices {
 
 class Device;
 
-/// A sequence of operations that a device carries out in the order in which they are submitted. Operations of different
-/// streams have no order, unless fences give them one.
+/// A sequence of operations that a device carries out in the order in which they were submitted. Operations of
+/// different streams have no order unless fences define one.
 ///
-/// A submission returns at once; the operation keeps the memory on which it works alive. An operation that fails makes
-/// the stream fail, and every later call throws its error. One thread at a time may use a stream.
+/// Submitting returns immediately; the operation keeps the memory on which it works alive. If an operation fails, the
+/// stream fails, and every later call throws its error. Only one thread at a time may use a stream.
 ///
-/// The public functions check the arguments and count what crosses the link. A driver implements the protected ones.
+/// The public functions check the arguments and count the bytes that are copied between host and device. A driver
+/// implements the protected functions.
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -32,27 +33,27 @@ class Stream {
   /// Returns the stream's name, for timelines and errors.
   const std::string& name() const { return name_; }
 
-  /// Submits a copy between host and device. The host's memory must not change, or be used, until the copy is done.
-  /// Throw kInternal if the sizes differ, or if the region belongs to another device.
+  /// Submit a copy between host and device. Until the copy is done, the host memory must not be changed, and in the
+  /// case of to_host() not be read. Throw kInternal if the sizes differ, or if the region belongs to another device.
   void to_device(const Region& to, const HostRegion& from, Purpose purpose);
   void to_host(const HostRegion& to, const Region& from, Purpose purpose);
 
   /// Submits a copy within the device. The regions must not overlap.
   void copy(const Region& to, const Region& from);
-  /// Submits the setting of all bytes to zero.
+  /// Submits an operation that sets all bytes of the region to zero.
   void zero(const Region& region);
 
-  /// Submits a signal: the fence gets the value when everything before is done.
+  /// Submits a signal: the fence gets the value when all earlier operations of this stream are done.
   void signal(std::shared_ptr<Fence> fence, std::uint64_t value) { submit_signal(std::move(fence), value); }
-  /// Submits a wait: what follows begins when the fence has the value.
+  /// Submits a wait: later operations of this stream begin only when the fence has reached the value.
   void wait(std::shared_ptr<Fence> fence, std::uint64_t value) { submit_wait(std::move(fence), value); }
 
-  /// Submits a call on a thread of the driver, when everything before is done. `callback` must be short, must not throw
-  /// and must not use the device; usually it posts a task to an event loop.
+  /// Submits a call of `callback`, which a thread of the driver makes when all earlier operations are done. `callback`
+  /// must be short, must not throw and must not use the device; usually it posts a task to an event loop.
   void then(std::function<void()> callback) { submit_call(std::move(callback)); }
 
-  /// Makes the host wait until everything is done. Throws the error of an operation that failed, and kTimeout, naming
-  /// the operation that is under way, after `limit`.
+  /// Makes the host wait until all operations are done. Throws the error of an operation that has failed. Throws
+  /// kTimeout, naming the current operation, if this takes longer than `limit`.
   virtual void drain(std::chrono::milliseconds limit) = 0;
 
  protected:

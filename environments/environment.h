@@ -17,7 +17,7 @@ using EnvironmentContext = PluginContext;
 /// Whether an engine has started this process.
 struct Detection {
   bool found = false;
-  /// Why, as a part of a sentence that a user understands: "SLURM_JOB_ID is 12" or "SLURM_JOB_ID is not set".
+  /// The reason, as a part of a sentence that a user understands: "SLURM_JOB_ID is 12" or "SLURM_JOB_ID is not set".
   std::string reason;
 };
 
@@ -39,22 +39,22 @@ class Environment : public Configurable {
   /// within another, as they start torchrun within Slurm, has a higher number than the other. `single_host` has 0.
   virtual int precedence() const = 0;
 
-  /// Returns the names of the processes with which the engine starts processes on a host, such as "orted". A name that
-  /// ends with '*' stands for all names that begin like it.
+  /// Returns the names of the engine's processes that start other processes on a host, such as "orted". A name that
+  /// ends with '*' stands for all names that begin in the same way.
   virtual std::vector<std::string> starters() const { return {}; }
 
   /// Returns whether the engine has started this process. Never throws, whatever the facts are.
   virtual Detection detect(const ProcessFacts& facts) const = 0;
 
-  /// Returns what the engine has allotted. Throws kNotFound or kInvalidArgument if the engine does not say enough, or
-  /// if what it says is contradictory; the error states which variable it is and what the user can do. Is called only
-  /// if detect() has found the engine or the user has named the environment.
+  /// Returns what the engine has allotted. Throws kNotFound or kInvalidArgument if the engine has not provided enough
+  /// information or if the information is contradictory; the error names the variable and says what the user can do.
+  /// Called only if detect() has found the engine or the user has named the environment.
   virtual Allocation allocation(const ProcessFacts& facts) const = 0;
 
-  /// Returns the variables that tell a single process of the engine which one it is. The processes of a run do not
-  /// inherit them, because they would all take themselves for that one process: a program in a run that uses MPI, for
-  /// instance, would wait forever. A name that ends with '*' stands for all names that begin like it. Variables that
-  /// describe the job as a whole, such as SLURM_JOB_ID, are kept.
+  /// Returns the names of the variables that identify a single process of the engine. The processes of a run do not
+  /// inherit these variables, because each of them would take itself for that one process. A program in a run that uses
+  /// MPI, for instance, would then wait for ever. A name that ends with '*' stands for all names that begin in the same
+  /// way. Variables that describe the whole job, such as SLURM_JOB_ID, are inherited.
   virtual std::vector<std::string> process_variables() const { return {}; }
 };
 

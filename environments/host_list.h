@@ -7,12 +7,13 @@
 
 namespace trainyard::environments {
 
-/// Returns the names that a list of hosts in the syntax of Slurm stands for, in its order: "n[08-10,12],m01" is n08,
-/// n09, n10, n12 and m01. A name can contain several pairs of brackets; the last counts fastest, so "r[0-1]n[0-1]" is
-/// r0n0, r0n1, r1n0 and r1n1. A number keeps the zeros with which the lower end of its range begins.
+/// Expands a list of hosts in the syntax of Slurm: "n[08-10,12],m01" stands for n08, n09, n10, n12 and m01, in this
+/// order. A name can contain several pairs of brackets, of which the last varies fastest: "r[0-1]n[0-1]" stands for
+/// r0n0, r0n1, r1n0 and r1n1. Numbers keep the leading zeros of the lower end of their range.
 ///
-/// The list comes from a variable, so it is not trusted: at most kMostHosts names are made, and the check comes before
-/// memory is used. Throws kInvalidArgument with the part of the list that is wrong; `where` names the environment.
+/// Because the list comes from a variable, it is not trusted: at most kMostHosts names are allowed, and this is checked
+/// before memory is allocated. Throws kInvalidArgument with the part of the list that is wrong; `where` names the
+/// environment in the error.
 std::vector<std::string> expand_host_list(std::string_view list, const std::string& where);
 
 }  // namespace trainyard::environments

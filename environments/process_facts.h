@@ -9,16 +9,16 @@
 
 namespace trainyard {
 
-/// What an environment may know about the process in which it runs. An environment gets these facts instead of looking
-/// at the process itself, so that a test can give it the facts of any engine.
+/// The facts about a process that an environment may use. An environment gets these facts instead of examining the
+/// process itself, so that a test can provide the facts of any engine.
 struct ProcessFacts {
   using Variables = std::map<std::string, std::string, std::less<>>;
 
   Variables variables;                 ///< The environment variables.
-  std::string host_name;               ///< What gethostname() returns.
+  std::string host_name;               ///< The name of the host, as gethostname() returns it.
   std::vector<std::string> addresses;  ///< The addresses of this host's network interfaces, without loopback.
-  /// The names of the processes that have started this one, the nearest first, as the kernel knows them: at most 15
-  /// characters each. They end where a container hides the processes outside.
+  /// The names of the processes that have started this one, the nearest first, as the kernel knows them, with at most
+  /// 15 characters each. In a container, the list ends at the first process that the container hides.
   std::vector<std::string> ancestors;
   /// Returns the content of a file, or nothing if it cannot be read or has more than 1 MiB.
   std::function<std::optional<std::string>(const std::string& path)> read_file;

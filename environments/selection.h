@@ -27,9 +27,9 @@ struct Candidate {
 std::vector<Candidate> examine_environments(core::PluginLoader& loader, const ProcessFacts& facts);
 
 /// Returns the candidate whose engine has started this process. If several have found their engine, this is the one
-/// whose starter is the nearest ancestor of this process: the variables of the others were inherited from outside. If
-/// no starter is among the ancestors, it is the first of those that have found their engine. Throws kNotFound if there
-/// are none, which cannot happen if the plugin `single_host` is installed.
+/// whose starter is the nearest ancestor of this process, because the variables of the others were only inherited. If
+/// no starter is among the ancestors, it is the first candidate that has found its engine. Throws kNotFound if there is
+/// none, which cannot happen if the plugin `single_host` is installed.
 const Candidate& nearest_environment(std::span<const Candidate> candidates, const ProcessFacts& facts);
 
 /// Creates the environment that the user has named. Throws kNotFound for an unknown name, with the nearest known one.

@@ -10,20 +10,20 @@
 
 namespace trainyard::environments {
 
-/// Reads the variables of an engine. Every error names the environment, the variable, its value and what is allowed. A
-/// variable that is set to an empty text counts as not set.
+/// Reads the variables of an engine. Every error names the environment, the variable, its value, and what is allowed. A
+/// variable with an empty value counts as not set.
 class VariableReader {
  public:
   /// `where` names the environment in errors. The facts must outlive the reader.
   VariableReader(const ProcessFacts& facts, std::string where) : facts_(facts), where_(std::move(where)) {}
 
   bool has(std::string_view name) const { return !text(name).empty(); }
-  /// Returns the value, or an empty text if the variable is not set.
+  /// Returns the value, or an empty string if the variable is not set.
   std::string_view text(std::string_view name) const;
   /// Returns the value. Throws kNotFound if the variable is not set.
   std::string required_text(std::string_view name) const;
 
-  /// Returns the value, a whole number from `lowest` to `highest`, or nothing if the variable is not set. Throws
+  /// Returns the value as a whole number from `lowest` to `highest`, or nothing if the variable is not set. Throws
   /// kInvalidArgument for any other value.
   std::optional<std::uint32_t> number(std::string_view name, std::uint32_t lowest, std::uint32_t highest) const;
   /// Like number(), but throws kNotFound if the variable is not set.

@@ -13,17 +13,17 @@ namespace trainyard::recordings {
 /// A part of the file that contains messages.
 struct Chunk {
   ChunkIndex index;
-  /// True for messages that are directly in the file and not in a chunk record. `index.offset` and `index.length` are
-  /// then the place of these records.
+  /// True if the messages are stored directly in the file and not in a chunk record. `index.offset` and `index.length`
+  /// then describe the place of these messages.
   bool bare = false;
 };
 
-/// What a file contains, apart from the messages themselves.
+/// Everything that a file contains, except the messages themselves.
 struct Contents {
   FileHeader header;
   std::map<std::uint16_t, SchemaRecord> schemas;
   std::map<std::uint16_t, ChannelRecord> channels;
-  std::vector<Chunk> chunks;  ///< In the order of the file.
+  std::vector<Chunk> chunks;  ///< The chunks, in the order of the file.
   std::vector<Metadata> metadata;
   Statistics statistics;
 

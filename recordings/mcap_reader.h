@@ -18,7 +18,8 @@ namespace trainyard::recordings {
 /// damaged, the whole file is read once to make one.
 class McapReader {
  public:
-  /// Throws kNotFound, kIo, or kCorrupt if the file is no MCAP file.
+  /// Opens the file and reads its index. Throws kNotFound or kIo if the file cannot be read, and kCorrupt if it is not
+  /// an MCAP file.
   explicit McapReader(std::string path);
 
   const Contents& contents() const { return contents_; }
@@ -39,7 +40,7 @@ class McapReader {
   std::string problem_;
 };
 
-/// Which messages of a file are wanted.
+/// Selects messages of a file.
 struct Selection {
   /// Returns true for the channels whose messages are wanted. Empty: all.
   std::function<bool(const ChannelRecord&)> channel;

@@ -12,39 +12,42 @@
 
 namespace trainyard::streams {
 
-/// A TCP connection that never waits, for use with an edge-triggered epoll (EPOLLIN, EPOLLOUT, EPOLLRDHUP): what the
-/// kernel reports goes to note(), and read() and write() make no system call while nothing can be moved.
+/// A TCP connection that never blocks the caller. It is made for an edge-triggered epoll with the events EPOLLIN,
+/// EPOLLOUT and EPOLLRDHUP: the caller passes each reported event to note(). While the socket can neither be read nor
+/// written, read() and write() make no system call.
 class Connection {
  public:
-  /// `name` says in errors whose connection it is: "stream 1 of rank 3".
+  /// `name` identifies the connection in errors, as in "stream 1 of rank 3".
   Connection(Socket socket, std::string name) : socket_(std::move(socket)), name_(std::move(name)) {}
 
   int fd() const { return socket_.fd(); }
   const std::string& name() const { return name_; }
-  /// Gives the connection another name.
+  /// Returns the same connection under another name.
   Connection renamed(std::string name) && {
     name_ = std::move(name);
     return std::move(*this);
   }
 
-  /// Takes the events that epoll has reported.
+  /// Records events that epoll has reported for this socket.
   void note(std::uint32_t events);
   bool readable() const { return readable_ && !closed_; }
   bool writable() const { return writable_ && !closed_; }
 
-  /// Receives into these places, one after the other, what has arrived. Returns the number of bytes, 0 if there are
-  /// none.
+  /// Receives bytes that have arrived into `places`, one place after another. Returns the number of bytes received,
+  /// which is 0 if none have arrived.
   std::size_t read(std::span<iovec> places);
-  /// Sends as much of these pieces as the kernel takes. Returns the number of bytes.
+  /// Sends the bytes of `pieces`, as far as the kernel accepts them without waiting. Returns the number of bytes
+  /// accepted.
   std::size_t write(std::span<iovec> pieces);
 
-  /// Returns true if the other side has closed the connection or is gone. Everything it has sent before has been read.
+  /// Returns true if the other side has closed the connection or has been lost. Everything that it sent before has then
+  /// been read.
   bool closed() const { return closed_; }
-  /// Returns true if the kernel knows that the connection ends. Bytes that have arrived before may not have been read.
+  /// Returns true if the kernel has reported that the connection ends. Bytes that arrived before may still be unread.
   bool ending() const { return ending_ || closed_; }
-  /// Returns the number of bytes that have been moved in both directions.
+  /// Returns the number of bytes that have been received and sent so far.
   std::uint64_t moved() const { return moved_; }
-  /// Tells the other side that nothing more will be sent.
+  /// Tells the other side that no more bytes will be sent.
   void finish();
 
  private:
@@ -52,7 +55,7 @@ class Connection {
   std::string name_;
   bool readable_ = true;
   bool writable_ = true;
-  bool ending_ = false;  ///< The kernel has reported the end, which may not have been read yet.
+  bool ending_ = false;  ///< True if the kernel has reported the end of the connection, even if unread bytes remain.
   bool closed_ = false;
   std::uint64_t moved_ = 0;
 };

@@ -11,16 +11,17 @@
 
 namespace trainyard::streams {
 
-/// A stream for small messages of any size up to a limit, which are called frames. Frames that the kernel does not take
-/// at once wait in a queue of limited size. The stream never waits, and allocates only when it is constructed.
+/// A stream of frames. A frame is a message of any size up to a limit. Frames that the kernel does not accept
+/// immediately wait in a queue of limited size. The stream never blocks the caller, and allocates memory only during
+/// construction.
 class FrameStream {
  public:
   struct Limits {
-    std::size_t frame_bytes;  ///< The largest frame. Whoever sends a larger one is refused before it is read.
-    std::size_t queue_bytes;  ///< The most bytes that wait to be sent.
+    std::size_t frame_bytes;  ///< The maximum size of a frame. A longer frame is refused before it is read.
+    std::size_t queue_bytes;  ///< The maximum number of bytes that wait to be sent.
   };
 
-  /// Without `secrets`, frames are sent in clear.
+  /// If `secrets` is empty, frames are sent in clear.
   FrameStream(Connection connection, const std::optional<StreamSecrets>& secrets, const Limits& limits);
 
   Connection& connection() { return connection_; }
@@ -28,15 +29,15 @@ class FrameStream {
 
   /// Returns true if the queue has room for a frame of `bytes` bytes.
   bool has_room(std::size_t bytes) const;
-  /// Sends a frame, which consists of `head` and `body`. There must be room for it. A frame on a stream that the other
-  /// side has closed is discarded.
+  /// Sends a frame that consists of `head` followed by `body`. There must be room for it. If the other side has closed
+  /// the stream, the frame is discarded.
   void push(Bytes head, Bytes body);
-  /// Goes on sending what waits in the queue. Returns true if anything was sent.
+  /// Continues to send the frames in the queue. Returns true if anything was sent.
   bool flush();
   bool all_sent() const { return begin_ == end_; }
 
-  /// Calls `take` for each frame that has arrived; the frame is valid during the call. Returns the number of frames.
-  /// Throws kCorrupt, naming the stream, for a frame that is too long or not authentic.
+  /// Calls `take` for each frame that has arrived. The frame is valid during the call. Returns the number of frames.
+  /// Throws kCorrupt, naming the stream, if a frame is too long or not authentic.
   std::size_t receive(const std::function<void(Bytes frame)>& take);
 
  private:
@@ -48,10 +49,11 @@ class FrameStream {
   std::optional<Opener> opener_;
   const Limits limits_;
 
-  std::vector<std::byte> queue_;  ///< [begin_, end_) waits to be sent.
+  std::vector<std::byte> queue_;  ///< A buffer of which the bytes from begin_ to end_ wait to be sent.
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::vector<std::byte> arrived_;  ///< [0, arrived_bytes_) has arrived.
+  /// A buffer of which the first arrived_bytes_ bytes have arrived and have not been taken yet.
+  std::vector<std::byte> arrived_;
   std::size_t arrived_bytes_ = 0;
   std::uint64_t frames_ = 0;
 };

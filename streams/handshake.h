@@ -10,7 +10,8 @@
 
 namespace trainyard::streams {
 
-/// Which stream a connection is to become: number `stream` of those between members `from`, which connects, and `to`.
+/// Identifies a stream: it is number `stream` of the streams between the members `from`, which connects, and `to`,
+/// which accepts.
 struct Route {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
@@ -19,7 +20,8 @@ struct Route {
 
 using Nonce = std::array<std::byte, 32>;
 
-/// The first message of a handshake. All messages have fixed sizes, so that a stranger cannot make anybody allocate.
+/// The first message of a handshake. All messages of a handshake have fixed sizes, so that a stranger cannot cause
+/// memory to be allocated.
 struct Hello {
   std::array<char, 8> magic{};
   Route route;
@@ -29,35 +31,36 @@ struct Hello {
 };
 static_assert(sizeof(Hello) == 88);
 
-/// The second message, from the member that was connected to.
+/// The second message, from the member that has accepted the connection.
 struct Answer {
   Nonce nonce{};
   Proof proof{};
 };
 static_assert(sizeof(Answer) == 64);
 
-/// The third message. Only it shows that a Hello is not an old one that somebody repeats.
+/// The third message. It proves that the Hello was not recorded earlier and repeated by somebody else.
 struct Confirmation {
   Proof proof{};
 };
 
-/// The secrets of the two directions of a stream.
+/// The secrets of a stream, one for each direction.
 struct StreamSecrets {
-  Secret sent;      ///< For what this member sends.
-  Secret received;  ///< For what this member receives.
+  Secret sent;      ///< The secret for everything that this member sends.
+  Secret received;  ///< The secret for everything that this member receives.
 };
 
-/// A handshake at the member that connects. `pair` is the secret of the two members, and `binding` identifies what the
-/// stream is for: members with another pair secret or another binding refuse each other. Every handshake leads to new
-/// secrets, so nothing of an earlier stream is accepted in this one.
+/// The part of a handshake that runs at the connecting member. `pair` is the secret of the two members, and `binding`
+/// identifies the purpose of the stream; if either differs between the two members, they refuse each other. Every
+/// handshake yields new secrets, so nothing that was recorded from an earlier stream is accepted.
 class ConnectingHandshake {
  public:
   ConnectingHandshake(const Secret& pair, const Binding& binding, const Route& route);
 
   const Hello& hello() const { return hello_; }
-  /// Returns the message to send, or nothing if the answer does not come from the member that was meant.
+  /// Checks the answer, and returns the message to send next. Returns nothing if the answer does not come from the
+  /// intended member.
   std::optional<Confirmation> confirm(const Answer& answer);
-  /// Returns the secrets, after confirm() has returned a message.
+  /// Returns the secrets of the stream. Call this only after confirm() has returned a message.
   StreamSecrets secrets() const;
 
  private:
@@ -67,20 +70,21 @@ class ConnectingHandshake {
   Answer answer_;
 };
 
-/// A handshake at the member that was connected to.
+/// The part of a handshake that runs at the accepting member.
 class AcceptingHandshake {
  public:
-  /// Returns true if `hello` has the form of a Hello. This says nothing about who sent it.
+  /// Returns true if `hello` has the form of a Hello. This does not show who has sent it.
   static bool is_hello(const Hello& hello);
 
-  /// `hello` must have the form of a Hello, and `pair` is the secret of this member and the member hello.route.from.
+  /// `hello` must have the form of a Hello. `pair` is the secret that this member shares with the member
+  /// hello.route.from.
   AcceptingHandshake(const Secret& pair, const Binding& binding, const Hello& hello);
 
-  /// Returns the message to send, or nothing if the sender of the Hello does not know the secret or means another
+  /// Returns the message to send, or nothing if the sender of the Hello does not have the secret or has used another
   /// binding.
   std::optional<Answer> answer();
   bool confirmed_by(const Confirmation& confirmation) const;
-  /// Returns the secrets, after confirmed_by() has returned true.
+  /// Returns the secrets of the stream. Call this only after confirmed_by() has returned true.
   StreamSecrets secrets() const;
 
  private:

@@ -12,9 +12,10 @@ struct evp_pkey_st;
 
 namespace trainyard::streams {
 
-/// One side of an exchange after which two members share a secret that nobody else can compute, even if everybody has
-/// seen what they sent each other (X25519, RFC 7748). The shares must come over a channel that nobody else can write
-/// to; anybody may read it. Every object has a new key, so secrets of the past stay secret even if a later one is lost.
+/// One side of a key exchange (X25519, RFC 7748). Afterwards, two members have a secret in common that nobody else can
+/// compute, even somebody who has read everything that they sent to each other. The shares must be sent over a channel
+/// that others can read but not write. Every object has a new key, so secrets of the past stay secret even if a later
+/// one becomes known.
 class KeyExchange {
  public:
   static constexpr std::size_t kShareBytes = 32;
@@ -25,11 +26,11 @@ class KeyExchange {
   KeyExchange(const KeyExchange&) = delete;
   KeyExchange& operator=(const KeyExchange&) = delete;
 
-  /// What the other members must get.
+  /// Returns the share of this side, which the other members need.
   const Share& share() const { return share_; }
 
-  /// Returns the secret that this object has in common with the object whose share is `other`. Throws kCorrupt if
-  /// `other` is not a usable share.
+  /// Returns the common secret of this object and the object whose share is `other`. Throws kCorrupt if `other` is not
+  /// a usable share.
   Secret secret_with(const Share& other) const;
 
  private:

@@ -8,12 +8,13 @@
 
 namespace trainyard::streams {
 
-/// Throws kInternal if a call of libcrypto has failed: it does so only for lack of memory or by our own mistake.
+/// Throws kInternal if `succeeded` is false. A call of libcrypto fails only if memory is exhausted or the call is
+/// wrong. `call` is the name of the function.
 inline void require(bool succeeded, const char* call) {
   if (!succeeded) throw Error(Code::kInternal, "libcrypto: {} failed", call);
 }
 
-/// Returns bytes as libcrypto takes them.
+/// Converts pointers to bytes to the type that libcrypto uses.
 inline unsigned char* octets(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
 inline const unsigned char* octets(const std::byte* bytes) { return reinterpret_cast<const unsigned char*>(bytes); }
 

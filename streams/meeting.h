@@ -12,19 +12,20 @@
 
 namespace trainyard::streams {
 
-/// Another member, as a member must know it before they meet.
+/// What a member must know about another member in order to connect to it.
 struct Peer {
-  std::string name;           ///< For errors: "rank 3".
-  std::string endpoint;       ///< The Listener::endpoint() of the other member.
-  std::uint32_t streams = 0;  ///< How many streams to make; the same number at both members.
-  Secret secret;              ///< The secret of these two members.
+  std::string name;           ///< The name of the member for errors, such as "rank 3".
+  std::string endpoint;       ///< The address of the other member, as Listener::endpoint() returns it there.
+  std::uint32_t streams = 0;  ///< The number of streams to make. It must be the same at both members.
+  Secret secret;              ///< The secret that the two members have in common.
 };
 
-/// What a member must know in order to meet the others.
+/// Everything that a member must know in order to connect to all other members.
 struct Meeting {
-  std::uint32_t own = 0;    ///< The number of this member.
-  std::vector<Peer> peers;  ///< Indexed by member. What is at the place of this member is not used.
-  Binding binding{};        ///< Identifies the purpose of the streams, such as a group of a run.
+  std::uint32_t own = 0;  ///< The number of this member.
+  /// The other members, indexed by their numbers. The entry of this member itself is not used.
+  std::vector<Peer> peers;
+  Binding binding{};  ///< Identifies the purpose of the streams, such as a group of a run.
   std::chrono::milliseconds timeout{60'000};
 };
 

@@ -14,7 +14,7 @@ struct Ports {
   std::uint16_t last = 0;
 };
 
-/// Reads "any", "20000" or "20000-20100". Throws kInvalidArgument for anything else.
+/// Reads a range of ports: "any", "20000" or "20000-20100". Throws kInvalidArgument for any other text.
 Ports read_ports(const std::string& text);
 
 /// Returns the address, as text, of the network interface `name`: the first IPv4 address, or else the first IPv6
@@ -26,10 +26,11 @@ std::string address_of_interface(const std::string& name);
 /// kNotFound if there is none.
 std::string address_of_any_interface();
 
-/// A socket that accepts connections at one address of this machine. Never waits.
+/// A socket that accepts connections at one address of this machine. It never blocks the caller.
 class Listener {
  public:
-  /// Throws kIo, naming the address and the ports, if all ports are taken or the address is not one of this machine.
+  /// Listens at a free port of `ports`. Throws kIo, naming the address and the ports, if all ports are taken or the
+  /// address does not belong to this machine.
   Listener(const std::string& address, const Ports& ports);
 
   int fd() const { return socket_.fd(); }
@@ -44,12 +45,12 @@ class Listener {
   std::string endpoint_;
 };
 
-/// Begins to connect to an address that Listener::endpoint() has returned; the socket becomes writable when it is
-/// connected or has failed. Throws kCorrupt if `endpoint` is no such address, and kIo if no socket can be made. Returns
-/// an empty socket if the connection was refused at once.
+/// Begins to connect to an address that Listener::endpoint() has returned. The socket becomes writable when the
+/// connection has been made or has failed. Throws kCorrupt if `endpoint` is not such an address, and kIo if no socket
+/// can be made. Returns an empty socket if the connection was refused immediately.
 Socket connect_to(const std::string& endpoint);
 
-/// Sets what streams need: small messages leave at once.
+/// Sets the options that streams need, for example that small messages are sent immediately.
 void prepare(const Socket& socket);
 
 }  // namespace trainyard::streams

@@ -12,25 +12,25 @@ struct evp_cipher_ctx_st;
 
 namespace trainyard::streams {
 
-/// Where a record belongs. Both sides know this by themselves, so it is not sent, but a record can be opened only at
-/// the position for which it was sealed.
+/// The position of a record in the exchange. Both sides know it without being told, so it is not sent. A record can be
+/// opened only at the position for which it was sealed.
 struct Position {
   std::uint64_t operation = 0;
   std::uint64_t offset = 0;
 };
 
-/// The bytes that sealing adds at the end of a record.
+/// The number of bytes that sealing adds to a record.
 constexpr std::size_t kTagBytes = 16;
 
-/// The part that sealing and opening have in common: AES-128-GCM with one key per direction of a stream. The nonce is a
-/// number that counts the records, and is not sent either. So a record that was changed, repeated, left out, moved, or
-/// made for another stream or another run cannot be opened. After `bytes_per_key` bytes, both sides derive the next
-/// key, because one key is not good for an unlimited number of bytes.
+/// The common part of sealing and opening: AES-128-GCM, with one key for each direction of a stream. The nonce is the
+/// number of the record, which is not sent either. A record therefore cannot be opened if it was changed, repeated,
+/// left out or moved, or if it was made for another stream or another run. After `bytes_per_key` bytes, both sides
+/// derive the next key, because one key is safe only for a limited number of bytes.
 class RecordCipher {
  public:
   static constexpr std::uint64_t kBytesPerKey = std::uint64_t{1} << 36;
 
-  /// The number of records so far.
+  /// Returns the number of records that have been sealed or opened.
   std::uint64_t count() const { return count_; }
 
  protected:
@@ -53,9 +53,10 @@ class RecordCipher {
   Secret secret_;
   const Direction direction_;
   const std::uint64_t bytes_per_key_;
-  std::uint64_t bytes_ = 0;  ///< Processed with this key.
+  std::uint64_t bytes_ = 0;  ///< The number of bytes that have been processed with the current key.
   std::uint64_t count_ = 0;
-  std::array<std::byte, 12> start_{};  ///< The nonce is this, combined with the count.
+  /// The constant part of the nonce. It is combined with the number of the record.
+  std::array<std::byte, 12> start_{};
 };
 
 /// Seals the records of one direction of a stream.
@@ -76,8 +77,8 @@ class Opener final : public RecordCipher {
       : RecordCipher(secret, Direction::kOpen, bytes_per_key) {}
 
   /// Decrypts `sealed`, which does not include the tag, to `plain`. Both may begin at the same address. Returns false
-  /// if the record is not the one that was sealed next for this position; then `plain` contains nothing of use, and the
-  /// stream must be given up. Does not allocate.
+  /// unless the record is the one that was sealed next and for this position. After false, `plain` must not be used,
+  /// and the stream must be closed. Does not allocate.
   bool open(const Position& position, std::span<const std::byte> sealed, std::span<const std::byte, kTagBytes> tag,
             std::byte* plain);
 };

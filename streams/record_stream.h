@@ -11,28 +11,30 @@
 
 namespace trainyard::streams {
 
-/// A stream for bulk data: both sides know by themselves which records come, with which sizes and positions. A record
-/// is its length (4 bytes), its bytes, and the tag if the stream is sealed. One record at a time is under way in each
-/// direction. The stream never waits, and allocates only when it is constructed.
+/// A stream for large amounts of data. Both sides know without being told which records follow, with which sizes and
+/// positions. A record is sent as its length (4 bytes), its bytes and, if the stream is encrypted, its tag. At any
+/// time, at most one record is in transfer in each direction. The stream never blocks the caller, and allocates memory
+/// only during construction.
 class RecordStream {
  public:
-  /// Without `secrets`, records are sent in clear. No record has more than `most_bytes` bytes.
+  /// If `secrets` is empty, records are sent in clear. No record may have more than `most_bytes` bytes.
   RecordStream(Connection connection, const std::optional<StreamSecrets>& secrets, std::size_t most_bytes);
 
   Connection& connection() { return connection_; }
   const Connection& connection() const { return connection_; }
 
-  /// Returns true if send() may be called, because the kernel has taken the last record completely.
+  /// Returns true if the kernel has accepted the last record completely. Only then may send() be called.
   bool idle() const { return unsent_.empty(); }
-  /// Seals a record and begins to send it. In a stream in clear, the memory must not change until idle() returns true.
+  /// Encrypts a record and begins to send it. If the stream is in clear, the memory of `record` must not change until
+  /// idle() returns true.
   void send(const Position& position, std::span<const std::byte> record);
-  /// Goes on sending. Returns true if anything was sent.
+  /// Continues to send the current record. Returns true if anything was sent.
   bool flush();
 
   enum class Arrival { kNothing, kSome, kComplete };
-  /// Goes on receiving the next record into `record`. The calls until the record is complete must have the same
-  /// arguments. Throws kCorrupt, naming the stream, if the record is not the one that the other side has sent next, for
-  /// this position and with this size; `record` then contains nothing of use.
+  /// Continues to receive the next record into `record`. All calls until the record is complete must have the same
+  /// arguments. Throws kCorrupt, naming the stream, unless the record is the one that the other side sent next, for
+  /// this position and with this size. After the exception, `record` must not be used.
   Arrival receive(const Position& position, std::span<std::byte> record);
 
  private:
@@ -43,14 +45,14 @@ class RecordStream {
   std::optional<Opener> opener_;
   const std::size_t most_bytes_;
 
-  std::vector<std::byte> sealed_;  ///< The record that is being sent, with its tag.
+  std::vector<std::byte> sealed_;  ///< The current record as it is sent, with its tag.
   std::uint32_t sent_length_ = 0;
   std::array<iovec, 2> pieces_{};
   std::span<iovec> unsent_;
 
   std::uint32_t received_length_ = 0;
   std::array<std::byte, kTagBytes> received_tag_{};
-  std::size_t received_ = 0;  ///< Of length, record and tag together.
+  std::size_t received_ = 0;  ///< How many bytes of the incoming length, record and tag have arrived.
   std::uint64_t records_ = 0;
 };
 

@@ -11,11 +11,11 @@ namespace trainyard::streams {
 
 using Bytes = std::span<const std::byte>;
 
-/// A proof that somebody who knows a secret has written certain bytes (HMAC-SHA256).
+/// A message authentication code (HMAC-SHA256). It proves that somebody who knows a secret has written certain bytes.
 using Proof = std::array<std::byte, 32>;
 
-/// 32 secret bytes. They are overwritten when the object is destroyed. A secret has no text, so that it cannot get into
-/// a log or an error by mistake.
+/// A secret of 32 bytes. The bytes are overwritten when the object is destroyed. The class has no conversion to text,
+/// so that a secret cannot appear in a log or an error by mistake.
 class Secret {
  public:
   static constexpr std::size_t kBytes = 32;
@@ -28,13 +28,14 @@ class Secret {
   /// Returns a new secret from the random generator of libcrypto.
   static Secret random();
 
-  /// Returns another secret, from which nobody can compute this one (HKDF-SHA256, RFC 5869). `label` names its purpose,
-  /// and `context` contains what else it depends on. Equal arguments give equal secrets.
+  /// Derives another secret, from which this one cannot be computed (HKDF-SHA256, RFC 5869). `label` names the purpose
+  /// of the new secret, and `context` contains everything else that it depends on. Equal arguments yield equal secrets.
   Secret derive(std::string_view label, std::initializer_list<Bytes> context = {}) const;
 
   /// Returns the proof for the concatenation of `parts`. All parts but the last must have fixed sizes.
   Proof prove(std::string_view label, std::initializer_list<Bytes> parts) const;
-  /// Checks a proof, in a time that does not depend on where it differs.
+  /// Returns true if `proof` is what prove() returns for the other arguments. The time that this takes does not depend
+  /// on where the proofs differ.
   bool accepts(const Proof& proof, std::string_view label, std::initializer_list<Bytes> parts) const;
 
   std::span<const std::byte, kBytes> bytes() const { return bytes_; }
@@ -43,7 +44,7 @@ class Secret {
   std::array<std::byte, kBytes> bytes_{};
 };
 
-/// Identifies what keys and proofs are valid for, such as one group of one run: a digest of texts.
+/// A digest of texts that identify where keys and proofs are valid, such as one group of one run.
 using Binding = std::array<std::byte, 32>;
 
 /// Returns the SHA-256 digest of a list of texts. Different lists have different digests.

@@ -5,7 +5,7 @@
 
 namespace trainyard::streams {
 
-/// Owns a file descriptor and closes it.
+/// The owner of a file descriptor, which it closes.
 class Socket {
  public:
   Socket() = default;

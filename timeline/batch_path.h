@@ -10,25 +10,25 @@
 
 namespace trainyard::timeline {
 
-/// One thing that happened because of a batch. `depth` counts the things of the same component, and because of the same
-/// batch, inside which it happened.
+/// One event that a batch caused. `depth` is the number of other events of the same component, caused by the same
+/// batch, within which it happened.
 struct PathLine {
   Event event;
   std::size_t depth = 0;
 };
 
-/// What happened because of one batch, in the order of the beginnings: from the time at which it was read to the last
-/// message that its step has caused.
+/// All events that one batch caused, ordered by their beginnings: from the moment at which the batch was read to the
+/// last message that its step caused.
 struct BatchPath {
   std::uint64_t trace = 0;
-  std::uint64_t step = 0;  ///< 0 if the batch belongs to no training step.
+  std::uint64_t step = 0;  ///< The training step to which the batch belongs; 0 if there is none.
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::vector<PathLine> lines;
 };
 
-/// Returns the path of the batch `trace`; without lines if the timeline has no such batch. Waiting for a message is
-/// left out, because it says what the component missed, and not what the batch went through.
+/// Returns the path of the batch with this trace; it has no lines if the timeline does not contain the batch. Events in
+/// which a component waits for a message are left out, because the batch is not involved in them.
 BatchPath path_of(const Timeline& timeline, std::uint64_t trace);
 
 /// Returns what an event is, in words: "Batch from data_loader", "waits for rank1/accelerator_host", "forward".

@@ -11,7 +11,7 @@
 
 namespace trainyard::timeline {
 
-/// The time of some steps that follow each other, by the steps of rank 0.
+/// The time of several consecutive steps, measured by the steps of rank 0.
 struct StepWindow {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -21,12 +21,12 @@ struct StepWindow {
   std::uint64_t steps() const { return last - first + 1; }
 };
 
-/// Returns the first `steps` steps that the timeline contains without a gap, or nothing if there are not so many yet.
-/// `after` is left out, and everything before it.
+/// Returns the first `steps` consecutive steps in the timeline, or nothing if the timeline does not contain that many
+/// yet. Only steps after the step `after` are considered.
 std::optional<StepWindow> find_steps(const Timeline& timeline, std::uint64_t steps, std::uint64_t after = 0);
 
-/// What a component did in a part of the time. `what` is in the words of words_for(), without what differs from message
-/// to message.
+/// An activity of a component and the time that it took. `what` is the text of words_for() without the parts that
+/// differ from message to message.
 struct ProfilePart {
   std::string what;
   SpanKind kind = SpanKind::kOther;
@@ -34,13 +34,13 @@ struct ProfilePart {
   std::uint64_t count = 0;
 };
 
-/// How a component spent the window. Each moment of its event loop counts for the innermost span only, so that the
-/// parts and `idle_ns` add up to the length of the window.
+/// How a component spent the time of the window. Each moment of its event loop counts for the innermost span only, so
+/// the parts and `idle_ns` add up to the length of the window.
 struct ComponentProfile {
   std::string component;
-  std::vector<ProfilePart> parts;  ///< The longest first.
+  std::vector<ProfilePart> parts;  ///< The parts, the longest first.
   std::int64_t idle_ns = 0;
-  /// What the component's own threads did, divided by the number of those that did anything.
+  /// The activities of the component's own threads, divided by the number of threads that were active.
   std::vector<ProfilePart> own_threads;
   std::uint32_t number_of_own_threads = 0;
 };
@@ -63,12 +63,12 @@ struct OperationProfile {
 
 struct Profile {
   StepWindow window;
-  std::vector<ComponentProfile> components;  ///< In the order of their names.
-  std::vector<HopProfile> hops;              ///< Those that took longest altogether first.
-  std::vector<OperationProfile> operations;  ///< Those with the longest `self_ns` first.
+  std::vector<ComponentProfile> components;  ///< The components, in alphabetical order.
+  std::vector<HopProfile> hops;              ///< The pairs of components, those with the longest total time first.
+  std::vector<OperationProfile> operations;  ///< The operations, those with the longest `self_ns` first.
 };
 
-/// Returns where the time of the window went.
+/// Returns how the time of the window was spent.
 Profile profile_of(const Timeline& timeline, const StepWindow& window);
 
 }  // namespace trainyard::timeline

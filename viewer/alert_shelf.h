@@ -11,7 +11,7 @@
 
 namespace trainyard::viewer {
 
-/// The alerts of one run. It is bounded: the oldest are forgotten.
+/// The alerts of one run. Their number is limited; the oldest are dropped.
 class AlertShelf {
  public:
   static constexpr std::size_t kMaxAlerts = 1000;
@@ -19,9 +19,10 @@ class AlertShelf {
   void add(Alert alert) { alerts_.add(std::move(alert)); }
   nlohmann::json list() const;
 
-  /// Returns the number of the next alert.
+  /// Returns the number that the next alert will have.
   std::uint64_t end() const { return alerts_.end(); }
-  /// Appends the push with the alerts from number `position` on, if any, and moves the position.
+  /// Appends a push that contains the alerts from number `position` on, if there are any, and sets `position` to the
+  /// end.
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -14,8 +14,8 @@
 
 namespace trainyard::viewer {
 
-/// Everything that is known about one run, for sources that write into it and pages that read from it, on different
-/// threads: every function locks the book. The book is bounded, because each of its shelves is.
+/// Everything that is known about one run. Sources write into the book and pages read from it on different threads, so
+/// every function locks the book. The size of a book is limited, because the size of each of its shelves is.
 ///
 ///     book.add(metrics);
 ///     json list = book.read([](const Shelves& run) { return run.curves.list(); });
@@ -29,23 +29,23 @@ class Book {
   void set_graph(nlohmann::json graph);
   void set_hyperparameters(nlohmann::json map);
 
-  /// Adds a row of metrics. Returns false if the book has it already.
+  /// Adds a row of metrics. Returns false if the book already contains it.
   bool add(const Metrics& metrics);
-  /// Adds a record. Returns false if the book has it already.
+  /// Adds a record. Returns false if the book already contains it.
   bool add(const LogRecord& record);
-  /// Adds a sample, unless the book has it already.
+  /// Adds a sample, unless the book already contains it.
   void add(Sample sample);
   void add(const SampleResults& results);
   void add(const Histograms& histograms);
   void add(const Confusion& confusion);
   void add(Change change);
   void add(Alert alert);
-  /// Leaves out rows of metrics whose steps were repeated later; for a directory to which several launches have
-  /// written.
+  /// Removes rows of metrics whose steps were repeated by a later launch. Needed for a directory to which several
+  /// launches have written.
   void drop_repeated_steps();
 
-  /// Calls a function with the shelves, and returns a copy of its result. A member of Shelves can stand for a function
-  /// that returns it. The book is locked meanwhile, so the function must not use the book itself.
+  /// Calls `look` with the shelves, and returns a copy of its result. `look` can also be a pointer to a member of
+  /// Shelves. The book is locked during the call, so `look` must not use the book itself.
   template <class Look>
   auto read(const Look& look) const {
     const std::lock_guard lock(mutex_);

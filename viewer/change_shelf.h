@@ -11,7 +11,8 @@
 
 namespace trainyard::viewer {
 
-/// A parameter that somebody changed through the viewer, or an action such as "pause", which has no values.
+/// A change that somebody made through the viewer: of a parameter, or by an action such as "pause", which has no
+/// values.
 struct Change {
   std::int64_t time_ns = 0;
   std::uint64_t step = 0;
@@ -22,10 +23,10 @@ struct Change {
 };
 
 nlohmann::json json_of(const Change& change);
-/// Reads what json_of() has made. Throws nlohmann::json::exception.
+/// Converts JSON that json_of() has made back to a change. Throws nlohmann::json::exception for any other JSON.
 Change change_of(const nlohmann::json& object);
 
-/// What was changed in one run. It is bounded: the oldest changes are forgotten.
+/// The changes that were made in one run. Their number is limited; the oldest are dropped.
 class ChangeShelf {
  public:
   static constexpr std::size_t kMaxChanges = 10'000;
@@ -33,9 +34,9 @@ class ChangeShelf {
   void add(Change change) { changes_.add(std::move(change)); }
   nlohmann::json list() const;
 
-  /// Returns the number of the next change.
+  /// Returns the number that the next change will have.
   std::uint64_t end() const { return changes_.end(); }
-  /// Appends one push for each change from number `position` on, and moves the position.
+  /// Appends one push for each change from number `position` on, and sets `position` to the end.
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -13,8 +13,8 @@ namespace trainyard::viewer {
 /// The values of one metric, one for each row of its stage.
 struct Column {
   std::string name;
-  std::vector<double> values;  ///< absent() where the row has no value of this metric.
-  std::size_t present = 0;     ///< How many rows have a value.
+  std::vector<double> values;  ///< The values; absent() for a row that has no value of this metric.
+  std::size_t present = 0;     ///< The number of rows that have a value.
 };
 
 /// Returns the value that stands for "not reported". It is a NaN, but not one that arithmetic produces.
@@ -28,16 +28,17 @@ bool is_absent(double value);
 /// microseconds, which is how exact the files are.
 class Columns {
  public:
-  /// At most so many rows are kept. When there are more, every second row is dropped.
+  /// The maximum number of rows. When there are more, every second row is removed.
   static constexpr std::size_t kMaxRows = 2'000'000;
-  /// Metrics beyond so many are ignored, because their names come from strangers.
+  /// The maximum number of metrics. Further metrics are ignored; the limit is needed because the names come from
+  /// strangers.
   static constexpr std::size_t kMaxMetrics = 256;
 
-  /// Adds a row. Returns false if it is there already. Rows usually come in order, which is fast; a row that comes late
-  /// is put in its place.
+  /// Adds a row. Returns false if the row exists already. Rows usually come in order, which is fast; a late row is
+  /// inserted at its place.
   bool add(const Metrics& metrics);
 
-  /// Leaves out the rows that are not part of the newest history (archive::rows_in_effect).
+  /// Removes the rows that a later launch has replaced (archive::rows_in_effect).
   void drop_repeated_steps();
 
   std::size_t rows() const { return steps_.size(); }
@@ -46,8 +47,8 @@ class Columns {
   const std::vector<double>& samples() const { return samples_; }
   const std::vector<Column>& metrics() const { return columns_; }
   const Column* find(std::string_view name) const;
-  /// Returns whether every row has at least the step of the row before it. Not so if a run was started again from an
-  /// earlier step.
+  /// Returns true if the step never becomes smaller from one row to the next. It does if a run was started again from
+  /// an earlier step.
   bool steps_ascend() const { return steps_ascend_; }
   bool samples_ascend() const { return samples_ascend_; }
 

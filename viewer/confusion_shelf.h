@@ -14,15 +14,15 @@
 
 namespace trainyard::viewer {
 
-/// The confusion matrices of one run, summed over its ranks. It is bounded: the oldest are forgotten.
+/// The confusion matrices of one run, each summed over the ranks. Their number is limited; the oldest are dropped.
 class ConfusionShelf {
  public:
   static constexpr std::size_t kMaxMatrices = 200;
-  /// The number of counts of all matrices together.
+  /// The maximum number of counts in all matrices together.
   static constexpr std::size_t kMaxCounts = 1u << 20;
 
-  /// Adds a message. Returns false if the shelf has it already, or if it does not have one count for each pair of
-  /// classes.
+  /// Adds the matrix of one rank. Returns false if the shelf already contains it, or if it does not have one count for
+  /// each pair of classes.
   bool add(const Confusion& confusion);
 
   /// Returns the matrix of a split after a step; see docs/viewer_protocol.md. Without a split, that of the newest
@@ -31,8 +31,8 @@ class ConfusionShelf {
 
   /// Returns a number that grows with every message.
   std::uint64_t revision() const { return revision_; }
-  /// Appends the push that says that there is a new matrix, if any was added since the shelf had the revision
-  /// `position`, and moves the position.
+  /// Appends a push that announces a new matrix if one was added since the shelf had the revision `position`, and sets
+  /// `position` to the current revision.
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -11,8 +11,8 @@
 
 namespace trainyard::viewer {
 
-/// What a follower notices of a launch that tells how it ended. It is needed for a run without an output directory,
-/// which has no record of its end.
+/// Observations that tell how a launch has ended. They are needed for a run without an output directory, because such a
+/// run has no record of its end.
 class EndingClues {
  public:
   /// All objects passed by reference must outlive this object.
@@ -22,18 +22,19 @@ class EndingClues {
   void see(const Order& order);
   void see(const LogRecord& record);
 
-  /// Returns whether the launcher died before its processes had ended. A launcher that ends its run lives longer than
-  /// they do; a follower that was too late to see that knows whether the run was told to stop or had done all steps.
+  /// Returns true if the launcher died before its processes ended. A launcher that ends its run properly lives longer
+  /// than its processes. If the follower could not observe this order, it uses what it knows: whether the run was told
+  /// to stop or had done all of its steps.
   bool launcher_died() const;
-  /// Returns how the run has ended: what the launcher has recorded, or else what the clues say. `killed` says whether
-  /// the launcher died early.
+  /// Returns how the run has ended, from the record of the launcher or else from the observations. `killed` tells
+  /// whether the launcher died before its processes.
   Ending ending(bool killed) const;
 
  private:
   const visitors::RunInfo& run_;
   const Identity& identity_;
   const Book& book_;
-  bool stopping_ = false;  ///< The run has been told to stop.
+  bool stopping_ = false;  ///< True if the run has been told to stop.
   std::string error_;      ///< The first error that the run has logged.
 };
 

@@ -13,25 +13,25 @@
 
 namespace trainyard::viewer {
 
-/// Something to ask of the registry of a run, such as to change a parameter. It may take long. What it throws is
-/// ignored: it reports itself what concerns its sender.
+/// A function that makes a request to the registry of a run, such as a change of a parameter. It may take long. It must
+/// report its result and its errors itself; exceptions are ignored.
 using Errand = std::function<void(visitors::RegistryClient& registry)>;
 
-/// Does the errands of one run, one after the other, on a thread of its own.
+/// Carries out the errands of one run, one after another, on a separate thread.
 class Errands {
  public:
   static constexpr std::size_t kMaxWaiting = 32;
 
   /// `registry` is the endpoint of the run's registry.
   explicit Errands(std::string registry);
-  /// Ends the thread. May take some seconds if the launcher is suspended.
+  /// Ends the thread. This may take some seconds if the launcher is suspended.
   ~Errands();
   Errands(const Errands&) = delete;
   Errands& operator=(const Errands&) = delete;
 
-  /// Queues an errand. Returns false if too many wait, or after stop().
+  /// Adds an errand to the queue. Returns false if too many errands wait, or after stop().
   bool post(Errand errand);
-  /// Cancels the errand that is under way, and drops the others. Does not wait.
+  /// Cancels the current errand and drops the others. Does not wait.
   void stop();
 
  private:

@@ -20,12 +20,12 @@ class Follower {
  public:
   /// `on_alert` is called on the follower's thread.
   Follower(visitors::RunInfo run, std::shared_ptr<Book> book, OnAlert on_alert);
-  /// Ends the threads. May take some seconds if the launcher is suspended.
+  /// Ends the threads. This may take some seconds if the launcher is suspended.
   ~Follower();
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
 
-  /// Queues an errand. Returns false if too many wait.
+  /// Adds an errand to the queue. Returns false if too many errands wait.
   bool post(Errand errand) { return errands_.post(std::move(errand)); }
 
   bool over() const { return over_; }

@@ -8,19 +8,19 @@
 
 namespace trainyard::viewer {
 
-/// The newest picture of the components of one run, and whether somebody looks at it. To keep it up to date makes the
-/// components account for their time, so a source does that only as long as somebody looks.
+/// The newest graph of one run, and whether somebody is looking at it. To keep it up to date, the components have to
+/// measure how they spend their time, so a source updates it only while somebody looks.
 class GraphShelf {
  public:
   void set(nlohmann::json graph);
 
-  /// Returns the graph, or null if nothing is known of the components. This counts as a look.
+  /// Returns the graph, or null if the components are not known. The call counts as a look.
   nlohmann::json look() const;
-  /// Returns whether somebody looks at the graph now: has asked for it, or for news of it, within the last seconds.
+  /// Returns true if somebody has requested the graph, or news of it, within the last few seconds.
   bool is_watched() const;
 
-  /// Appends the push with the graph if it is not the one with number `position`, and moves the position. The first
-  /// graph has the number 1. This counts as a look.
+  /// Appends a push that contains the graph, unless its number is `position`, and sets `position` to its number. The
+  /// first graph has the number 1. The call counts as a look.
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

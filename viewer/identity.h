@@ -6,7 +6,7 @@
 
 namespace trainyard::viewer {
 
-/// What a run is called and where it is.
+/// The names of a run, and where it comes from.
 struct Identity {
   std::string run;        ///< The full name, such as "mnist-9ix", or the folder of a past run.
   std::string name;       ///< The name without the suffix.

@@ -7,13 +7,13 @@
 
 namespace trainyard::viewer {
 
-/// Recognizes what comes a second time, because two sources tell of it: a message and a file. It is bounded: the oldest
-/// hashes are forgotten. What they stand for does not come again, because both sources are past it.
+/// Recognises items that arrive twice, because a message and a file both contain them. The number of hashes is limited;
+/// the oldest are dropped. By then, both sources have passed the items that these hashes stand for.
 class KnownHashes {
  public:
   explicit KnownHashes(std::size_t limit) : limit_(limit) {}
 
-  /// Adds a hash. Returns false if it is known.
+  /// Adds a hash. Returns false if it has been added before.
   bool add(std::uint64_t hash) {
     if (!known_.insert(hash).second) return false;
     oldest_first_.push_back(hash);

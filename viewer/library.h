@@ -19,13 +19,13 @@ namespace trainyard::viewer {
 /// All runs that a viewer shows. Thread-safe.
 class Library {
  public:
-  /// One run: its book, and who fills it if the run is live.
+  /// A run: its book, and the follower that fills the book if the run is live.
   struct Entry {
     std::shared_ptr<Book> book;
     std::shared_ptr<Follower> follower;  ///< Null for a past run.
   };
 
-  /// Further runs are not added. The oldest run that has ended makes room for a new one.
+  /// The maximum number of runs. A new run replaces the oldest run that has ended; if none has ended, it is not added.
   static constexpr std::size_t kMaxRuns = 1000;
 
   explicit Library(OnAlert on_alert) : on_alert_(std::move(on_alert)) {}
@@ -33,20 +33,20 @@ class Library {
 
   /// Follows a running launch, unless it is followed already.
   void follow(const visitors::RunInfo& run);
-  /// Opens the past runs in a folder and below it. They are read on a thread of their own. A run that is still under
-  /// way is followed instead. Throws kNotFound if there is no such folder, and kInvalidArgument if it contains no run.
+  /// Opens the past runs in a folder and its subfolders. They are read on a separate thread. A run that has not ended
+  /// is followed instead. Throws kNotFound if there is no such folder, and kInvalidArgument if it contains no run.
   void open_folder(const std::string& folder);
 
-  /// Opens a recording, unless it is open already. It is read on a thread of its own. Throws as RecordedRun does.
+  /// Opens a recording, unless it is open already. It is read on a separate thread. Throws the errors of RecordedRun.
   void open_recording(const std::string& path);
 
-  /// Returns the run whose full name is `run`. Throws kNotFound with the nearest name.
+  /// Returns the run whose full name is `run`. Throws kNotFound, which suggests the nearest name.
   Entry find(const std::string& run) const;
-  /// Returns all runs, the newest first.
+  /// Returns a number that changes when a run is added or removed.
   std::vector<Entry> all() const;
   /// A number that changes when a run was added or removed.
   std::uint64_t revision() const;
-  /// Returns whether every run that was followed has ended.
+  /// Returns true if every run that was followed has ended.
   bool all_over() const;
 
  private:
@@ -55,7 +55,7 @@ class Library {
   std::shared_ptr<Book> add(Identity identity);
   std::shared_ptr<Book> add_past_run(const archive::RunRecord& record);
   void open_recording_or_say(const std::string& path);
-  /// Calls a function on a thread of its own.
+  /// Calls a function on a separate thread.
   void read_later(std::function<void(const std::stop_token&)> read);
 
   OnAlert on_alert_;

@@ -11,10 +11,10 @@
 
 namespace trainyard::viewer {
 
-/// Tells somebody of an alert of a run.
+/// A function that is told about an alert of a run.
 using OnAlert = std::function<void(const Identity& run, const Alert& alert)>;
 
-/// Raises the alerts of a launch that is followed: enters them into its book, and tells of them.
+/// Enters the alerts of a live run into its book, and calls the OnAlert.
 class LiveAlerts {
  public:
   /// All objects passed by reference must outlive this object.
@@ -23,7 +23,8 @@ class LiveAlerts {
   void see(const Metrics& metrics);
   void see(const RankMetrics& metrics);
   void see(const visitors::Observation& observation);
-  /// For metrics that are older than the follower: their alerts are shown, but nobody is told of them again.
+  /// Enters metrics that are older than the follower. Their alerts are entered into the book, but nobody is told about
+  /// them.
   void see_past(const Metrics& metrics);
 
  private:

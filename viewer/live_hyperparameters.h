@@ -9,8 +9,8 @@
 
 namespace trainyard::viewer {
 
-/// Enters the hyperparameters of a running launch into its book. The record of the launch has what the user has chosen.
-/// A launch without a record is asked for all parameters of its components, which is an errand.
+/// Enters the hyperparameters of a running launch into its book. If there is a record of the launch, they are what the
+/// user has chosen. Otherwise, an errand asks the launch for all parameters of its components.
 void find_hyperparameters(const Identity& identity, const visitors::Observation& observation,
                           const std::shared_ptr<Book>& book, Errands& errands);
 

@@ -8,7 +8,7 @@
 
 namespace trainyard::viewer {
 
-/// Returns what a running launch is called and where it is. `answer` is what its registry says to the question "run".
+/// Returns the identity of a running launch. `answer` is the answer of its registry to the question "run".
 Identity live_identity(const visitors::RunInfo& info, const nlohmann::json& answer);
 
 }  // namespace trainyard::viewer

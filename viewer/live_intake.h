@@ -10,9 +10,9 @@
 
 namespace trainyard::viewer {
 
-/// Enters the metrics and the log of a launch that is followed into its book, in order and each thing once. There are
-/// two sources: messages, and the files of the logger, which have what happened before the follower came and what it
-/// has missed. Until this past has been read, messages wait.
+/// Enters the metrics and the log of a live run into its book, in order and without duplicates. They come from two
+/// sources: messages, and the files of the logger, which also contain what happened before the follower started and
+/// what it has missed. Messages wait until this past has been read.
 class LiveIntake {
  public:
   /// All objects passed by reference must outlive this object.
@@ -22,13 +22,13 @@ class LiveIntake {
   void take(const Metrics& metrics);
   void take(const LogRecord& record);
 
-  /// Reads a part of the past. When nothing is left of it, enters what waits.
+  /// Reads a part of the past. When all of it has been read, enters the waiting messages.
   void catch_up();
   /// Returns whether the past has been read.
   bool caught_up() const { return caught_up_; }
-  /// Reads a part of what is new in the files. Returns whether there is more.
+  /// Reads a part of the new content of the files. Returns true if there is more to read.
   bool read_files();
-  /// Reads all that is left in the files, and enters what waits.
+  /// Reads all remaining content of the files, and enters the waiting messages.
   void finish();
 
  private:

@@ -13,30 +13,30 @@
 
 namespace trainyard::viewer {
 
-/// Which records of the log somebody wants to see. Empty fields do not restrict.
+/// Selects records of the log. An empty field does not restrict the selection.
 struct LogRequest {
-  std::optional<std::uint64_t> before;  ///< Only records with smaller numbers.
+  std::optional<std::uint64_t> before;  ///< Only records whose numbers are smaller than this.
   std::size_t limit = 200;
-  LogLevel level = LogLevel::kTrace;  ///< This level and all that are more important.
-  std::string component;              ///< The exact name.
-  std::string text;                   ///< A part of the text; letters of both cases are the same.
+  LogLevel level = LogLevel::kTrace;  ///< Only records of this level or a more important one.
+  std::string component;              ///< Only records of the component with exactly this name.
+  std::string text;                   ///< Only records that contain this text, ignoring case.
 };
 
-/// The log of one run. It is bounded: the oldest records are forgotten, and long texts are cut.
+/// The log of one run. Its size is limited: the oldest records are dropped, and long texts are cut.
 class LogShelf {
  public:
   static constexpr std::size_t kMaxRecords = 100'000;
 
-  /// Adds a record. Returns false if the shelf has it already.
+  /// Adds a record. Returns false if the shelf already contains it.
   bool add(const LogRecord& record);
 
-  /// Returns the newest of the records that somebody wants to see, and how many records there have been; see
-  /// docs/viewer_protocol.md.
+  /// Returns the newest of the selected records, and the number of all records so far; see docs/viewer_protocol.md.
   nlohmann::json find(const LogRequest& request) const;
 
-  /// Returns the number of the next record.
+  /// Returns the number that the next record will have.
   std::uint64_t end() const { return records_.end(); }
-  /// Appends the push with the records from number `position` on, if any, and moves the position.
+  /// Appends a push that contains the records from number `position` on, if there are any, and sets `position` to the
+  /// end.
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

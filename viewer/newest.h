@@ -9,8 +9,8 @@
 
 namespace trainyard::viewer {
 
-/// The newest elements of a sequence, with their numbers: 0 for the first that was ever added. Older ones are
-/// forgotten.
+/// The newest elements of a sequence, each with its number. The first element that was ever added has the number 0.
+/// Older elements are dropped.
 template <class T>
 class Newest {
  public:
@@ -32,7 +32,7 @@ class Newest {
   std::deque<T> elements_;
 };
 
-/// At most so many elements of a list are pushed to a page at a time.
+/// The maximum number of elements of a list that are pushed to a page at once.
 inline constexpr std::uint64_t kMostNews = 200;
 
 /// Returns the list of the elements from number `position` on, and moves the position to the end. If there are more

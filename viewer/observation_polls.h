@@ -9,16 +9,16 @@
 
 namespace trainyard::viewer {
 
-/// Asks a run once a second what its components and edges do, without ever waiting for the answer: a launcher that is
-/// slow to answer delays nothing else. The components account for their time only while somebody looks at the graph.
+/// Asks a run once a second what its components and edges do. It never waits for the answer, so a slow launcher delays
+/// nothing else. The components measure how they spend their time only while somebody looks at the graph.
 class ObservationPolls {
  public:
   /// All objects passed by reference must outlive this object.
   ObservationPolls(visitors::RegistryClient& registry, const Book& book) : observer_(registry), book_(book) {}
 
-  /// Returns an observation that has arrived.
+  /// Returns an observation if one has arrived.
   std::optional<visitors::Observation> answer();
-  /// Asks again if it is time to. Returns whether it was.
+  /// Asks again if a second has passed. Returns true if it has asked.
   bool ask_when_due();
 
  private:
@@ -26,7 +26,7 @@ class ObservationPolls {
 
   visitors::RunObserver observer_;
   const Book& book_;
-  bool watched_ = false;  ///< Somebody looks at the graph.
+  bool watched_ = false;  ///< True if somebody looks at the graph.
   Clock::time_point next_{};
 };
 

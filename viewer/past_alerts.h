@@ -10,8 +10,9 @@
 
 namespace trainyard::viewer {
 
-/// Enters the alerts that follow from the metrics of a past run, which it sees in their order. A launch that begins at
-/// an earlier step than the one before it ended is no sudden change of the run, so the rules begin anew.
+/// Enters the alerts that result from the metrics of a past run. The metrics must be passed in order. When a launch
+/// begins at an earlier step than the one at which the previous launch ended, the rules are reset, because this is not
+/// a sudden change of the training.
 class PastAlerts {
  public:
   explicit PastAlerts(Book& book) : book_(book) { begin(); }

@@ -11,7 +11,7 @@
 
 namespace trainyard::viewer {
 
-/// What a launch is doing, or how it ended, and why.
+/// The phase of a launch, and the reason why it ended, if it has.
 struct Ending {
   RunPhase phase = RunPhase::kUnknown;
   std::string message;
@@ -40,7 +40,7 @@ void enter_record(const archive::RunRecord& record, Book& book);
 /// has written nothing.
 void read_output_directory(const Identity& identity, Book& book, const std::stop_token& stop);
 
-/// Calls a function that reads something. If it throws an Error, the log of the book says why.
+/// Calls a function that reads something. If the function throws an Error, writes its text to the log of the book.
 void read_or_say(Book& book, const std::function<void()>& read);
 
 }  // namespace trainyard::viewer

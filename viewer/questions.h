@@ -11,13 +11,14 @@
 
 namespace trainyard::viewer {
 
-/// Who asks: what the asker may do, and what is written down as the author of a change.
+/// Who asks a question: the role of the asker, and the name that is recorded as the author of a change.
 struct Asker {
   web::Role role = web::Role::kWatch;
   std::string name;
 };
 
-/// Receives the result of a question, or the reason why there is none. Called once, on any thread.
+/// Callbacks for the result of a question, and for the reason why there is none. One of them is called once, on any
+/// thread.
 using Answered = std::function<void(nlohmann::json result)>;
 using Refused = std::function<void(const Error& error)>;
 

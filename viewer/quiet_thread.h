@@ -6,7 +6,7 @@
 
 namespace trainyard::viewer {
 
-/// Starts a thread to which no signals are sent: they are for the threads of the program, which wait for them.
+/// Starts a thread in which all signals are blocked, because other threads of the program wait for them.
 std::thread quiet_thread(std::function<void()> work);
 
 }  // namespace trainyard::viewer

@@ -12,17 +12,17 @@
 
 namespace trainyard::viewer {
 
-/// How many messages a recording has of each topic and sender, and from which time they are.
+/// For each topic and sender, how many messages a recording contains, and from which period they are.
 struct RecordedTraffic {
   struct Sender {
     std::string process;
     std::uint64_t messages = 0;
   };
 
-  std::map<std::pair<std::string, std::string>, Sender> senders;  ///< By topic and component.
+  std::map<std::pair<std::string, std::string>, Sender> senders;  ///< The senders, by topic and component.
   std::uint64_t start_ns = 0, end_ns = 0;
 
-  /// Adds a file of the recording.
+  /// Adds the contents of one file of the recording.
   void add(const recordings::Contents& contents);
   /// Returns the messages per second, or nothing if the recording has no duration or does not have the topic.
   std::optional<double> rate(const std::string& topic, const std::string& component) const;

@@ -13,16 +13,17 @@
 
 namespace trainyard::viewer {
 
-/// A run as its recording shows it (docs/record_a_run.md): one file, and the parts that follow it.
+/// A run that is read from its recording (docs/record_a_run.md), which consists of one file and the files that continue
+/// it.
 class RecordedRun {
  public:
   /// Opens the file and the parts that follow it, and reads what describes them. Throws as McapReader does, and
   /// kInvalidArgument if the file was not recorded from a run of Trainyard.
   explicit RecordedRun(const std::string& path);
 
-  /// What the run is called. The directory is the path of the recording.
+  /// Returns the names of the run. The directory is the path of the recording.
   Identity identity() const;
-  /// That it is a recording, why it ended, and what it lacks.
+  /// Returns the phase kRecording, with a text that says why the recording ended and what is missing in it.
   Ending ending() const;
   /// The components, and the edges between them with their mean rates, in the form of docs/viewer_protocol.md.
   nlohmann::json graph() const;

@@ -9,7 +9,7 @@
 
 namespace trainyard::viewer {
 
-/// The most spans of an answer; the newest are kept.
+/// The maximum number of spans in an answer. If there are more, the newest are returned.
 inline constexpr std::size_t kMostSpansOfAnswer = 50'000;
 
 /// Records the spans of a running launch for `length`, and returns them in the form of docs/viewer_protocol.md. Throws

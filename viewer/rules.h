@@ -14,17 +14,18 @@
 
 namespace trainyard::viewer {
 
-/// What a rule can look at once a second.
+/// The observations that rules get once a second.
 struct Poll {
   std::int64_t time_ns = 0;
   std::uint64_t step = 0;
-  std::uint64_t free_bytes = 0;  ///< On the file system of the output directory; 0 if unknown.
+  /// The free space on the file system of the output directory, in bytes; 0 if it is unknown.
+  std::uint64_t free_bytes = 0;
   /// For each edge, as "data_loader -> accelerator_host (/batches)", how many messages it has dropped so far.
   std::map<std::string, std::uint64_t> dropped;
 };
 
-/// One kind of trouble that a run can have. A rule sees everything in order and calls `raise` when something is wrong.
-/// It raises the same alert again only after the trouble has passed.
+/// Detects one kind of problem of a run. A rule receives all observations in order, and calls `raise` when it detects
+/// the problem. It raises the same alert again only after the problem has disappeared in between.
 class Rule {
  public:
   using Raise = std::function<void(Alert)>;
@@ -50,10 +51,10 @@ class NanRule final : public Rule {
   void on_metrics(const Metrics& metrics) override;
 
  private:
-  std::set<std::string> open_;  ///< The values that are not finite now.
+  std::set<std::string> open_;  ///< The metrics whose values are not finite at the moment.
 };
 
-/// The training loss is far above what it was before: more than 6 standard deviations, and more than a half, above the
+/// The training loss is far above its earlier values: more than 6 standard deviations, and more than 50 %, above the
 /// mean of about the last 50 reports.
 class SpikeRule final : public Rule {
  public:
@@ -63,11 +64,11 @@ class SpikeRule final : public Rule {
  private:
   std::uint64_t seen_ = 0;
   double mean_ = 0, variance_ = 0;
-  int above_ = 0;  ///< How many reports in a row were above.
+  int above_ = 0;  ///< The number of consecutive reports that were far above.
 };
 
-/// The training loss no longer falls: the mean of 500 reports is less than 0.1 % below the mean of the 500 before. Zero
-/// and negative losses say nothing, because a part of them has no meaning.
+/// The training loss no longer falls: the mean of 500 reports is less than 0.1 % below the mean of the 500 before. The
+/// rule ignores losses that are not positive, because percentages of them have no meaning.
 class PlateauRule final : public Rule {
  public:
   static constexpr std::uint64_t kWindow = 500;

@@ -19,7 +19,7 @@ class RunFile {
  public:
   using OnMetrics = std::function<void(const Metrics&)>;
 
-  /// Lines that are older than `from_ns` (nanoseconds since 1970) are left out: they belong to an earlier launch that
+  /// Lines older than `from_ns` (nanoseconds since 1970) are ignored, because they belong to an earlier launch that
   /// used the same directory.
   RunFile(std::string path, std::int64_t from_ns = 0);
   ~RunFile();
@@ -43,7 +43,7 @@ class RunFile {
   std::int64_t from_ns_;
   int file_ = -1;
   std::string unread_;
-  bool skipping_ = false;  ///< In the middle of a line that is too long.
+  bool skipping_ = false;  ///< True while the rest of a line that is too long is skipped.
   std::uint64_t damaged_ = 0;
 };
 

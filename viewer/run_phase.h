@@ -16,7 +16,7 @@ enum class RunPhase : std::uint8_t {
   kFailed,
   kInterrupted,  ///< A user stopped it.
   kKilled,       ///< The launcher was killed.
-  kUnknown,      ///< It is over, and nothing says how it ended.
+  kUnknown,      ///< The run has ended, and nothing tells how.
   kRecording,    ///< What is shown comes from a recording, which need not know how the run ended.
 };
 constexpr auto words_of(RunPhase) {

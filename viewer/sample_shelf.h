@@ -13,7 +13,7 @@
 
 namespace trainyard::viewer {
 
-/// A prediction of the model, as it can be shown.
+/// A prediction of the model, in a form that pages can show.
 struct Sample {
   std::uint64_t step = 0;
   std::string title;
@@ -27,23 +27,25 @@ struct Sample {
 /// Reads a Prediction in its JSON form. Throws nlohmann::json::exception.
 Sample sample_of(const nlohmann::json& prediction);
 
-/// The samples of one run. It is bounded: the oldest are forgotten, long texts are cut, and large images are left out.
+/// The samples of one run. Their number is limited: the oldest are dropped, long texts are cut, and large images are
+/// left out.
 class SampleShelf {
  public:
   static constexpr std::size_t kMaxSamples = 1000;
-  /// A larger image, in base64, is left out.
+  /// The maximum size of an image in base64. Larger images are left out.
   static constexpr std::size_t kMaxImage = 96u << 10;
 
-  /// Adds a sample, unless the shelf has it already. Two equal texts of one step are one sample.
+  /// Adds a sample, unless the shelf already contains it. Two equal texts of one step count as one sample.
   void add(Sample sample);
   void add(const SampleResults& results);
 
-  /// Returns the newest `limit` samples, of those with a number below `before`; see docs/viewer_protocol.md.
+  /// Returns the newest `limit` samples among those whose number is smaller than `before`; see docs/viewer_protocol.md.
   nlohmann::json list(std::optional<std::uint64_t> before, std::size_t limit) const;
 
-  /// Returns the number of the next sample.
+  /// Returns the number that the next sample will have.
   std::uint64_t end() const { return samples_.end(); }
-  /// Appends the push with the samples from number `position` on, if any, and moves the position.
+  /// Appends a push that contains the samples from number `position` on, if there are any, and sets `position` to the
+  /// end.
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -6,10 +6,10 @@
 
 namespace trainyard::viewer {
 
-/// Returns a text from elsewhere as pages show it: a longer one is cut, and control characters other than line feed and
-/// tab are replaced.
+/// Returns a foreign text in a form that pages can show: it is cut if it is too long, and control characters other than
+/// line feed and tab are replaced.
 std::string shown_text(std::string_view text);
-/// The same for a text that must stay on one line, such as a name.
+/// Does the same for a text that must stay on one line, such as a name.
 std::string shown_line(std::string_view text);
 
 }  // namespace trainyard::viewer

@@ -11,18 +11,19 @@
 
 namespace trainyard::viewer {
 
-/// What a viewer shows, where, and whom it tells about alerts.
+/// What a viewer shows, where it listens, and who is told about alerts.
 struct ViewerSettings {
   web::Settings server;
   std::string page;     ///< The folder of the page's files; empty for the one that comes with Trainyard.
   std::string webhook;  ///< An address such as "http://127.0.0.1:9000/alerts" to which alerts are sent; empty for none.
-  /// The run directories of launches, of which every running one is followed, also those that start later; empty if
-  /// only runs that are added are shown.
+  /// The folder with the run directories of launches. Every running launch in it is followed, even if it starts later.
+  /// If empty, only runs that are added with library() are shown.
   std::string runs_directory;
   std::function<void(const std::string& line)> log;  ///< Receives alerts as lines of text. May be empty.
 };
 
-/// Shows runs in browsers: a server with the page, and the answers to its questions over a WebSocket.
+/// Shows runs in browsers. It consists of a server with the page, and of the answers to the page's questions over a
+/// WebSocket.
 class Viewer {
  public:
   /// Binds the address and reads the page's files. Throws as web::Server and web::Files::of_folder do, and
@@ -33,7 +34,7 @@ class Viewer {
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
 
-  /// The runs that are shown. Runs can be added at any time.
+  /// Returns the runs that are shown. Runs can be added at any time.
   Library& library();
   /// Begins to serve.
   void start();

@@ -9,18 +9,19 @@
 
 namespace trainyard::viewer {
 
-/// Sends texts to an address with HTTP POST, as application/json, on a thread of its own. Each attempt has five
-/// seconds. At most 64 texts wait; further ones are dropped. Nothing is sent twice.
+/// Sends texts to an address with HTTP POST, as application/json, on a separate thread. Each attempt may take five
+/// seconds. At most 64 texts wait; further texts are dropped. No text is sent twice.
 class Webhook {
  public:
-  /// `url` is such as "http://127.0.0.1:9000/alerts". Throws kInvalidArgument for anything else, also for https.
+  /// `url` is an address such as "http://127.0.0.1:9000/alerts". Throws kInvalidArgument for any other kind of address,
+  /// including https.
   explicit Webhook(const std::string& url);
-  /// Drops what waits, and ends within five seconds.
+  /// Drops the waiting texts, and ends within five seconds.
   ~Webhook();
   Webhook(const Webhook&) = delete;
   Webhook& operator=(const Webhook&) = delete;
 
-  /// Queues a text. Returns false if it is dropped.
+  /// Adds a text to the queue. Returns false if it is dropped.
   bool send(std::string body);
 
  private:

@@ -10,27 +10,28 @@ namespace trainyard::visitors {
 
 /// The time for which a component has waited for one cause.
 struct Wait {
-  /// The name of a component, or the word of `kind` if the cause is no component.
+  /// The name of the component that was waited for, or the word of `kind` if the cause is not a component.
   std::string target;
-  std::string kind;  ///< "message", "room", "thread", "rank", "ranks", "device" or "others" (docs/wire_format.md).
+  /// The kind of the cause: "message", "room", "thread", "rank", "ranks", "device" or "others" (docs/wire_format.md).
+  std::string kind;
   std::int64_t ns = 0;
 };
 
-/// What a component has said about its time in one answer to the question `counters`. The totals only grow until the
-/// accounting ends; they begin at zero when it begins again, at another `began_ns`.
+/// The totals of one component, from one answer to the question `counters`. They only grow until the accounting ends.
+/// When it begins again, they start at zero, and `began_ns` is different.
 struct ComponentTotals {
   std::string component;
-  std::int64_t time_ns = 0;   ///< When the totals were read; a time of the component's process, never of another.
+  std::int64_t time_ns = 0;   ///< When the totals were read. Comparable only with other times of the same process.
   std::int64_t began_ns = 0;  ///< When the accounting began.
   std::int64_t busy_ns = 0;
-  std::int64_t quiet_ns = 0;  ///< How long it has had nothing to do at `time_ns`.
+  std::int64_t quiet_ns = 0;  ///< How long the component had had nothing to do at `time_ns`.
   std::uint64_t messages = 0;
   std::vector<Wait> waiting;
 };
 
-/// Returns the totals of all components in an answer to `counters` of all processes, an object with the answer of each
-/// process. Processes that did not answer, or that do not account, are left out. What is not of the expected form is
-/// left out as well, because members may be written in any language.
+/// Returns the totals of all components. `answers` is an object with the answer of each process to the question
+/// `counters`. Processes that did not answer or do not measure activity are left out. So is everything that does not
+/// have the expected form, because members may be written in any language.
 std::vector<ComponentTotals> read_totals(const nlohmann::json& answers);
 
 /// How a component has spent an interval. `busy` and the shares in `waiting` add up to at most 1; the rest is idle.
@@ -42,7 +43,7 @@ struct ComponentShares {
   };
 
   std::string component;
-  double seconds = 0;  ///< The length of the interval.
+  double seconds = 0;  ///< The length of the interval, in seconds.
   double busy = 0;
   double messages_per_s = 0;
   std::vector<Share> waiting;  ///< The largest share first.

@@ -9,25 +9,25 @@
 
 namespace trainyard::visitors {
 
-/// A component of a run, as the search for the bottleneck needs it.
+/// What the search for the bottleneck needs to know about a component.
 struct ObservedComponent {
   std::string name;
   std::string plugin;
-  std::string thread;  ///< Its event loop, unique in the run, such as "main/data".
+  std::string thread;  ///< The name of its event loop, which is unique in the run, such as "main/data".
   ComponentShares shares;
 };
 
-/// A run as the search for the bottleneck needs it.
+/// What the search for the bottleneck needs to know about a run.
 struct ObservedRun {
   std::vector<ObservedComponent> components;
   /// The sender and the receiver of every edge with the policy `block`.
   std::vector<std::pair<std::string, std::string>> blocking_edges;
 };
 
-/// A component that holds up the run.
+/// A component that delays the run.
 struct Bottleneck {
   std::string component;
-  /// The share of the time for which it held up the run, from 0 to 1.
+  /// The share of the time in which the component delayed the run, from 0 to 1.
   double share = 0;
 };
 

@@ -12,8 +12,8 @@
 
 namespace trainyard::visitors::testing {
 
-/// Plays the gateway of a process for tests. Everything happens on the test's thread, in the order of the test. It
-/// publishes one topic of Scalars.
+/// Takes the part of the gateway of a process in tests. It publishes one topic of Scalars. Everything happens on the
+/// test's thread, when the test calls it.
 class FakeGateway {
  public:
   FakeGateway(zmq::context_t& context, const std::string& endpoint, std::string topic = "/scalars")

@@ -14,9 +14,9 @@
 
 namespace trainyard::visitors {
 
-/// One connection of a visitor to the gateway of one process, with its subscriptions. It subscribes whenever a
-/// connection has been made, so after a process was started again, too. It returns credit at half of the window. It
-/// never waits: the caller polls the sockets.
+/// One connection of a visitor to the gateway of one process, with its subscriptions. It subscribes again whenever a
+/// connection has been made anew, for example because the process was restarted. It returns credit when half of the
+/// window is used. It never waits: the caller polls the sockets.
 class GatewayLink {
  public:
   /// Connects to the gateway and subscribes to `streams`, which must outlive this object; at most 64 of them
@@ -49,12 +49,15 @@ class GatewayLink {
  private:
   struct Subscription {
     Stream* stream = nullptr;
-    bool answered = false;  ///< Data that arrives before the answer belongs to an earlier connection.
+    /// True once the publisher has accepted this subscription. Data that arrives earlier belongs to a previous
+    /// connection.
+    bool answered = false;
     bool flushing = false;
     bool ended = false;
-    std::uint64_t messages = 0;  ///< Handled messages whose credit has not been returned yet.
+    std::uint64_t messages = 0;  ///< The number of handled messages whose credit has not been returned yet.
     std::uint64_t bytes = 0;
-    std::map<std::uint32_t, std::uint64_t> next_sequence;  ///< By source: the sequence number that is expected next.
+    /// The sequence number that is expected next, for each sending component.
+    std::map<std::uint32_t, std::uint64_t> next_sequence;
   };
 
   void serve_monitor();

@@ -14,7 +14,7 @@
 
 namespace trainyard::visitors {
 
-/// A component or an external program of a run, as it was between two answers. Numbers that are not known are empty.
+/// The state of a component or an external program in one observation. Unknown numbers are empty.
 struct ObservedNode {
   std::string name;
   std::string plugin;
@@ -30,8 +30,8 @@ struct ObservedNode {
 struct ObservedProcess {
   std::string name;
   int pid = 0;
-  std::optional<double> cpu;          ///< Processor time per time; 1.0 is one core.
-  std::optional<double> cpu_seconds;  ///< Processor time since the process began.
+  std::optional<double> cpu;          ///< Processor time divided by elapsed time; 1.0 is one core.
+  std::optional<double> cpu_seconds;  ///< The processor time since the process began.
   std::optional<std::uint64_t> memory_bytes;
 };
 
@@ -41,11 +41,11 @@ struct ObservedEdge {
   std::string topic, from, to, policy;
   std::optional<double> messages_per_s;
   std::optional<double> bytes_per_s;
-  std::uint64_t messages = 0;              ///< Sent since the run began.
-  std::uint64_t bytes = 0;                 ///< Sent since the run began.
+  std::uint64_t messages = 0;              ///< The number of messages sent since the run began.
+  std::uint64_t bytes = 0;                 ///< The number of bytes sent since the run began.
   std::optional<std::uint64_t> under_way;  ///< The messages that have been sent and not been handled.
-  std::uint64_t window = 0;                ///< The most messages that may be under way.
-  std::uint64_t dropped = 0;               ///< Since the run began.
+  std::uint64_t window = 0;                ///< The maximum number of messages that may be sent but not handled.
+  std::uint64_t dropped = 0;               ///< The number of messages dropped since the run began.
   std::uint64_t blocked = 0;               ///< How often a message had to wait for credit, since the run began.
 };
 
@@ -56,8 +56,8 @@ struct Observation {
   std::vector<Bottleneck> bottlenecks;
 };
 
-/// Whether an observation makes the components account for their time, which slows the run down slightly. Without it,
-/// an observation has shares only while somebody else makes the components account.
+/// Whether an observation makes the components measure how they spend their time, which slows the run down slightly.
+/// With kOff, an observation contains shares only if somebody else makes the components measure.
 enum class Accounting : std::uint8_t { kOff, kOn };
 
 /// Observes a run through its registry: how its components spend their time, and how much its processes and edges do.
@@ -70,7 +70,7 @@ enum class Accounting : std::uint8_t { kOff, kOn };
 ///     show(observer.observe());
 class RunObserver {
  public:
-  /// How long the components account for their time after an observation.
+  /// How long the components continue to measure after an observation.
   static constexpr std::chrono::seconds kLease{10};
 
   /// `registry` must outlive this object.
@@ -80,8 +80,8 @@ class RunObserver {
   /// to observe, and has no rates. Throws kTimeout if the launcher does not answer within 12 s.
   Observation observe();
 
-  /// Asks the run without waiting, for a program that does something else meanwhile. Does nothing while an answer is
-  /// missing, unless it has been missing for so long that it will not come.
+  /// Asks the run without waiting for the answer, for a program that does something else meanwhile. Does nothing while
+  /// an earlier answer is still awaited, unless it is so late that it will not come.
   void ask(Accounting accounting = Accounting::kOn);
   /// Returns what observe() returns if the answer to ask() arrives within `deadline`. Throws kInvalidArgument or
   /// kNotFound if the launcher refuses to answer, for instance because it is busy with too many calls; ask() asks anew.

@@ -26,10 +26,11 @@ struct Stream {
   std::uint64_t missed = 0;
 };
 
-/// What a program asks of every topic that it listens to.
+/// Options that apply to all topics to which a program listens.
 struct ListenOptions {
   std::string policy = "drop_oldest";  ///< "drop_oldest", or "latest" if only the newest message matters.
-  std::string payloads = "none";       ///< "none" for the dtypes and shapes of tensors alone, "inline" for the bytes.
+  /// "none" to receive only the dtypes and shapes of tensors, "inline" to receive their bytes, too.
+  std::string payloads = "none";
   std::uint64_t window_messages = 256;
   std::uint64_t window_bytes = 16ull << 20;
 };

@@ -74,8 +74,9 @@ class Watch {
   RegistryClient registry_;
   std::deque<Stream> streams_;
   std::vector<std::unique_ptr<GatewayLink>> links_;
-  std::set<std::pair<std::string, const Stream*>> connected_;  ///< Endpoint and topic.
-  bool complete_ = false;                                      ///< True when the address of every publisher is known.
+  /// The subscriptions that have been accepted, by endpoint and topic.
+  std::set<std::pair<std::string, const Stream*>> connected_;
+  bool complete_ = false;  ///< True once the address of every publisher is known.
   std::optional<std::uint64_t> question_;
   Clock::time_point next_question_{}, next_check_{};
   std::set<const GatewayLink*> lost_;  ///< Links that were disconnected while the launcher was alive.

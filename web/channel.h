@@ -25,8 +25,8 @@ class Channel {
   /// from this channel, so a client that does not read its answers cannot ask for more.
   virtual void answer(std::string text, bool binary = false) = 0;
 
-  /// Sends something that the client did not ask for just now. Returns false if the queue is full: the client misses
-  /// the message, which is counted. The text can be shared by many channels.
+  /// Sends a message that does not answer a request. Returns false if the queue is full; the client then misses the
+  /// message, and the miss is counted. Many channels can share one text.
   virtual bool push(std::shared_ptr<const std::string> text, bool binary = false) = 0;
 
   /// Returns the number of pushes that the client has missed.
@@ -36,9 +36,9 @@ class Channel {
   virtual void close() = 0;
 };
 
-/// What happens with the messages of one channel. It is made when a client has connected, and destroyed when the
-/// connection has ended. Both, and on_message(), happen on the server's thread, which serves all connections: whatever
-/// takes longer than some milliseconds belongs on another thread.
+/// Handles the messages of one channel. The handler is made when a client has connected, and destroyed when the
+/// connection has ended. Construction, destruction and on_message() run on the server's thread, which serves all
+/// connections, so work that takes longer than a few milliseconds must be done on another thread.
 class ChannelHandler {
  public:
   virtual ~ChannelHandler() = default;
@@ -49,7 +49,7 @@ class ChannelHandler {
 
 /// A path at which WebSockets are accepted.
 struct ChannelOptions {
-  std::string path;  ///< Such as "/ws".
+  std::string path;  ///< The path, such as "/ws".
   /// The subprotocol that a client must request, such as "foxglove.websocket.v1"; empty if none is needed.
   std::string subprotocol;
   /// Pages of these origins may connect, too, if they give the token: for instance "https://app.example.org". The

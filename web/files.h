@@ -9,8 +9,8 @@
 
 namespace trainyard::web {
 
-/// The files that a server sends, all in memory. A request is looked up by its whole path, so no path leads out of the
-/// folder that was read.
+/// The files that a server sends. They are all in memory. A request is compared with the complete paths of these files,
+/// so no request can lead out of the folder from which they were read.
 class Files {
  public:
   /// Reads all regular files below `folder`. Links are not followed. The file `index.html` is also found as "/". Throws

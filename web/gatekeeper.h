@@ -10,7 +10,7 @@
 
 namespace trainyard::web {
 
-/// What the head of a request says about its sender. Every field comes from a stranger.
+/// The fields of a request from which the gatekeeper decides. Strangers can send anything in them.
 struct Approach {
   std::string host;                   ///< The field `Host`.
   std::optional<std::string> origin;  ///< The field `Origin`, which browsers send with every WebSocket.
@@ -19,20 +19,20 @@ struct Approach {
   std::string token;                  ///< The argument `token` of the address.
 };
 
-/// What the gatekeeper decided about a request.
+/// The decision of the gatekeeper about a request.
 struct Verdict {
   std::optional<Role> role;  ///< The role of the sender; empty if the request is refused.
-  std::string refusal;       ///< Why it is refused, as a sentence for the user.
+  std::string refusal;       ///< Why the request is refused, as a sentence for the user.
 
   bool admitted() const { return role.has_value(); }
 };
 
-/// The decision whether a request is let in. It depends on nothing but the request, and has no state.
+/// Decides whether a request is let in. The decision depends only on the request; the gatekeeper has no state.
 ///
-/// A request must name the server by an address that the server knows (`Host`), so that no foreign name that an
-/// attacker has made lead here (DNS rebinding) reaches it. If a web page sent the request (`Origin`), the page must
-/// come from this server or from an origin that the handler of the path has permitted. And the request must contain one
-/// of the two tokens, in the address, in the cookie or as a bearer token.
+/// A request must pass three checks. The field `Host` must contain an address or a name that the server knows; this
+/// stops attacks that make a foreign name lead to this server (DNS rebinding). If a web page sent the request
+/// (`Origin`), the page must come from this server or from an origin that the handler of the path permits. And the
+/// request must contain one of the two tokens: in the address, in the cookie, or as a bearer token.
 class Gatekeeper {
  public:
   /// `names` are the host names and addresses under which the server can be reached, without a port.

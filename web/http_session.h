@@ -19,8 +19,8 @@
 
 namespace trainyard::web {
 
-/// A connection that speaks HTTP. It answers one request after the other, until the client leaves, breaks a rule, or
-/// asks for a WebSocket. `Stream` is a TCP stream, with or without TLS.
+/// A connection that uses HTTP. It answers one request after another, until the client disconnects, violates the
+/// protocol, or asks for a WebSocket. `Stream` is a TCP stream, with or without TLS.
 template <class Stream>
 class HttpSession final : public Connection, public std::enable_shared_from_this<HttpSession<Stream>> {
  public:
@@ -48,7 +48,7 @@ class HttpSession final : public Connection, public std::enable_shared_from_this
   using Status = boost::beast::http::status;
   using Reply = boost::beast::http::response<boost::beast::http::span_body<const char>>;
   static constexpr bool kTls = !std::is_same_v<Stream, boost::beast::tcp_stream>;
-  /// Nothing that a client sends needs a body.
+  /// The maximum size of the body of a request. No request needs a body.
   static constexpr std::uint64_t kBodyBytes = 1024;
 
   void read() {
@@ -132,7 +132,7 @@ class HttpSession final : public Connection, public std::enable_shared_from_this
     }
   }
 
-  /// Answers, and closes the connection afterwards.
+  /// Sends the response, and then closes the connection.
   void refuse(Response response) {
     last_ = true;
     send(std::move(response));
@@ -169,15 +169,16 @@ class HttpSession final : public Connection, public std::enable_shared_from_this
     reply_->set(Field::cache_control, "no-store");
   }
 
-  /// Says that nothing more will come, so that the client reads the answer before it notices the end.
+  /// Tells the client that nothing more will be sent, so that it reads the response before it notices the end of the
+  /// connection.
   void farewell() {
     boost::beast::error_code ignored;
     boost::beast::get_lowest_layer(stream_).socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
     drain();
   }
 
-  /// Reads, for a moment, what the client is still sending: a connection that is closed with unread bytes is reset, and
-  /// the client would never see the answer.
+  /// Reads for a moment what the client is still sending. If a connection is closed with unread bytes, it is reset, and
+  /// the client might never see the response.
   void drain() {
     boost::beast::get_lowest_layer(stream_).expires_after(std::chrono::seconds(1));
     drained_ += sink_.size();
@@ -206,11 +207,11 @@ class HttpSession final : public Connection, public std::enable_shared_from_this
   boost::beast::flat_buffer buffer_{64u << 10};
   std::optional<boost::beast::http::request_parser<Body>> parser_;
   std::optional<Reply> reply_;
-  std::shared_ptr<const std::string> body_;  ///< What reply_ refers to.
+  std::shared_ptr<const std::string> body_;  ///< The body to which reply_ refers.
   std::array<char, 4096> sink_{};
   std::size_t drained_ = 0;
-  bool known_ = false;  ///< Whether the client has shown a token.
-  bool last_ = false;   ///< Whether the connection ends after this answer.
+  bool known_ = false;  ///< True if the client has presented a valid token.
+  bool last_ = false;   ///< True if the connection ends after this response.
 };
 
 }  // namespace trainyard::web

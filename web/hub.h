@@ -15,15 +15,15 @@
 
 namespace trainyard::web {
 
-/// One connection of a client, whatever it speaks.
+/// One connection of a client, over HTTP or as a WebSocket.
 class Connection {
  public:
   virtual ~Connection() = default;
-  /// Closes the connection at once, without a farewell.
+  /// Closes the connection immediately, without informing the client.
   virtual void cut() = 0;
 };
 
-/// What all connections of a server share: what is served, who may have it, and how many connections there are. Used
+/// What all connections of a server share: the files and handlers, the gatekeeper, and the number of connections. Used
 /// only on the server's thread, except for the counters.
 class Hub {
  public:
@@ -32,12 +32,13 @@ class Hub {
   const Settings& settings() const { return settings_; }
   const Limits& limits() const { return settings_.limits; }
 
-  /// Adds a connection that has shown no token yet; cuts the oldest of its kind if there are too many. Returns false if
-  /// the server is full.
+  /// Adds a connection that has not presented a token yet. If there are too many of these, closes the oldest. Returns
+  /// false if the server has no room for another connection.
   bool admit(Connection& guest);
-  /// Notes that the connection has shown a token.
+  /// Records that the connection has presented a token.
   void promote(Connection& connection);
-  /// Takes the place of another connection, which is removed later: a WebSocket that was an HTTP connection.
+  /// Records that `connection` takes the place of an HTTP connection that has become a WebSocket. The other connection
+  /// is removed later.
   void replace(Connection& connection);
   void remove(Connection& connection);
   void cut_all();
@@ -52,7 +53,7 @@ class Hub {
 
  private:
   Settings settings_;
-  std::list<Connection*> guests_;  ///< Oldest first.
+  std::list<Connection*> guests_;  ///< The connections without a token, the oldest first.
   std::list<Connection*> known_;
 };
 

@@ -14,20 +14,21 @@ struct Request {
   std::string path;                          ///< The decoded path, such as "/metrics".
   std::map<std::string, std::string> query;  ///< The decoded arguments after the question mark, without the token.
   Role role = Role::kWatch;
-  std::string accept;  ///< The field `Accept`: which types of content the client prefers.
+  std::string accept;  ///< The field `Accept`: the types of content that the client prefers.
 };
 
 /// The answer to a request.
 struct Response {
   unsigned status = 200;
   std::string type = "text/plain; charset=utf-8";
-  std::shared_ptr<const std::string> body;  ///< Shared, because files are sent many times. Null is an empty body.
+  /// The content. It is shared, because files are sent many times. Null stands for an empty body.
+  std::shared_ptr<const std::string> body;
 };
 
 /// Returns an answer that consists of one plain sentence.
 Response plain(unsigned status, std::string sentence);
 
-/// The target of a request such as "/ws?token=abc", taken apart and decoded.
+/// The decoded parts of the target of a request, such as "/ws?token=abc".
 struct Target {
   std::string path;
   std::map<std::string, std::string> query;
@@ -36,8 +37,8 @@ struct Target {
   std::string argument(const std::string& name) const;
 };
 
-/// Takes a target apart. A target that is not a path, or whose percent signs are not followed by two hexadecimal
-/// digits, gets an empty path. At most 32 arguments are read.
+/// Decodes a target. If the text is not a path, or if a percent sign is not followed by two hexadecimal digits, the
+/// path of the result is empty. At most 32 arguments are read.
 Target parse_target(std::string_view text);
 
 }  // namespace trainyard::web

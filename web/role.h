@@ -7,7 +7,7 @@
 
 namespace trainyard::web {
 
-/// What a visitor of a server may do: look at everything, or also change the run.
+/// What a visitor of a server may do: only look, or also change the run.
 enum class Role : std::uint8_t { kWatch, kControl };
 constexpr auto words_of(Role) { return words("role", "watch", "control"); }
 

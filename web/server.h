@@ -16,46 +16,47 @@
 
 namespace trainyard::web {
 
-/// How much a server lets its clients use.
+/// The limits on the resources that the clients of a server can use.
 struct Limits {
-  std::size_t connections = 128;  ///< All connections together. One that comes when there are as many is closed.
-  /// Connections that have not shown a token yet. A further one takes the place of the oldest, so that connections that
-  /// say nothing cannot keep others out.
+  std::size_t connections = 128;  ///< The maximum number of connections. Further connections are closed.
+  /// The maximum number of connections that have not presented a token yet. A further one replaces the oldest, so that
+  /// idle connections cannot keep others out.
   std::size_t guests = 32;
-  std::size_t head_bytes = 8192;                ///< The head of a request.
-  std::size_t message_bytes = 64u << 10;        ///< One message that a client sends over a WebSocket.
-  std::size_t queued_bytes = 4u << 20;          ///< What waits to be sent over one WebSocket.
-  std::chrono::milliseconds handshake{10'000};  ///< From the connection, or the first byte, to the whole head.
-  std::chrono::milliseconds idle{60'000};       ///< Without a sign of life from the client.
+  std::size_t head_bytes = 8192;          ///< The maximum size of the head of a request.
+  std::size_t message_bytes = 64u << 10;  ///< The maximum size of a message that a client sends over a WebSocket.
+  std::size_t queued_bytes = 4u << 20;    ///< The maximum number of bytes that wait to be sent over one WebSocket.
+  /// The maximum time from the connection, or from the first byte of a further request, to the end of the head.
+  std::chrono::milliseconds handshake{10'000};
+  std::chrono::milliseconds idle{60'000};  ///< The maximum time without a sign of life from the client.
 };
 
-/// Where a server listens, and to whom.
+/// The address at which a server listens, its tokens, and its limits.
 struct Settings {
   std::string address = "127.0.0.1";  ///< An IP address.
-  std::uint16_t port = 0;             ///< 0 lets the kernel choose.
+  std::uint16_t port = 0;             ///< The port; 0 lets the kernel choose.
   /// Further names under which clients reach the server. Needed if `address` stands for all addresses (0.0.0.0, ::).
   std::vector<std::string> names;
   std::string certificate;  ///< The path of a PEM file with the certificate and its chain; empty for no TLS.
   std::string key;          ///< The path of a PEM file with the private key of the certificate.
-  /// The tokens of the two roles. Where one is empty, the server makes a new one.
+  /// The tokens of the two roles. If a token is empty, the server makes a new one.
   std::string control_token, watch_token;
   Limits limits;
 };
 
-/// What has happened at a server.
+/// Counters of events at a server.
 struct Counters {
-  std::uint64_t connections = 0;  ///< Connections that exist now.
-  std::uint64_t accepted = 0;     ///< Connections that were ever accepted.
-  std::uint64_t refused = 0;      ///< Requests that the gatekeeper refused.
-  std::uint64_t turned_away = 0;  ///< Connections that were closed because there were too many.
-  std::uint64_t missed = 0;       ///< Pushes that slow clients have missed.
+  std::uint64_t connections = 0;  ///< The number of connections that exist now.
+  std::uint64_t accepted = 0;     ///< The number of connections that have been accepted so far.
+  std::uint64_t refused = 0;      ///< The number of requests that the gatekeeper has refused.
+  std::uint64_t turned_away = 0;  ///< The number of connections that were closed because there were too many.
+  std::uint64_t missed = 0;       ///< The number of messages that slow clients have missed.
 };
 
-/// A small HTTP and WebSocket server on a thread of its own. It knows nothing of what it serves: files, paths that
-/// answer GET, and paths that accept WebSockets are registered before start().
+/// A small HTTP and WebSocket server that runs on a separate thread. Its user registers files, paths that answer GET
+/// requests, and paths that accept WebSockets before start() is called.
 ///
-/// Nobody gets anything without a token (gatekeeper.h), also on loopback, because other users of the same machine can
-/// connect there. Outside of loopback, the server starts only with TLS.
+/// Every request needs a token (gatekeeper.h), even on loopback, because other users of the same machine can connect
+/// there. On any other interface, the server starts only with TLS.
 class Server {
  public:
   /// Binds the address, so that the port is known. Throws kInvalidArgument if the address is not an IP address, or
@@ -69,9 +70,9 @@ class Server {
 
   /// Sends these files.
   void serve(Files files);
-  /// Answers GET at `path` with what `answer` returns. It runs on the server's thread.
+  /// Answers GET requests for `path` with the result of `answer`, which is called on the server's thread.
   void on_get(const std::string& path, std::function<Response(const Request&)> answer);
-  /// Accepts WebSockets at a path.
+  /// Accepts WebSockets at the path in `options`. `make` is called for each new WebSocket and returns its handler.
   void on_channel(ChannelOptions options, MakeHandler make);
 
   /// Begins to serve.

@@ -17,8 +17,8 @@ namespace trainyard::web {
 
 /// A connection that has become a WebSocket.
 ///
-/// What is sent waits in a queue, of which one message at a time is being written. The queue is bounded: a push that
-/// does not fit is missed, and while answers fill it, no further message is read.
+/// Messages to the client wait in a queue of limited size and are written one at a time. A pushed message that does not
+/// fit into the queue is lost. While answers fill the queue, no further message is read from the client.
 template <class Stream>
 class SocketSession final : public Connection,
                             public Channel,
@@ -80,7 +80,7 @@ class SocketSession final : public Connection,
     std::shared_ptr<const std::string> text;
     bool binary = false;
   };
-  /// What libraries keep besides the bytes of a small message.
+  /// An estimate of what the libraries store for a small message besides its bytes.
   static constexpr std::size_t kMessageBytes = 128;
 
   void begin() {
@@ -116,7 +116,8 @@ class SocketSession final : public Connection,
     read();
   }
 
-  /// Returns false if the message was not taken. Any thread.
+  /// Adds a message to the queue. Returns false if there is no room for it and `always` is false. Any thread may call
+  /// this.
   bool enqueue(Outgoing message, bool always) {
     const std::lock_guard lock(mutex_);
     if (ended_) return false;
@@ -165,7 +166,8 @@ class SocketSession final : public Connection,
     if (read_on) read();
   }
 
-  /// Ends everything that others can notice. What libraries still do with the socket comes to its own end.
+  /// Ends the session for everybody who uses it. Operations of the libraries that are still pending on the socket end
+  /// by themselves.
   void finish() {
     {
       const std::lock_guard lock(mutex_);
@@ -184,11 +186,11 @@ class SocketSession final : public Connection,
   boost::beast::flat_buffer buffer_;
   std::unique_ptr<ChannelHandler> handler_;
 
-  mutable std::mutex mutex_;  ///< Protects what follows.
+  mutable std::mutex mutex_;  ///< Protects the members below.
   std::deque<Outgoing> queue_;
   std::size_t queued_ = 0;
   std::uint64_t missed_ = 0;
-  bool stalled_ = false;  ///< Nothing is read, because too many answers wait.
+  bool stalled_ = false;  ///< True while nothing is read, because too many answers wait.
   bool ended_ = false;
 };
 

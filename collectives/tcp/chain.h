@@ -11,38 +11,38 @@
 
 namespace trainyard::tcp {
 
-/// What travels over the links of one member in an operation. "Up" is from each member to the next, and "down" is from
-/// each member to the one before it.
+/// The elements that travel over the links of one member in an operation. "Up" is the direction from each member to the
+/// next, and "down" the direction from each member to the previous one.
 struct Flows {
-  Range up_in;     ///< From the member before this one.
-  Range up_out;    ///< To the next member.
-  Range down_in;   ///< From the next member.
-  Range down_out;  ///< To the member before this one.
+  Range up_in;     ///< Received from the previous member.
+  Range up_out;    ///< Sent to the next member.
+  Range down_in;   ///< Received from the next member.
+  Range down_out;  ///< Sent to the previous member.
 
   friend bool operator==(const Flows&, const Flows&) = default;
 };
 
-/// Returns the flows of member `own` of `size` members. In a reduction, partial results travel up, and each member adds
-/// its elements to them; the results travel down, to all members that need them. Otherwise each part travels from its
-/// member in both directions.
+/// Returns the flows of member `own` in a group of `size` members. In a reduction, partial results travel up, and each
+/// member adds its elements to them; the final results travel down to all members that need them. In any other
+/// operation, each part travels in both directions, away from the member that has it.
 Flows flows_of(const collectives::Operation& operation, std::uint32_t own, std::uint32_t size);
 
-/// Memory for bulk transfers, which every operation uses anew.
+/// The memory for bulk transfers. All operations use the same memory, one after another.
 struct Workspace {
   std::vector<std::byte> arriving;                ///< The record that is being received.
   std::vector<std::vector<std::byte>> departing;  ///< For each stream, the converted elements that are being sent.
 };
 
-/// Returns the number of elements of a piece: at most `record_bytes`, but small enough that several pieces are under
-/// way at a time. All members compute the same number.
+/// Returns the number of elements of a piece. A piece has at most `record_bytes` bytes, but is small enough that
+/// several pieces can be in transfer at the same time. All members compute the same number.
 std::uint64_t piece_elements(const collectives::Operation& operation, std::size_t element_bytes, std::uint32_t members,
                              std::size_t record_bytes);
 
-/// A transfer along the chain of the members. Piece n of each flow uses stream n modulo the number of streams of the
-/// link, so that the streams share the work and nothing but the elements has to be sent.
+/// A transfer along the chain of the members. Piece n of each flow uses stream number n modulo the number of streams of
+/// the link. So the streams share the work, and nothing but the elements has to be sent.
 ///
-/// A piece is opened, reduced and sealed while it is in the cache. Nothing that arrives is used before it was found to
-/// be authentic.
+/// A piece is decrypted, reduced and encrypted while it is in the processor's cache. Elements that arrive are used only
+/// after their authenticity has been checked.
 class Chain final : public collectives::Transfer {
  public:
   Chain(Links& links, Workspace& workspace, const collectives::Operation& operation, std::size_t record_bytes);
@@ -75,7 +75,8 @@ class Chain final : public collectives::Transfer {
   Pieces down_out_;
 };
 
-/// Returns true if the kernel has taken all that was sent to `member`, after it has been offered the rest.
+/// Continues to send to `member`. Returns true if the kernel has accepted everything that was to be sent. `moved`
+/// becomes true if anything was sent.
 bool flush_all(Links& links, std::uint32_t member, bool& moved);
 
 }  // namespace trainyard::tcp

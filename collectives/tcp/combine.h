@@ -5,8 +5,8 @@
 
 namespace trainyard::tcp {
 
-/// How the elements of a reduction travel while they are being reduced: 16-bit floats as float32, for instance, so that
-/// they are rounded only once. The results are those of reduce_in_order(), bit by bit.
+/// The form in which the elements of a reduction travel while they are being reduced. For example, 16-bit floats travel
+/// as float32, so that they are rounded only once. The results equal those of reduce_in_order(), bit by bit.
 class Combination {
  public:
   Combination(ReduceOp op, DType dtype, std::uint32_t ranks)
@@ -14,7 +14,7 @@ class Combination {
 
   /// The type of elements that are being reduced.
   DType partial_type() const { return form_.dtype; }
-  /// Returns true if elements that are being reduced have another type than others.
+  /// Returns true if the elements are converted to another type while they are being reduced.
   bool is_converted() const { return form_.dtype != dtype_; }
 
   /// Converts elements of a rank to `partial`, the form in which they travel.
@@ -22,10 +22,12 @@ class Combination {
 
   /// Which of two values is the first one of a sum.
   enum class First { kPartial, kOwn };
-  /// Combines `partial`, the result of some ranks, with `own`, the elements of another rank, to the result of all of
-  /// these ranks. `to` may be `partial`, or `own` if elements are not converted.
+  /// Adds `own`, the elements of one rank, to `partial`, the result of the ranks before it, and stores the result in
+  /// `to`. `to` may be the same memory as `partial`, or as `own` if elements are not converted. `first` determines
+  /// which of the two values is the left operand.
   void add(const void* partial, const void* own, void* to, std::uint64_t count, First first = First::kPartial) const;
-  /// The same for the last rank: `to` becomes the final result, in the type of the elements. It may be `own`.
+  /// Does the same for the last rank, but stores the final result, in the type of the elements. `to` may be the same
+  /// memory as `own`.
   void add_last(const void* partial, const void* own, void* to, std::uint64_t count,
                 First first = First::kPartial) const;
 

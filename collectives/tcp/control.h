@@ -12,11 +12,11 @@
 
 namespace trainyard::tcp {
 
-/// What the members of a group tell each other over their control streams. What others may make this member store is
-/// limited: a member that sends more than it has been allowed to is refused, and this fails the group.
+/// The control frames that the members of a group exchange. The amount that other members can make this member store is
+/// limited: if a member sends more than it has been allowed to, it is refused, and the group fails.
 class Control {
  public:
-  /// `direct_bytes` is the most that a member sends together with its request.
+  /// `direct_bytes` is the maximum number of bytes that a member sends together with its request.
   Control(Links& links, std::vector<std::uint32_t> ranks, std::size_t direct_bytes);
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
@@ -28,16 +28,17 @@ class Control {
   std::uint32_t size() const { return links_.size(); }
   const std::vector<std::uint32_t>& ranks() const { return ranks_; }
 
-  /// Returns another member.
+  /// Returns the exchange with another member.
   Peer& with(std::uint32_t member) { return *members_[member].peer; }
   const Peer& with(std::uint32_t member) const { return *members_[member].peer; }
 
-  /// Sends what waits, and takes what has come.
+  /// Sends the frames that wait, and handles the frames that have arrived.
   void receive();
-  /// Returns a failure that another member has told or has caused by what it sent. Each is returned once.
+  /// Returns a failure that another member has reported, or that it has caused by violating the protocol. Each failure
+  /// is returned once.
   std::optional<collectives::Failure> told();
   void tell(const collectives::Failure& failure);
-  /// Records that all operations of the group up to `number` are finished here.
+  /// Records that this member has finished all operations of the group up to `number`.
   void finish(std::uint64_t number);
 
   /// Sets what this member answers to pings.
@@ -49,8 +50,8 @@ class Control {
 
  private:
   struct Member {
-    std::unique_ptr<Peer> peer;  ///< Null for this member itself.
-    bool refused = false;        ///< Nothing that it sends is believed any more.
+    std::unique_ptr<Peer> peer;  ///< The exchange with this member; null for this member itself.
+    bool refused = false;        ///< True if the member has violated the protocol. All its later frames are ignored.
   };
 
   void receive_from(std::uint32_t member);

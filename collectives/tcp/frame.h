@@ -15,14 +15,15 @@ using streams::Bytes;
 
 /// The kinds of frames on the control streams.
 enum class FrameKind : std::uint32_t {
-  kAsked,    ///< The sender has reached operation `number` of the group; the body is its share of a small operation.
-  kDone,     ///< Nothing but FrameHead::done and FrameHead::taken.
-  kOffer,    ///< Message `number` to the receiver; the body is the message, or empty if it is large.
-  kWanted,   ///< The receiver of a large message wants its elements now.
+  kAsked,  ///< The sender has reached operation `number` of the group. The body is its share of a small operation.
+  kDone,   ///< Only the fields FrameHead::done and FrameHead::taken matter.
+  /// The offer of message `number` to the receiver. The body is the message, or empty if the message is large.
+  kOffer,
+  kWanted,   ///< The receiver of a large message asks for its elements.
   kChunk,    ///< The next bytes of the large message `number`.
-  kFailed,   ///< A failure that the sender has detected: `code`, and its text as the body.
+  kFailed,   ///< A failure that the sender has detected. `code` is its code, and the body is its text.
   kPing,     ///< A request for a kPong with the same number.
-  kPong,     ///< The answer to a kPing. Request::count and Request::member are an Answer.
+  kPong,     ///< The answer to a kPing. Request::count and Request::member contain an Answer.
   kGoodbye,  ///< The sender leaves the group.
 };
 
@@ -31,8 +32,9 @@ struct FrameHead {
   FrameKind kind = FrameKind::kDone;
   std::uint32_t code = 0;
   std::uint64_t number = 0;
-  std::uint64_t done = 0;   ///< How many operations of the group the sender has finished.
-  std::uint64_t taken = 0;  ///< How many messages from the receiver of this frame the sender has received completely.
+  std::uint64_t done = 0;  ///< The number of operations of the group that the sender has finished.
+  /// The number of messages from the receiver of this frame that its sender has received completely.
+  std::uint64_t taken = 0;
   Request request;
 };
 static_assert(sizeof(FrameHead) == 56);

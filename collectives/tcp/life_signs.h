@@ -13,16 +13,17 @@ namespace trainyard::tcp {
 /// Returns the frame with which a member answers a ping.
 FrameHead pong_for(std::uint64_t ping, const collectives::Answer& answer);
 
-/// What is known about whether one other member is still there, and whether its caller waits.
+/// The knowledge about one other member: whether it is still there, and whether its caller waits.
 class LifeSigns {
  public:
   explicit LifeSigns(const Link& link) : link_(link) {}
 
-  /// Must be called for each frame. `members` is the number of members of the group.
+  /// Reads the signs of life from a frame. Must be called for each frame. `members` is the number of members of the
+  /// group.
   void hear(const FrameHead& head, std::uint32_t members);
 
   collectives::Presence presence();
-  /// Returns a number that changes whenever the member moves anything but signs of life.
+  /// Returns a number that changes whenever the member sends or receives anything except signs of life.
   std::uint64_t signs() const;
   std::optional<collectives::Answer> answer_to(std::uint64_t ping) const;
   /// Returns true if the member has received everything that was sent before `ping`, or will not receive it any more.

@@ -13,29 +13,30 @@
 
 namespace trainyard::tcp {
 
-/// The longest time that a failing member has to tell the others why: it waits before it closes its streams, and they
-/// wait before they believe that it is gone.
+/// The maximum time that a failing member has in order to tell the others the reason: it waits this long before it
+/// closes its streams, and the others wait this long before they conclude that it is gone.
 inline constexpr std::chrono::milliseconds kLastWords{500};
 
 /// The streams between this member and one other member.
 struct Link {
   std::unique_ptr<streams::FrameStream> control;             ///< Control frames, and the data of small operations.
-  std::vector<std::unique_ptr<streams::RecordStream>> data;  ///< Bulk data, only between neighbours.
+  std::vector<std::unique_ptr<streams::RecordStream>> data;  ///< Streams for bulk data; only between neighbours.
 
-  /// Returns true if the kernel has received the end of all streams for data, and thus everything before it.
+  /// Returns true if the kernel has received the end of every data stream, and therefore everything that was sent
+  /// before.
   bool data_ended() const;
-  /// Returns true if a stream for data has ended or is broken.
+  /// Returns true if a data stream has ended or is broken.
   bool data_broken() const;
 };
 
-/// The streams of one member. They belong to one thread; only wake() may be called by any thread.
+/// The streams of one member. One thread uses them; only wake() may be called by any thread.
 ///
-/// Members meet in two steps. Their first notes contain what they need to agree on secrets, where they run, and their
-/// settings; the second contain the addresses at which they accept connections. If all members share a loopback
-/// interface, they use it, unless the settings name another one.
+/// Members connect in two steps. Their first notes contain their settings, the hosts on which they run, and what they
+/// need to agree on secrets. Their second notes contain the addresses at which they accept connections. If all members
+/// share a loopback interface, they use it, unless the settings name another interface.
 class Links {
  public:
-  /// The largest frame of a control stream, and how much may wait to be sent.
+  /// The limits of a control stream: the maximum size of a frame, and the maximum number of bytes that wait to be sent.
   struct Limits {
     std::size_t frame_bytes;
     std::size_t queue_bytes;
@@ -54,7 +55,8 @@ class Links {
   Link& with(std::uint32_t member) { return links_[member]; }
   const Link& with(std::uint32_t member) const { return links_[member]; }
 
-  /// Learns which streams can be read or written, waiting for the first event at most for `most`. wake() ends the wait.
+  /// Finds out which streams can be read or written. Waits for the first event, but not longer than `most`. wake() ends
+  /// the wait.
   void look(std::chrono::milliseconds most);
   void wake();
 
@@ -64,14 +66,14 @@ class Links {
   void watch();
 
   const std::uint32_t own_;
-  std::vector<Link> links_;  ///< Indexed by member; the own place is empty.
+  std::vector<Link> links_;  ///< Indexed by member. The entry of this member itself is empty.
   std::vector<streams::Connection*> watched_;
   streams::Socket epoll_;
   streams::Socket wakeup_;
 };
 
-/// Returns true if members `a` and `b` of a group exchange bulk data: they are next to each other, or the first and the
-/// last.
+/// Returns true if members `a` and `b` of a group of `size` members exchange bulk data: their numbers are consecutive,
+/// or they are the first and the last member.
 bool are_neighbours(std::uint32_t a, std::uint32_t b, std::uint32_t size);
 
 }  // namespace trainyard::tcp

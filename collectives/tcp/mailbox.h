@@ -6,8 +6,9 @@
 
 namespace trainyard::tcp {
 
-/// The messages between this member and one other. They are numbered in each direction. A small message travels with
-/// its offer; the elements of a large one follow when the receiver wants them, straight into its memory.
+/// The messages between this member and one other member, which are numbered in each direction. A small message is sent
+/// together with its offer. The elements of a large message are sent only when the receiver asks for them, and are
+/// received directly into the receiver's memory.
 class Mailbox {
  public:
   static constexpr std::size_t kSmallBytes = 16 << 10;
@@ -20,14 +21,16 @@ class Mailbox {
   bool may_offer(std::uint64_t number, std::size_t bytes) const;
   void offer(std::uint64_t number, const Request& request, Bytes body);
   bool is_wanted(std::uint64_t number) const { return wanted_ >= number; }
-  /// Sends the next bytes of a large message. Returns how many were taken, 0 if there is no room.
+  /// Sends the next bytes of the large message `number`. Returns the number of bytes that were accepted, which is 0 if
+  /// there is no room.
   std::size_t send_chunk(std::uint64_t number, Bytes bytes);
 
   // From the other member.
 
   const Slots& offered() const { return offered_; }
-  /// Lets the elements of the large message `number` come to `into`, which must stay valid until have_all() or
-  /// stop_wanting(). Returns false if there is no room yet to tell the member.
+  /// Asks the other member for the elements of the large message `number`, which are then received into `into`. This
+  /// memory must stay valid until have_all() returns true or stop_wanting() is called. Returns false if there is no
+  /// room for the request yet.
   bool want(std::uint64_t number, std::span<std::byte> into);
   bool have_all() const { return incoming_.empty(); }
   void stop_wanting() { incoming_ = {}; }
@@ -43,9 +46,10 @@ class Mailbox {
  private:
   Line& line_;
   Slots offered_;
-  std::uint64_t wanted_ = 0;           ///< The last large message from here that the member wants.
-  std::uint64_t incoming_number_ = 0;  ///< The large message that this member wants.
-  std::span<std::byte> incoming_;      ///< Where the rest of it goes.
+  /// The number of the last large message of this member that the other member has asked for.
+  std::uint64_t wanted_ = 0;
+  std::uint64_t incoming_number_ = 0;  ///< The number of the large message that this member has asked for.
+  std::span<std::byte> incoming_;      ///< The memory for the part of this message that has not arrived yet.
 };
 
 }  // namespace trainyard::tcp

@@ -8,9 +8,9 @@
 
 namespace trainyard::tcp {
 
-/// The transport of messages between two members, over their control stream. A small message is sent at once, and its
-/// send is then finished. Of a large message only the request is sent; the elements follow when the receiver has called
-/// recv, straight into its memory.
+/// The transport of messages between two members over their control stream. A small message is sent immediately, and
+/// its send operation is then finished. For a large message, only the request is sent at first; the elements follow
+/// when the receiver has called recv, and are received directly into its memory.
 class TcpMessages final : public collectives::Transport {
  public:
   explicit TcpMessages(Control& control) : control_(control) {}

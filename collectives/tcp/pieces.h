@@ -35,7 +35,7 @@ class Pieces {
     return {std::max(range_.begin, next_ * size_), std::min(range_.end, (next_ + 1) * size_)};
   }
   void step() { ++next_; }
-  /// Returns true if nothing of this range has still to be processed in piece `number`.
+  /// Returns true if the range has no elements in the pieces up to `number`, or if these have been processed.
   bool has_passed(std::uint64_t number) const { return number < next_ || done() || number < first_; }
 
  private:

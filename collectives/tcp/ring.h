@@ -6,28 +6,30 @@
 namespace trainyard::tcp {
 
 /// An all_reduce around a ring, in which every member has the same amount of work. The elements are divided into as
-/// many chunks as there are members. In 2 * (size - 1) rounds, each member sends a chunk to the next member and
-/// receives one from the member before it: first it adds its own elements to what it receives, and then, when each
-/// member has the complete sums of one chunk, it stores it. A chunk travels in pieces, so that the rounds overlap.
+/// many chunks as there are members. In 2 * (size - 1) rounds, each member sends one chunk to the next member and
+/// receives one from the previous member. In the first half of the rounds, it adds its own elements to the chunk that
+/// it receives. After this half, each member has the complete sums of one chunk. In the second half, it only stores the
+/// chunk that it receives. A chunk is sent in pieces, so that the rounds overlap.
 ///
-/// A sum begins with another member in every chunk. With two members this makes no difference, because then the values
-/// can be put into the order of the ranks.
+/// For every chunk, the sum begins with another member. With two members this makes no difference, because the values
+/// can then be added in the order of the ranks.
 class Ring final : public collectives::Transfer {
  public:
   Ring(Links& links, Workspace& workspace, const collectives::Operation& operation, std::size_t record_bytes);
 
-  /// Returns true if a ring can carry out the operation. It cannot if the elements are converted on their way.
+  /// Returns true if a ring can carry out the operation with this number of members. It cannot if the elements are
+  /// converted to another type while they are reduced.
   static bool can(const collectives::Operation& operation, std::uint32_t members);
 
   collectives::Progress advance(collectives::Effort) override;
   std::optional<std::vector<std::uint32_t>> missing() const override;
 
  private:
-  /// A place in the sequence of all pieces of all rounds.
+  /// A position in the sequence of all pieces of all rounds.
   struct Place {
     std::uint32_t round = 0;
-    std::uint64_t piece = 0;   ///< Within the chunk.
-    std::uint64_t number = 0;  ///< Of all pieces that are not empty, for the choice of the stream.
+    std::uint64_t piece = 0;   ///< The number of the piece within its chunk.
+    std::uint64_t number = 0;  ///< The number of the piece among all pieces that are not empty. It selects the stream.
     friend bool operator<(const Place& a, const Place& b) {
       return a.round != b.round ? a.round < b.round : a.piece < b.piece;
     }

@@ -6,8 +6,8 @@
 
 namespace trainyard::tcp {
 
-/// The transport of the operations of the group: small ones directly between every two members, others along the chain
-/// or around the ring.
+/// The transport of the operations of the group. Small operations are exchanged directly between every two members, and
+/// large ones along the chain or around the ring of the members.
 class TcpTransport final : public collectives::Transport {
  public:
   TcpTransport(Links& links, Direct& direct, const Settings& settings);

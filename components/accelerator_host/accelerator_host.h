@@ -182,7 +182,7 @@ class AcceleratorHost final : public Component {
   std::optional<host::RankPause> pause_;  ///< Set when the model has been built; no pause is ordered before that.
   host::OrderQueue queue_{batches_};
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
-  std::uint64_t trace_ = 0;                   ///< The trace of the batch that was consumed last.
+  std::uint64_t trace_ = 0;                   ///< The trace of the newest batch that has been consumed.
 };
 
 }  // namespace trainyard

@@ -18,7 +18,7 @@ namespace trainyard::host {
 /// functions do nothing.
 class ArenaReaders {
  public:
-  /// Every component that is connected to `output` and to the input `answers` is a reader. Visitors are not.
+  /// A reader is a component that is connected to both `output` and the input `answers`. Visitors are not readers.
   ArenaReaders(Runner& runner, Output<ArenaReadable>& output, const InputBase& answers, std::uint32_t rank)
       : runner_(runner), output_(output), answers_(answers), rank_(rank) {}
 

@@ -28,7 +28,7 @@ class BatchViews {
 
   struct Entry {
     Tensor source;    ///< The tensor of the message. Its buffer is empty while the view is unused.
-    std::byte* data;  ///< The address of the view's bytes.
+    std::byte* data;  ///< The address of the first byte of the view.
     at::Tensor view;
     bool in_use = false;
   };

@@ -11,8 +11,8 @@
 
 namespace trainyard::testing {
 
-/// A device for tests that computes on the processor. If it has memory of its own, it copies every batch, so that a
-/// copy can be told from its source. It counts the batches that it was given.
+/// A device for tests that computes on the processor. If the device has separate memory, it copies every batch, so that
+/// a test can tell the copy from its source. It counts the batches that it receives.
 class CopyingDevice final : public ClaimedDevice {
  public:
   CopyingDevice(const Accelerator& accelerator, bool own_memory)
@@ -32,7 +32,7 @@ class CopyingDevice final : public ClaimedDevice {
   bool own_memory_;
 };
 
-/// The accelerator of such devices: the first has memory of its own, the second has not.
+/// An accelerator with two such devices. Only the first has separate memory.
 class CopyingAccelerator final : public Accelerator {
  public:
   explicit CopyingAccelerator(AcceleratorContext context = context_of_test()) : Accelerator(context) {}

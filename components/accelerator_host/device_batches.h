@@ -20,7 +20,8 @@ namespace trainyard {
 /// works on the memory of the message.
 class DeviceBatches {
  public:
-  /// Works for `device` and converts to `precision`. `own_memory` is true if the device has separate memory.
+  /// `device` is where the model computes, and `precision` determines the type of the batches. `own_memory` is true if
+  /// the device has separate memory.
   DeviceBatches(ClaimedDevice& device, Precision precision, bool own_memory)
       : device_(device), precision_(std::move(precision)), own_memory_(own_memory) {}
 

@@ -6,14 +6,14 @@
 
 namespace trainyard {
 
-/// The mode of the model, training or evaluation, and the strategy's evaluation that is under way. Switching can be
-/// expensive, so the model is switched only when the mode changes.
+/// Whether the model is in training or in evaluation, and the strategy's evaluation in progress, if there is one.
+/// Switching can be expensive, so the model is switched only when the mode changes.
 class EvaluationMode {
  public:
   /// Sets the model to training.
   EvaluationMode(Model& model, Strategy& strategy) : model_(model), strategy_(strategy) { model.set_training(true); }
 
-  /// Sets the model to training. An evaluation that was under way is discarded.
+  /// Sets the model to training. An evaluation in progress is discarded.
   void train() {
     evaluation_ = nullptr;
     set_training(true);
@@ -29,7 +29,7 @@ class EvaluationMode {
     strategy_.end_evaluation();
   }
 
-  /// Returns the evaluation that is under way. There must be one.
+  /// Returns the evaluation in progress. There must be one.
   Evaluation& evaluation() const { return *evaluation_; }
 
  private:

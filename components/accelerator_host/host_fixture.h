@@ -22,8 +22,8 @@ namespace trainyard::testing {
 inline constexpr const char* kMlp =
     R"("model": {"plugin": "mlp", "hidden": [5]}, "accelerator": {"plugin": "cpu", "threads": "1"})";
 
-/// A fixture with an accelerator host as the only component. The test plays the data loader, the optimizer, the
-/// strategy manager and the checkpoint writer.
+/// A fixture whose only component is an accelerator host. The test sends the messages of the data loader, the
+/// optimizer, the strategy manager and the checkpoint writer.
 class AcceleratorHostTest : public ::testing::Test {
  protected:
   void start(const std::string& more = "") {

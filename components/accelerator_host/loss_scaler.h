@@ -43,8 +43,8 @@ class LossScaler final : public Stateful {
  private:
   double scale_;
   std::uint64_t growth_steps_;
-  std::uint64_t good_steps_ = 0;  ///< Counted since the scale last changed.
-  std::uint64_t skipped_ = 0;     ///< Counted since the run began.
+  std::uint64_t good_steps_ = 0;  ///< The number of steps with finite gradients since the scale last changed.
+  std::uint64_t skipped_ = 0;     ///< The number of skipped steps since the run began.
 };
 
 }  // namespace trainyard

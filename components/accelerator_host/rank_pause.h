@@ -10,12 +10,12 @@
 
 namespace trainyard::host {
 
-/// This rank's state in the pauses of all ranks.
+/// The part of one rank in the pauses of the run. During a pause, all ranks rest after the same unit of work.
 ///
-/// Ranks of one host share a Turnstile, and rest after the newest unit that any of them has begun. If ranks are on
-/// several hosts, they share no memory. All of them then carry out the orders that they have received before the order
-/// to pause, and rest after these. The strategy manager sends all ranks the same orders, so they rest after the same
-/// unit, too, only later.
+/// Ranks of one host share a Turnstile, and rest after the newest unit that any of them has begun. Ranks on several
+/// hosts share no memory. Each of them carries out the orders that it received before the order to pause, and then
+/// rests. Because the strategy manager sends the same orders to all ranks, they rest after the same unit in this case,
+/// too, only later.
 ///
 ///     kWorking -> kWanted: the order has come -> kResting: the last unit before the pause is done -> kWorking
 class RankPause {
@@ -52,7 +52,7 @@ class RankPause {
 
   const PluginContext* context_ = nullptr;  ///< Null for a single rank.
   std::chrono::milliseconds timeout_{};
-  std::optional<bool> near_;  ///< Whether all ranks are on one host; empty until it matters.
+  std::optional<bool> near_;  ///< True if all ranks are on one host; empty until this is needed for the first time.
   Turnstile turnstile_;
   State state_ = State::kWorking;
   std::uint64_t order_ = 0;  ///< The id of the last order to pause.

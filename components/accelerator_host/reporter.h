@@ -67,7 +67,7 @@ class Reporter {
   std::uint32_t world_size_;
   std::string unit_;
   std::uint64_t units_per_sample_ = 1;
-  Throughput throughput_;  ///< Measured since the last report of a step.
+  Throughput throughput_;  ///< Measures the speed since the last report of a step.
   bool muted_ = false;
 };
 

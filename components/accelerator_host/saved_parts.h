@@ -14,15 +14,14 @@
 
 namespace trainyard {
 
-/// The parts of a rank that have state which a checkpoint keeps besides the arena: the random numbers, the parts that
-/// the constructor receives, and the rank's own copy of the model's buffers, if it has one.
+/// The parts of a rank whose state belongs in a checkpoint besides the arena: the random numbers, the parts that the
+/// constructor receives, and, in a run with several ranks, the rank's own copy of the model's buffers.
 ///
-/// A checkpoint contains the buffers of rank 0 like the other tensors of the model. In a run of several ranks, the
-/// buffers differ between ranks, because they are, for instance, running means of the samples that a rank has seen.
-/// What the buffers mean depends on the strategy.
+/// The buffers of rank 0 are saved with the other tensors of the model. On other ranks, they can differ, for example if
+/// they are running means of the samples that a rank has seen. What they mean then depends on the strategy.
 class SavedParts {
  public:
-  /// A part that has state, and the name of this state in checkpoints.
+  /// A part that has state, and the name under which a checkpoint stores this state.
   struct Part {
     std::string owner;
     Stateful* state;

@@ -11,9 +11,10 @@
 
 namespace trainyard::host {
 
-/// The copies of the arena that were requested from the checkpoint writer and are not made yet. There can be several.
+/// The copies of the arena that this rank has requested from the checkpoint writer and that have not been made yet.
+/// There can be several.
 ///
-/// Until all copies are made, the next step may be computed but not applied.
+/// Until all of them have been made, the next step may be computed but not applied.
 class Snapshots {
  public:
   Snapshots(Runner& runner, Output<Snapshot>& output, std::uint32_t rank)

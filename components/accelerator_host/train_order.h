@@ -51,13 +51,14 @@ class TrainOrder final : public ActiveOrder {
 
   Phase phase_ = Phase::kAccumulating;
   // These members describe the current step.
-  std::uint64_t micro_batch_ = 0;    ///< The number of micro-batches done.
-  std::uint64_t micro_batches_ = 0;  ///< The number of micro-batches that the step will have.
-  std::uint64_t batch_ = 0;          ///< The index of the newest micro-batch.
+  std::uint64_t micro_batch_ = 0;    ///< The number of micro-batches of the current step that are done.
+  std::uint64_t micro_batches_ = 0;  ///< The number of micro-batches of the current step.
+  std::uint64_t batch_ = 0;          ///< The index, within the order, of the newest micro-batch.
   std::uint64_t update_ = 0;  ///< The number of the update that the step makes; 0 if the optimizer gets no gradients.
   bool reported_ = false;     ///< True if the step ends with metrics.
-  std::int64_t step_began_ns_ = 0;  ///< When the step began, by the clock of spans; 0 if nobody recorded them then.
-  StepOutcome outcome_;             ///< The outcome of the step. Its losses are kept only if the step will be reported.
+  /// When the step began, by the clock of spans; 0 if no spans were recorded at that moment.
+  std::int64_t step_began_ns_ = 0;
+  StepOutcome outcome_;  ///< The outcome of the step. Its losses are kept only if the step will be reported.
 };
 
 }  // namespace trainyard::host

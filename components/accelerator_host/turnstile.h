@@ -12,8 +12,8 @@
 
 namespace trainyard::host {
 
-/// Returns a text that identifies the host, or the container, of this process. Processes with the same text can map
-/// each other's memory.
+/// Returns a text that identifies the host or container of this process. Two processes with the same text can map each
+/// other's memory.
 std::string memory_place();
 
 /// The means by which the ranks agree, without waiting for each other, after which unit of work they pause.

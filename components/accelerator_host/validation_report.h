@@ -17,11 +17,11 @@
 
 namespace trainyard::host {
 
-/// The sender of what a model does in a validation, besides its metrics: which classes it mistakes for which, some
-/// samples with their predictions, and texts that it generates. An evaluation of the training split is no validation.
+/// Sends what a validation shows besides the metrics: which classes the model confuses, some samples with their
+/// predictions, and texts that it generates. An evaluation of the training split is not a validation.
 ///
-/// The metrics of a batch do not contain predictions. A batch whose predictions are needed is therefore computed twice.
-/// Every rank predicts the same number of times, because strategies may have to gather the model for it.
+/// The metrics of a batch do not contain predictions, so a batch whose predictions are needed is computed twice. Every
+/// rank predicts the same number of times, because strategies may have to gather the model for it.
 class ValidationReport {
  public:
   struct Outputs {

@@ -28,9 +28,10 @@ class BackgroundWriter {
   struct Finished {
     std::unique_ptr<StateCopy> state;  ///< The copy, which may now be reused.
     CheckpointStore::Written written;
-    std::string error;  ///< Empty if the checkpoint is on disk.
+    std::string error;  ///< Why the checkpoint could not be written; empty if it is on disk.
     double seconds = 0;
-    std::int64_t began_ns = 0, ended_ns = 0;  ///< When it was written, by the clock of spans.
+    /// When the thread began and ended to write it, by the clock of spans, in nanoseconds.
+    std::int64_t began_ns = 0, ended_ns = 0;
   };
 
   /// Starts the thread. After each checkpoint the thread calls `notify`; take_finished() then returns the result of

@@ -37,7 +37,7 @@ class ComponentStates {
   /// them has not sent it in time. If no component has state, `done` is called before this function returns.
   void collect(std::uint64_t order, std::uint64_t step, Collected done);
 
-  /// Cancels the collection that is under way, if any, and passes `error` to its callback.
+  /// Cancels the collection in progress, if there is one, and passes `error` to its callback.
   void give_up(const std::string& error);
 
  private:
@@ -56,9 +56,9 @@ class ComponentStates {
   std::set<std::string> answered_;  ///< The components that have answered.
   std::set<std::string> left_;      ///< The owners whose state no component has taken yet.
   std::function<void(const std::set<std::string>& left)> given_back_;
-  std::uint64_t order_ = 0;  ///< The order of the collection under way.
+  std::uint64_t order_ = 0;  ///< The order of the collection in progress.
   std::vector<SavedState> states_;
-  Collected collected_;  ///< Empty if no collection is under way.
+  Collected collected_;  ///< The callback of the collection in progress; empty if there is none.
 };
 
 }  // namespace trainyard

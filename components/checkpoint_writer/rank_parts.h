@@ -14,10 +14,10 @@ inline constexpr const char* kGradients = "gradients";
 /// Returns the block of this name, or null if there is none.
 const Tensor* find_block(const std::vector<ArenaBlock>& blocks, const std::string& name);
 
-/// The bytes of the parameters that each rank has.
+/// How the parameters are divided among the ranks.
 struct RankParts {
   std::uint64_t whole = 0;            ///< The size of all parameters in bytes.
-  std::uint64_t element_bytes = 1;    ///< The size of one value of a parameter.
+  std::uint64_t element_bytes = 1;    ///< The size of one element of the parameters, in bytes.
   std::vector<std::uint64_t> begins;  ///< The byte at which each rank's part begins, indexed by rank.
   bool replicated = false;            ///< True if every rank has all parameters.
 };

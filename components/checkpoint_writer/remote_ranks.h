@@ -15,15 +15,14 @@
 
 namespace trainyard {
 
-/// The announcements of a rank on another host, as the rank's own host would make them, except that its tensors have no
-/// memory.
+/// What the accelerator host and the optimizer of a rank on another host have announced. The tensors have types and
+/// shapes, but no memory.
 struct RemoteAnnouncement {
   std::shared_ptr<const ArenaInfo> arena;
   std::shared_ptr<const OptimizerState> optimizer;  ///< Null if the run has no optimizer.
 };
 
-/// Returns the announcements that a relay's description stands for. Throws kCorrupt for a block whose size is not a
-/// possible one.
+/// Converts the description that a relay has sent. Throws kCorrupt if the shape or the type of a block is impossible.
 RemoteAnnouncement announcement_of(const RemoteMemory& memory);
 
 /// The checkpoint writer's side of the exchange with checkpoint relays, through which it reads and fills the memory of
@@ -31,10 +30,10 @@ RemoteAnnouncement announcement_of(const RemoteMemory& memory);
 /// function reports its result at once.
 class RemoteRanks {
  public:
-  /// `announced` is called for every description of a rank's memory.
+  /// `announced` is called whenever a relay has described the memory of its rank.
   RemoteRanks(Component& owner, std::function<void(const RemoteMemory&)> announced);
 
-  /// Receives the reason of a failure, or an empty string if there was none.
+  /// A callback for the end of an operation. `error` is empty if the operation succeeded.
   using Done = std::function<void(const std::string& error)>;
 
   /// Asks the relays to copy the blocks in `into.layout()` that are on other hosts, and calls `copied` when all of them
@@ -67,10 +66,10 @@ class RemoteRanks {
   Input<MemoryPart> parts_;
   Input<MemoryRestored> answers_;
 
-  std::uint64_t order_ = 0;              ///< The checkpoint order of the copy in progress.
-  StateCopy* into_ = nullptr;            ///< The copy in progress; null if there is none.
-  std::uint64_t missing_bytes_ = 0;      ///< How many bytes of it have not arrived.
-  std::set<std::uint32_t> waiting_for_;  ///< The ranks that have not answered.
+  std::uint64_t order_ = 0;              ///< The checkpoint order for which blocks are being copied.
+  StateCopy* into_ = nullptr;            ///< The copy that the arriving bytes belong to; null if none is in progress.
+  std::uint64_t missing_bytes_ = 0;      ///< The number of bytes that have not arrived yet.
+  std::set<std::uint32_t> waiting_for_;  ///< The ranks whose relays have not answered yet.
   Done on_copied_, on_complete_;
   std::function<void()> on_restored_;
 };

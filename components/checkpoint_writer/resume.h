@@ -20,11 +20,11 @@ struct Resumed {
   std::set<std::size_t> filled;  ///< The blocks of the layout that got their values from the checkpoint, by index.
 };
 
-/// Returns the paths of the checkpoints to try, in this order. If `what` is "last" or "best", these are that checkpoint
-/// of `directory` and then all earlier checkpoints, newest first. If `what` is the path of another directory of
-/// checkpoints, it stands for "last" in that directory. If `what` is the path of a checkpoint, it is the only
-/// candidate. "auto" is the same as "last", except that there need not be a candidate. In all other cases, throws
-/// kNotFound if there is none.
+/// Returns the paths of the checkpoints from which a run can resume, in the order in which they must be tried. If
+/// `what` is "last" or "best", these are that checkpoint of `directory`, followed by all earlier checkpoints, newest
+/// first. If `what` is the path of another directory of checkpoints, it stands for "last" in that directory. If `what`
+/// is the path of one checkpoint, that checkpoint is the only candidate. "auto" is the same as "last", except that the
+/// result may be empty. In all other cases, throws kNotFound if there is no candidate.
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory);
 
 /// Fills the blocks of `layout` from the first candidate that is complete. Calls `warn` with the reason for every

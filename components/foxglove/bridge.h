@@ -14,13 +14,13 @@
 
 namespace trainyard::foxglove {
 
-/// Connects the clients with a run: a thread of its own listens to the topics that clients want, and asks the registry
-/// once a second what there is.
+/// Connects Foxglove clients with a run. A thread of the bridge listens to the topics to which clients have subscribed,
+/// and asks the registry once a second which topics, services and parameters exist.
 class Bridge {
  public:
   /// `complain` is called on the thread of this object when the run cannot be watched, once for each new reason.
   Bridge(visitors::RunInfo run, std::function<void(const std::string&)> complain);
-  /// The handlers that open() has returned must be gone.
+  /// All handlers that open() has returned must have been destroyed.
   ~Bridge();
   Bridge(const Bridge&) = delete;
   Bridge& operator=(const Bridge&) = delete;
@@ -36,7 +36,7 @@ class Bridge {
 
   visitors::RunInfo run_;
   std::function<void(const std::string&)> complain_;
-  std::string session_;  ///< Differs for every start of the bridge.
+  std::string session_;  ///< A text that differs for every start of the bridge.
   Clients clients_;
   std::atomic<bool> reading_parameters_{false};
   std::atomic<bool> stop_{false};

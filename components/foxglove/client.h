@@ -10,11 +10,11 @@
 
 namespace trainyard::foxglove {
 
-/// The messages that one client sends. A message that is not allowed is answered with a status that says why; the
-/// connection goes on.
+/// Handles the messages that one client sends. If a message is not allowed, the client receives a status message that
+/// says why, and the connection stays open.
 class Client final : public web::ChannelHandler {
  public:
-  /// The arguments must outlive this object, except that the channel may end at any time after it.
+  /// All arguments must outlive this object.
   Client(web::Channel& channel, Clients& clients, Errands& errands, const std::string& server_info);
   ~Client() override;
 

@@ -18,55 +18,61 @@
 
 namespace trainyard::foxglove {
 
-/// A message of the run for all clients that have subscribed to its topic.
+/// A message of the run that is sent to all clients that have subscribed to its topic.
 struct News {
   std::string topic;
-  std::string sender;  ///< Names the output; only the last message of each is kept, and only of latched topics.
+  /// The name of the output that sent the message. For latched topics, the last message of each output is kept.
+  std::string sender;
   bool latched = false;
   std::uint64_t time_ns = 0;
   std::string json;
 };
 
-/// The connected clients, and what each of them wants to be told. Any thread may call all functions.
+/// The connected clients, and what each of them has subscribed to. Any thread may call all functions.
 ///
-/// A client that reads too slowly misses messages; how many, it is told when it has read. No client costs more memory
-/// than the server's limit for what waits to be sent.
+/// A client that reads too slowly misses messages, and is told how many as soon as it reads again. The server limits
+/// how much data waits to be sent to a client, so no client costs more memory than this limit.
 class Clients {
  public:
   using Id = std::uint64_t;
 
-  /// Notes that a client has connected, and tells it what there is. `channel` must be valid until remove().
+  /// Adds a client that has connected, and sends it the current offer. `channel` must be valid until remove() is
+  /// called.
   Id add(web::Channel& channel, const std::string& server_info);
   void remove(Id id);
 
-  /// Tells all clients what has changed. A client that does not read even that is disconnected.
+  /// Sets the offer of the run, and tells all clients what has changed. A client whose queue has no room for this is
+  /// disconnected.
   void set_offer(Offer offer);
   std::vector<std::string> parameter_owners() const;
-  /// Returns the service. Throws kNotFound if there is none of this number.
+  /// Returns the service with this number. Throws kNotFound if there is none.
   Service service(std::uint32_t number) const;
 
-  /// Subscribes a client to a channel. Throws kNotFound if there is no such channel, and kInvalidArgument if the client
-  /// has a subscription of this number or to this channel.
+  /// Subscribes a client to a channel. `subscription` is the number that the client has chosen. Throws kNotFound if
+  /// there is no such channel, and kInvalidArgument if the client already has a subscription with this number or to
+  /// this channel.
   void subscribe(Id id, std::uint32_t subscription, std::uint32_t channel);
   void unsubscribe(Id id, std::uint32_t subscription);
-  /// Begins or ends to tell a client about parameters; without names, about all.
+  /// Begins (`watch` is true) or ends to tell a client about changes of these parameters; if `names` is empty, of all
+  /// parameters.
   void watch_parameters(Id id, const std::vector<std::string>& names, bool watch);
   void watch_graph(Id id, bool watch);
 
-  /// Returns the topics to which clients have subscribed. Last messages of other topics are forgotten.
+  /// Returns the topics to which at least one client has subscribed. The messages that were kept for other topics are
+  /// forgotten.
   std::set<std::string> wanted_topics();
   bool parameters_wanted() const;
 
   /// Sends a message to its subscribers.
   void publish(News news);
-  /// Sends the time to all clients, and tells those that have missed messages how many.
+  /// Sends the current time to all clients. A client that has missed messages is also told how many.
   void tell_time(std::uint64_t time_ns);
-  /// Sends the parameters that have changed since the last call to those who watch them. A parameter that was never
-  /// told before counts as changed only if `just_set` is true.
+  /// Sends each parameter that has changed since the last call to the clients that watch it. A parameter that no call
+  /// has contained before counts as changed only if `just_set` is true.
   void tell_parameters(const nlohmann::json& values, bool just_set);
 
-  /// Notes that the run is asked something for a client. Throws kUnsupported if too many requests of the client have no
-  /// answer yet.
+  /// Counts one more request of a client that must be passed to the run. Throws kUnsupported if too many of the
+  /// client's requests have not been answered yet.
   void begin_request(Id id);
   /// Sends the answer to a request, unless the client has gone.
   void end_request(Id id, std::vector<std::string> texts, const std::string& binary = "");
@@ -74,8 +80,8 @@ class Clients {
  private:
   struct Client {
     web::Channel* channel = nullptr;
-    std::map<std::uint32_t, std::uint32_t> channels;       ///< By subscription.
-    std::map<std::uint32_t, std::uint32_t> subscriptions;  ///< By channel.
+    std::map<std::uint32_t, std::uint32_t> channels;       ///< The channel of each subscription.
+    std::map<std::uint32_t, std::uint32_t> subscriptions;  ///< The subscription to each channel.
     std::set<std::string> parameters;
     bool all_parameters = false;
     bool graph = false;
@@ -92,12 +98,13 @@ class Clients {
   void send(Client& client, std::uint32_t subscription, const News& news);
   const Channel* find_channel(std::uint32_t id) const;
 
-  mutable std::mutex mutex_;  ///< Protects everything.
+  mutable std::mutex mutex_;  ///< Protects all members below.
   Offer offer_;
   std::map<Id, Client> clients_;
   Id next_id_ = 0;
-  std::map<std::string, std::map<std::string, News>> kept_;  ///< By topic and sender.
-  std::map<std::string, std::string> parameters_;            ///< The last known values, as texts.
+  /// The kept messages of latched topics, by topic and output.
+  std::map<std::string, std::map<std::string, News>> kept_;
+  std::map<std::string, std::string> parameters_;  ///< The last known value of each parameter, as JSON text, by name.
 };
 
 }  // namespace trainyard::foxglove

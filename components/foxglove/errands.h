@@ -12,23 +12,25 @@
 
 namespace trainyard::foxglove {
 
-/// What must be asked of the run for clients, one after the other, on a thread of its own: the run may take long to
-/// answer, for instance if the ranks have to pause before a parameter is changed.
+/// Passes requests of clients to the run, one after another, on a separate thread. The run may take long to answer, for
+/// instance if the ranks have to pause before a parameter is changed.
 class Errands {
  public:
-  /// An errand reports errors of the run itself; an exception is ignored.
+  /// A function that makes a request and passes the answer on, even if the answer is an error of the run. Exceptions
+  /// that the function throws are ignored.
   using Errand = std::function<void(visitors::RegistryClient& registry)>;
   static constexpr std::size_t kMost = 64;
 
   /// `endpoint` is the address of the registry.
   explicit Errands(std::string endpoint);
-  /// Waits for the errand that is being done; the others are not done. May take some seconds if the run does not
-  /// answer.
+  /// Waits until the current errand is done; the errands in the queue are dropped. This may take some seconds if the
+  /// run does not answer.
   ~Errands();
   Errands(const Errands&) = delete;
   Errands& operator=(const Errands&) = delete;
 
-  /// Queues an errand. Any thread may call this. Throws kUnsupported if kMost errands wait.
+  /// Adds an errand to the queue. Any thread may call this. Throws kUnsupported if the queue already contains kMost
+  /// errands.
   void post(Errand errand);
 
  private:
@@ -36,7 +38,7 @@ class Errands {
   bool next(Errand& errand);
 
   std::string endpoint_;
-  std::mutex mutex_;  ///< Protects what follows, except for the thread.
+  std::mutex mutex_;  ///< Protects the members below, except for the thread.
   std::condition_variable changed_;
   std::deque<Errand> waiting_;
   bool stop_ = false;

@@ -28,7 +28,7 @@ class FoxgloveComponent final : public Component {
   void on_finalize() override;
 
  private:
-  /// The port that clients suggest to their users.
+  /// The default port, which Foxglove suggests when a user opens a connection.
   web::ServerParameters listens_{*this, 8765};
   Parameter<std::string> token_file_{
       *this, "token_file", "",

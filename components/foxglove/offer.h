@@ -10,20 +10,20 @@
 
 namespace trainyard::foxglove {
 
-/// A message type as clients read it.
+/// A message type as the protocol describes it to clients.
 struct TypeSchema {
   std::string name;
-  std::string text;  ///< JSON Schema.
+  std::string text;  ///< The type as a JSON Schema.
 
   friend bool operator==(const TypeSchema&, const TypeSchema&) = default;
 };
 
-/// A topic of the run, as a client sees it.
+/// A topic of the run, as the protocol presents it to clients.
 struct Channel {
   std::uint32_t id = 0;
   std::string topic;
   TypeSchema type;
-  bool latched = false;  ///< Whether the registry says that late subscribers receive the last message.
+  bool latched = false;  ///< True if a visitor that subscribes late still receives the last message.
 };
 
 /// A service of a component. Its name is "/COMPONENT/METHOD".
@@ -34,10 +34,10 @@ struct Service {
   TypeSchema request, reply;
 };
 
-/// Topics or services, and the components at their ends.
+/// For each topic or service, the components that use it in one way: as publishers, subscribers or providers.
 using Ends = std::map<std::string, std::vector<std::string>>;
 
-/// Who sends what to whom.
+/// Which components publish, subscribe to and provide the topics and services of the run.
 struct Graph {
   Ends publishers, subscribers, providers;
 };
@@ -50,14 +50,14 @@ struct Offer {
   Graph graph;
 };
 
-/// Makes offers out of the registry's answers. An id stays with the same topic, or service, and schema.
+/// Makes offers from the answers of the registry. As long as a topic or service keeps its schema, it keeps its id.
 ///
-/// A component that exists for each rank is offered once, under its name without the rank: calls of it reach rank 0,
-/// and its parameters are set on all ranks (docs/wire_format.md, "Components").
+/// A component that exists for each rank is offered once, under its name without the rank: calls of its services reach
+/// rank 0, and its parameters are set on all ranks (docs/wire_format.md, "Components").
 class OfferMaker {
  public:
-  /// `topics` and `nodes` are the answers to the questions of these names. What is not of the expected form is left
-  /// out.
+  /// `topics` and `nodes` are the registry's answers to the questions with these names. Entries that do not have the
+  /// expected form are left out.
   Offer make(const nlohmann::json& topics, const nlohmann::json& nodes);
 
  private:

@@ -25,31 +25,32 @@ enum class StatusLevel : std::uint8_t { kInfo, kWarning, kError };
 /// The first message to a client. A client that may only watch is not told of services, because every call could change
 /// the run. `session` lets a client notice that it has connected to another instance of the server.
 std::string server_info(const std::string& name, bool may_change, const std::string& session);
-/// A message for the user. It replaces an earlier one of the same `id`, unless that is empty.
+/// Returns a message for the user. It replaces an earlier message with the same `id`, unless `id` is empty.
 std::string status(StatusLevel level, const std::string& text, const std::string& id = "");
 std::string advertise(std::span<const Channel> channels);
 std::string unadvertise(const std::vector<std::uint32_t>& ids);
 std::string advertise_services(std::span<const Service> services);
 std::string unadvertise_services(const std::vector<std::uint32_t>& ids);
-/// `values` is a list of parameters in the form of the protocol. `id` is that of the request, or null.
+/// Returns a message with the values of parameters. `values` is a list in the form of the protocol. `id` is the id of
+/// the request that is answered, or null.
 std::string parameter_values(const nlohmann::json& values, const nlohmann::json& id);
 std::string service_failure(std::uint32_t service, std::uint32_t call, const std::string& reason);
-/// What has changed from one graph to another; empty if nothing has.
+/// Returns a message with the differences between two graphs; an empty string if there are none.
 std::string graph_update(const Graph& before, const Graph& after);
 
-/// A message of a channel to a subscriber.
+/// Returns a message that carries a message of a channel to a subscriber.
 std::string message_data(std::uint32_t subscription, std::uint64_t time_ns, std::string_view payload);
 std::string time_message(std::uint64_t time_ns);
 std::string service_response(std::uint32_t service, std::uint32_t call, std::string_view payload);
 
-/// A client's call of a service.
+/// A call of a service by a client.
 struct ServiceRequest {
   std::uint32_t service = 0;
   std::uint32_t call = 0;
   std::string_view encoding;
   std::string_view payload;
 };
-/// Reads a binary message of a client. Throws kInvalidArgument if it is anything but a whole call of a service.
+/// Reads a binary message of a client. Throws kInvalidArgument unless the message is a complete call of a service.
 ServiceRequest read_service_request(std::string_view bytes);
 
 }  // namespace trainyard::foxglove

@@ -6,8 +6,8 @@
 
 namespace trainyard::foxglove {
 
-/// Starts a thread with a low priority, because training comes first, and to which no signals are sent, because they
-/// are for the threads of the program, which wait for them.
+/// Starts a thread with a low priority, because training comes first. All signals are blocked in the thread, because
+/// other threads of the program wait for them.
 std::thread quiet_thread(std::function<void()> work);
 
 }  // namespace trainyard::foxglove

@@ -9,18 +9,19 @@
 
 namespace trainyard::front_door {
 
-/// The access control of the front door. libzmq asks it once for each connection whose other side has proved that it
-/// has the secret part of a key (ZAP, ZeroMQ RFC 27), before anything else is read from the connection. It admits the
-/// keys of a list.
+/// Decides who may enter through the front door: the owners of the keys in a list. libzmq asks it once for each
+/// connection, after the other side has proved that it has the secret part of a key and before anything else is read
+/// from the connection (ZAP, ZeroMQ RFC 27).
 ///
-/// A context may have only one, which must be made before the door is bound. It is used on the event loop of the door.
+/// A context may have only one Doorkeeper, which must be made before the door is bound. It is used on the event loop of
+/// the door.
 class Doorkeeper final : public core::Source {
  public:
-  /// Throws kIo.
+  /// `allowed` contains the keys of the visitors that may enter. Throws kIo if libzmq refuses the address.
   Doorkeeper(zmq::context_t& context, core::AllowList allowed);
 
-  /// Returns whose key the connection has on which this message was received; null if the message was not received on
-  /// a connection that was admitted here. The answer is libzmq's and not the sender's.
+  /// Returns the key that was admitted for the connection on which `message` arrived; null if there is none. libzmq
+  /// records the key with the message, so a sender cannot claim another key.
   const core::PublicKey* sender_of(zmq::message_t& message) const;
 
   bool poll() override;

@@ -15,16 +15,17 @@
 
 namespace trainyard::front_door {
 
-/// Listens to one topic of the run, as a visitor, at every process that publishes it. It is used on one event loop.
+/// Listens to one topic of the run, as a visitor, at every process that publishes the topic. It is used on one event
+/// loop.
 class Feed {
  public:
   using Sink = std::function<void(visitors::Received message)>;
 
-  /// `payloads` is "none" or "inline" (visitors::ListenOptions).
+  /// `payloads` is "none" or "inline" (visitors::ListenOptions). `sink` is called for every message.
   Feed(core::EventLoop& loop, zmq::context_t& context, std::string topic, std::string payloads, Sink sink);
 
-  /// Listens at these addresses from now on, and at no others. A process that broke the rules of the protocol is
-  /// listened to again. It must not be called while a message is passed to the sink.
+  /// Listens at these addresses from now on, and at no others. If the feed had stopped listening at one of them because
+  /// the process there violated the protocol, it begins again. Must not be called from within the sink.
   void follow(const std::set<std::string>& endpoints);
 
  private:
@@ -35,7 +36,7 @@ class Feed {
   visitors::Stream stream_;
   visitors::ListenOptions options_;
   Sink sink_;
-  std::map<std::string, std::shared_ptr<Link>> links_;  ///< By address.
+  std::map<std::string, std::shared_ptr<Link>> links_;  ///< The connection to each address.
 };
 
 }  // namespace trainyard::front_door

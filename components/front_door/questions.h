@@ -14,11 +14,12 @@
 
 namespace trainyard::front_door {
 
-/// The questions to the registry of the run that are not answered yet. It never waits: an answer is passed on when it
-/// arrives. Their number is bounded, and a question that the launcher does not answer is forgotten.
+/// The questions to the registry that have not been answered yet. Nothing here waits: an answer is passed on when it
+/// arrives. The number of open questions is limited, and a question that the launcher does not answer is dropped after
+/// a while.
 class Questions final : public core::Source {
  public:
-  /// The number of questions that may be open, of one asker and of all of them.
+  /// The maximum number of open questions, from one asker and from all askers together.
   static constexpr std::size_t kMostOfOne = 16;
   static constexpr std::size_t kMost = 256;
 
@@ -28,14 +29,15 @@ class Questions final : public core::Source {
   /// `registry` is the address of the registry. Throws kIo.
   Questions(zmq::context_t& context, const std::string& registry);
 
-  /// Passes a question, a JSON object, on to the registry. An empty `asker` is the door itself. Throws kUnsupported if
-  /// too many questions of visitors are open.
+  /// Passes a question, a JSON object, on to the registry. `asker` identifies the visitor that asks; an empty string
+  /// stands for the door itself. `answer` is called with the answer. Throws kUnsupported if visitors already have too
+  /// many open questions.
   void ask(const std::string& asker, nlohmann::json question, Answer answer);
 
-  /// Returns true if a question of this asker is not answered yet.
+  /// Returns true if a question of this asker has not been answered yet.
   bool is_open(const std::string& asker) const { return open_of(asker) != 0; }
 
-  /// Forgets the questions that are too old. Call this at regular intervals.
+  /// Drops the questions that have been open for too long. Call this at regular intervals.
   void forget_old();
 
   bool poll() override;
@@ -47,7 +49,7 @@ class Questions final : public core::Source {
 
   struct Open {
     std::string asker;
-    nlohmann::json id;  ///< The id that the asker gave.
+    nlohmann::json id;  ///< The id that the asker gave to the question.
     Answer answer;
     Clock::time_point since;
   };
@@ -55,7 +57,7 @@ class Questions final : public core::Source {
   std::size_t open_of(const std::string& asker) const;
 
   zmq::socket_t socket_;
-  std::map<std::uint64_t, Open> open_;  ///< By the id that the registry gets.
+  std::map<std::uint64_t, Open> open_;  ///< The open questions, by the id that the registry received.
   std::uint64_t next_id_ = 1;
 };
 

@@ -16,20 +16,22 @@
 
 namespace trainyard::front_door {
 
-/// What has been refused since the door was opened.
+/// How much has been refused since the door was opened.
 struct Refusals {
-  std::uint64_t connections = 0;  ///< Without a key, with one that is not admitted, or in another protocol.
-  std::uint64_t requests = 0;     ///< Of admitted visitors whose role does not allow them.
+  /// Connections that had no key or a key that is not admitted, or that used another protocol.
+  std::uint64_t connections = 0;
+  std::uint64_t requests = 0;  ///< Requests of admitted visitors whose role does not permit them.
 };
 
-/// The door itself: a socket on which visitors with admitted keys ask and listen as if it were the registry and the
-/// only gateway of the run (docs/wire_format.md, section 3). Everything happens on one event loop.
+/// The door itself: a socket at which visitors with admitted keys ask questions and listen to topics, as if the socket
+/// were the registry and the only gateway of the run (docs/wire_format.md, section 3). Everything happens on one event
+/// loop.
 class Reception {
  public:
   using Warn = std::function<void(const std::string& text)>;
 
-  /// Binds the address. Nobody is admitted before open(). `warn` is called, at most once a second, when somebody has
-  /// been refused. Throws kIo.
+  /// Binds the address. Nobody is admitted before open() is called. `warn` is called, at most once a second, when a
+  /// visitor or a request has been refused. Throws kIo if the address cannot be bound.
   Reception(core::EventLoop& loop, const std::string& address, const core::Key& key, core::AllowList allowed,
             Warn warn);
   /// Tells the visitors that no more messages follow.
@@ -37,10 +39,10 @@ class Reception {
   Reception(const Reception&) = delete;
   Reception& operator=(const Reception&) = delete;
 
-  /// Begins to serve visitors of the run whose registry has this address.
+  /// Begins to admit visitors. `registry` is the address of the run's registry.
   void open(const std::string& registry);
 
-  /// Returns the address to connect to.
+  /// Returns the address to which visitors connect.
   const std::string& endpoint() const { return door_.endpoint(); }
   Refusals refusals() { return {door_.connections().refused(), refused_requests_}; }
 
@@ -61,9 +63,9 @@ class Reception {
   Doorkeeper doorkeeper_;
   Relay relay_;
   core::VisitorDoor door_;
-  std::unique_ptr<Questions> questions_;  ///< There from open() on.
+  std::unique_ptr<Questions> questions_;  ///< Exists once open() has been called.
   core::EventLoop::TimerId timer_{};
-  bool located_ = false;  ///< True when the launcher has sent a list of topics.
+  bool located_ = false;  ///< True once the launcher has sent a list of topics.
   std::uint64_t refused_requests_ = 0;
   Refusals said_;
 };

@@ -19,45 +19,47 @@
 namespace trainyard::front_door {
 
 /// Passes the messages of the run's topics on to the visitors of a door, as if this process published all of them. It
-/// listens to a topic only while visitors want it, and only once for all of them, so the run's processes serve one
-/// visitor more, however many there are.
+/// listens to a topic only while visitors want it, and only once for all visitors. For the processes of the run, all
+/// visitors of the door together are therefore one visitor.
 class Relay {
  public:
   /// Everything happens on `loop`.
   Relay(core::EventLoop& loop, zmq::context_t& context);
   ~Relay();
 
-  /// Takes the registry's list of topics, which says what there is and where. Must be called at regular intervals. Must
-  /// not be called while a message is passed on.
+  /// Sets the topics that exist and the addresses at which they are published. `topics` is the registry's list of
+  /// topics. Must be called at regular intervals, but not while a message is passed on.
   void locate(const nlohmann::json& topics);
 
-  /// Returns what a door needs of its owner (VisitorDoor::Owner), without `question`.
+  /// Returns the functions that a door needs from its owner (VisitorDoor::Owner), except `question`.
   core::VisitorDoor::Owner door_owner();
-  /// Sets the door, which was made with door_owner(). Must be called before the loop runs it.
+  /// Sets the door, which must have been made with the result of door_owner(). Must be called before the loop polls the
+  /// door.
   void serve(core::VisitorDoor& door) { door_ = &door; }
 
  private:
-  /// The address of a process, and the number of a component in the plan.
+  /// A component that publishes: the address of its process, and its index in the plan.
   using Publisher = std::pair<std::string, std::uint32_t>;
 
-  /// The messages of one topic, with the bytes of their tensors or without.
+  /// The messages of one topic, in one of two forms: with the bytes of their tensors, or without.
   struct Channel {
     std::unique_ptr<Feed> feed;
     std::vector<core::VisitorEdge*> edges;
-    std::map<Publisher, core::Envelope> last;  ///< Of a latched topic: the last message of each publisher.
-    /// Of a topic on which every process numbers its own messages: the number that each is expected to use next, and
-    /// the next one here.
+    std::map<Publisher, core::Envelope> last;  ///< If the topic is latched, the last message of each publisher.
+    /// If every process numbers the messages of the topic separately: the number that the next message of each
+    /// publisher should have, and the number that the next message gets here.
     std::map<Publisher, std::uint64_t> expected;
     std::uint64_t next_sequence = 0;
   };
-  /// A component, in no plan, with the one output by which the door describes a topic. Messages do not pass through it.
+  /// A component that is in no plan. Its only output describes the topic to the door; no message passes through this
+  /// output.
   class Voice;
   struct Topic {
     std::string schema;
     MessageType type;
     std::unique_ptr<Voice> voice;
     bool latched = false;
-    bool of_processes = false;  ///< Its messages are not numbered by components, as those of /log.
+    bool of_processes = false;  ///< True if processes, not components, number the messages of the topic, as with /log.
     std::set<std::string> endpoints;
     Channel plain, inlined;
   };

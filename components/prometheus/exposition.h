@@ -12,9 +12,9 @@ namespace trainyard::prometheus {
 /// The two forms of text that Prometheus reads: its own, version 0.0.4, and OpenMetrics, version 1.0.0.
 enum class Form : std::uint8_t { kText, kOpenMetrics };
 
-/// Returns the form that a client prefers, which says so in the field `Accept` of its request.
+/// Returns the form that a client prefers. `accept` is the field `Accept` of its request.
 Form preferred_form(std::string_view accept);
-/// Returns the content type of an answer.
+/// Returns the content type of an answer in this form.
 std::string content_type(Form form);
 
 enum class Kind : std::uint8_t { kGauge, kCounter, kInfo };
@@ -33,13 +33,14 @@ class Exposition {
  public:
   explicit Exposition(Form form) : form_(form) {}
 
-  /// Begins a family. A family without samples is left out. `name` is given without `_total` and `_info`, which are
-  /// added for counters and infos. `name` and `help` must live until the next family begins.
+  /// Begins a family. A family without samples is left out of the text. `name` is given without the endings `_total`
+  /// and `_info`, which are added for counters and infos. The memory of `name` and `help` must be valid until the next
+  /// family begins.
   void family(std::string_view name, Kind kind, std::string_view help);
   /// Adds a sample to the family. NaN and infinities are allowed.
   void sample(std::initializer_list<Label> labels, double value);
 
-  /// Returns the whole text.
+  /// Returns the complete text.
   std::string finish();
 
  private:
@@ -49,7 +50,7 @@ class Exposition {
   std::string text_;
   std::string_view name_, help_;
   Kind kind_ = Kind::kGauge;
-  bool begun_ = false;  ///< True when the head of the family has been written.
+  bool begun_ = false;  ///< True if the head of the current family has been written.
 };
 
 }  // namespace trainyard::prometheus

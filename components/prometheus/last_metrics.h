@@ -11,29 +11,30 @@
 
 namespace trainyard::prometheus {
 
-/// The last value of every metric of a run, and how far training has come.
+/// The newest value of every metric of a run, and the progress of the training.
 class LastMetrics {
  public:
-  /// How many values are kept. Their names come from messages, and Prometheus keeps a time series for each of them.
+  /// The maximum number of values, and the maximum length of a name in bytes. The limits are needed because the names
+  /// come from messages, and Prometheus keeps a time series for each name.
   static constexpr std::size_t kMostValues = 4096;
   static constexpr std::size_t kLongestName = 200;
 
-  /// Takes the values of a message. Values with new names are left out when there are too many, and names that are too
-  /// long always.
+  /// Stores the values of a message. A value with a new name is ignored if there are already too many values, and a
+  /// value whose name is too long is always ignored.
   void add(const Metrics& metrics);
 
-  /// Writes everything; nothing if no message has arrived.
+  /// Writes all values to `text`. Writes nothing if no message has arrived.
   void write(Exposition& text) const;
 
  private:
   struct Stage {
-    std::int64_t time_ns = 0;  ///< When the last message of this stage was sent.
+    std::int64_t time_ns = 0;  ///< When the newest message of this stage was sent.
     std::map<std::string, double> values;
   };
 
   std::map<std::string, Stage> stages_;
-  std::size_t values_ = 0;  ///< Of all stages.
-  Metrics last_;            ///< The last message, without its values.
+  std::size_t values_ = 0;  ///< The number of values of all stages together.
+  Metrics last_;            ///< The newest message, without its values.
   bool any_ = false;
 };
 

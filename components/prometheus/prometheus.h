@@ -29,7 +29,7 @@ class PrometheusComponent final : public Component {
  private:
   web::Response answer(const web::Request& request);
 
-  /// The port that other exporters of this kind use, too.
+  /// The default port. Other exporters of OpenTelemetry use the same port.
   web::ServerParameters listens_{*this, 9464};
   Parameter<std::string> token_file_{
       *this, "token_file", "",

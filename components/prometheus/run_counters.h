@@ -10,18 +10,18 @@
 
 namespace trainyard::prometheus {
 
-/// What the components, edges and processes of a run have done.
+/// The totals of what the components, edges and processes of a run have done.
 ///
-/// An observation says how components spent one interval. Prometheus wants totals, from which it computes shares of any
-/// interval, so the seconds of all observations are added up here.
+/// An observation says how components spent one interval. Prometheus wants totals, from which it computes the shares of
+/// any interval, so this class adds up the seconds of all observations.
 class RunCounters {
  public:
-  /// How many causes of waiting are kept. Members can name any.
+  /// The maximum number of causes of waiting. A limit is needed because members choose the names of causes.
   static constexpr std::size_t kMostCauses = 4096;
 
   void add(visitors::Observation observation);
 
-  /// Writes everything; nothing if there was no observation.
+  /// Writes all totals to `text`. Writes nothing if there has been no observation.
   void write(Exposition& text) const;
 
  private:
@@ -29,7 +29,7 @@ class RunCounters {
     double busy_seconds = 0;
     double messages = 0;
   };
-  /// The component, what it waited for, and the kind of waiting.
+  /// A cause of waiting: the component that waited, what it waited for, and the kind of waiting.
   using Cause = std::tuple<std::string, std::string, std::string>;
 
   void add_up(const visitors::ObservedNode& node);
@@ -39,7 +39,7 @@ class RunCounters {
   void write_processes(Exposition& text) const;
 
   visitors::Observation last_;
-  std::map<std::string, Activity> activity_;  ///< By component.
+  std::map<std::string, Activity> activity_;  ///< The activity of each component.
   std::map<Cause, double> waiting_seconds_;
 };
 

@@ -18,8 +18,8 @@ constexpr auto words_of(RecordedPayloads) { return words("kind of payloads", "no
 
 /// The component that records the messages of the run into an MCAP file, from the first message on.
 ///
-/// It has no ports. A thread of its own, whose priority is low, listens to the run as a visitor does, so the recorder
-/// neither slows training nor makes a component wait. If the file cannot be created, or a topic does not exist, the run
+/// It has no ports. A separate thread with a low priority listens to the run as a visitor does, so the recorder neither
+/// slows training down nor makes a component wait. If the file cannot be created, or a topic does not exist, the run
 /// does not start. If the recording fails later, for instance because the disk is full, the recorder logs one error,
 /// and training continues.
 class RunRecorder final : public Component {
@@ -30,8 +30,8 @@ class RunRecorder final : public Component {
   ~RunRecorder() override;
 
  protected:
-  /// Returns when every publisher has accepted the subscriptions. The components that begin to send are activated after
-  /// this one, so nothing that they send is missed.
+  /// Returns when every publisher has accepted the subscriptions. The components that produce data are activated after
+  /// this one, so no message is missed.
   void on_activate() override;
   void on_finalize() override;
 

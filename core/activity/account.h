@@ -14,8 +14,9 @@ class Component;
 
 namespace trainyard::core {
 
-/// How a component has spent its time since the accounting began, in nanoseconds. The totals only grow. Time that is
-/// neither `busy` nor `waiting` is idle: it was ended by something that no other component caused, such as a timer.
+/// The time of one component since the accounting began, in nanoseconds, divided by what the component did. The totals
+/// only grow. Time that is neither `busy` nor `waiting` is idle time: something that no other component caused ended
+/// it, such as a timer.
 struct Totals {
   struct Wait {
     WaitCause cause;
@@ -25,14 +26,14 @@ struct Totals {
   const Component* component = nullptr;
   std::int64_t busy_ns = 0;
   std::uint64_t messages = 0;  ///< The number of messages that the component has handled.
-  std::vector<Wait> waiting;   ///< One entry for each cause.
-  /// How long the component has had nothing to do now. Who will end this interval is not known yet, so it is not part
-  /// of `waiting`.
+  std::vector<Wait> waiting;   ///< One entry for each cause for which the component has waited.
+  /// How long the component has had nothing to do until now. The cause is known only when something ends this interval,
+  /// so the interval is not part of `waiting` yet.
   std::int64_t quiet_ns = 0;
 };
 
-/// The account of one component, in which its event loop writes and from which the control thread reads. Writing
-/// allocates nothing. LoopActivity ensures that a reader sees the numbers of one moment.
+/// The totals of one component. Its event loop writes them, and the control thread reads them. Writing allocates
+/// nothing. LoopActivity ensures that a reader sees totals that belong to the same moment.
 class Account {
  public:
   explicit Account(const Component& component) : component_(&component) {}
@@ -40,16 +41,18 @@ class Account {
   const Component& component() const { return *component_; }
   void add_busy(std::int64_t ns) { busy_.add(ns); }
   void add_message() { messages_.add(1); }
-  /// Adds to the time of a cause. When there is no room for another cause, the time is added to kOthers.
+  /// Adds `ns` nanoseconds to the waiting time of a cause. An account has room for a limited number of causes; the time
+  /// of any further cause is added to kOthers.
   void add_wait(WaitCause cause, std::int64_t ns);
-  /// Sets all totals to zero, for accounting that begins at `now`.
+  /// Sets all totals to zero, for an accounting that begins at `now`, a time of the loop's clock.
   void reset(std::int64_t now);
-  /// Returns the totals, without `quiet_ns`.
+  /// Returns the totals. `quiet_ns` is not filled in.
   Totals totals() const;
 
-  /// When the component last had something to do, in the time of the loop's clock.
+  /// When the component last finished doing something, by the loop's clock.
   PublishedNumber<std::int64_t> last_end;
-  /// For how long the loop had run components altogether at `last_end`. Used only by the loop.
+  /// The total time for which the loop had run any of its components at the moment `last_end`. Only the loop uses this
+  /// number.
   std::int64_t loop_ran = 0;
 
  private:

@@ -36,12 +36,14 @@ class OwnThreads;
 /// watchers share one flag, so that a message costs the same whether none, one or both of them can exist.
 class LoopActivity {
  public:
-  /// `trace` is where the loop keeps the trace of the message that is being handled. Null stands for a trace of 0.
+  /// `trace` points to the number in which the loop keeps the trace of the message that is being handled. If it is
+  /// null, the trace is always 0.
   explicit LoopActivity(const std::uint64_t* trace = nullptr) : spans_(trace) {}
   LoopActivity(const LoopActivity&) = delete;
   LoopActivity& operator=(const LoopActivity&) = delete;
 
-  /// Adds a component of the loop. Call this before the loop runs. Other components, such as a gateway, do not count.
+  /// Adds a component of the loop. All calls must come before the loop runs. Only components that are added are
+  /// accounted for, so a gateway, for example, is not.
   void add(const Component& component) { accounts_.emplace_back(component); }
 
   /// Starts the accounting with all totals at zero. Called by the control thread, which must then make the loop call
@@ -57,23 +59,24 @@ class LoopActivity {
   void start_recording();
   /// Ends the recording of spans. Called by the control thread.
   void stop_recording();
-  /// Returns what records the spans. It is started and stopped by the two functions above.
+  /// Returns the recorder of spans, which start_recording() and stop_recording() start and stop.
   SpanRecorder& spans() { return spans_; }
   const SpanRecorder& spans() const { return spans_; }
 
   /// The totals of all components at one moment.
   struct Reading {
     std::int64_t time_ns = 0;   ///< When the totals were read, by a clock that is never set (now_ns()).
-    std::int64_t began_ns = 0;  ///< When the accounting began.
+    std::int64_t began_ns = 0;  ///< When the accounting began, by the same clock.
     std::vector<Totals> components;
   };
-  /// Returns the totals, including the intervals under way. Only the control thread may call this, after start().
+  /// Returns the totals, including the part of the current intervals that has passed. Only the control thread may call
+  /// this, after start().
   Reading read() const;
 
-  /// Records that the loop's thread has nothing to do.
+  /// Records that the loop's thread has no work and is about to sleep.
   void sleep() { running_.store(nullptr, std::memory_order_relaxed); }
 
-  /// Makes this object the one that the WaitScopes of the calling thread use, until the scope ends.
+  /// A scope in which the WaitScopes of the calling thread report to this object.
   class ThreadScope {
    public:
     explicit ThreadScope(LoopActivity& activity);
@@ -85,7 +88,7 @@ class LoopActivity {
     LoopActivity* before_;
   };
 
-  /// Returns the time of the clock by which all activity is measured.
+  /// Returns the current time of the clock by which all activity is measured, in nanoseconds.
   static std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
  private:
@@ -165,7 +168,7 @@ class LoopActivity {
 /// time of the inner one does not count for the outer one.
 class BusyScope {
  public:
-  /// `message` is the message that is handled, or null.
+  /// `message` is the message that the component is about to handle; null if there is none.
   BusyScope(LoopActivity& activity, const Component& component, const Envelope* message = nullptr) {
     activity.running_.store(&component, std::memory_order_relaxed);
     if (activity.on()) [[unlikely]] {
@@ -187,7 +190,7 @@ class BusyScope {
 /// Marks the time in which a component continues because an edge has room again.
 class RoomScope {
  public:
-  /// `edge` is the id of the edge in the plan.
+  /// `edge` is the id of the edge that has room again.
   RoomScope(LoopActivity& activity, std::uint32_t edge) : activity_(activity), before_(activity.room_at_) {
     activity.room_at_ = edge;
   }

@@ -23,15 +23,16 @@ class LoopActivity;
 ///    const core::OwnThreads::Busy busy(threads_, number);   // On thread `number`, while it has work.
 class OwnThreads {
  public:
-  /// Call this on the component's event loop, before the threads begin. `activity` is that of the component's loop.
+  /// Call this on the component's event loop, before the threads start. `activity` is that of the same loop. `threads`
+  /// is the number of threads.
   OwnThreads(LoopActivity& activity, const Component& component, std::size_t threads);
   /// Call this on the component's event loop, when the threads have ended.
   ~OwnThreads();
   OwnThreads(const OwnThreads&) = delete;
   OwnThreads& operator=(const OwnThreads&) = delete;
 
-  /// Returns true while spans are recorded, so that it is worth the effort to find out when a thread began to work and
-  /// when it ended (add_span()). Any thread may call this.
+  /// Returns true while spans are recorded. A thread can skip measuring when its work began and ended, for add_span(),
+  /// while this is false. Any thread may call this.
   bool recorded() const;
 
  private:
@@ -44,8 +45,8 @@ class OwnThreads {
   };
 
  public:
-  /// Marks the time in which one of the threads works. Costs two relaxed operations while nobody watches. `owner` may
-  /// be null, and then the scope has no effect.
+  /// Marks the time in which one of the threads works. While nobody watches, a scope costs two relaxed atomic
+  /// operations. If `owner` is null, the scope has no effect.
   class Busy {
    public:
     Busy(OwnThreads* owner, std::size_t thread);

@@ -7,7 +7,7 @@
 
 namespace trainyard::core {
 
-/// A number that one thread writes and any thread reads, as part of a Published set.
+/// A number of a Published set: one thread writes it, and any thread may read it.
 template <class T>
 class PublishedNumber {
  public:
@@ -20,10 +20,10 @@ class PublishedNumber {
   std::atomic<T> value_{};
 };
 
-/// The version of a set of numbers that one thread changes and other threads read together (a sequence lock). A writer
-/// never waits, and on x86 a change costs a few ordinary stores. The version is odd during a change. A reader that sees
-/// a number of a change also sees that the version is no longer the same, because the numbers are released and
-/// acquired.
+/// A sequence lock: the version of a set of numbers that one thread changes and other threads read as a consistent set.
+/// The writer never waits, and on x86 a change costs a few ordinary stores. The version is odd while a change is made.
+/// Because the numbers are released and acquired, a reader that sees a number of a newer change also sees a newer
+/// version.
 class Published {
  public:
   /// The scope of one change. Only one thread may make changes, and changes must not be nested.
@@ -40,8 +40,9 @@ class Published {
     std::atomic<std::uint64_t>& version_;
   };
 
-  /// Calls `look` until no change has taken place meanwhile. A writer that makes changes all the time cannot keep a
-  /// reader for ever: after kMostLooks, what was seen last counts, which can miss one of the numbers of a change.
+  /// Calls `look`, which reads the numbers, again and again until no change was made during the call. A writer that
+  /// makes changes all the time cannot hold a reader up for ever: after kMostLooks calls the function returns, and the
+  /// numbers that `look` read last may then not belong to the same moment.
   template <class Look>
   void read(const Look& look) const {
     for (int looks = 0; looks < kMostLooks; ++looks) {

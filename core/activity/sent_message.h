@@ -10,13 +10,14 @@
 
 namespace trainyard::core {
 
-/// Returns how long ago the message was sent, in nanoseconds of the system's clock, which the sender used. The result
-/// is negative if the clock was set back meanwhile.
+/// Returns how long ago the message was sent, in nanoseconds, by the system clock. The result is negative if that clock
+/// has been set back in the meantime.
 inline std::int64_t age_of(const Envelope& message) {
   return std::chrono::system_clock::now().time_since_epoch().count() - message.send_time_ns;
 }
 
-/// Returns whether the message says which component sent it, which records of the log do not.
+/// Returns true if the header of the message tells which component sent it. This is the case for all messages except
+/// records of the log.
 inline bool names_its_sender(const Envelope& message) {
   return message.type == nullptr || message.type->fingerprint != message_type<LogRecord>().fingerprint;
 }

@@ -10,12 +10,12 @@ namespace trainyard::core {
 /// The kinds of things that a component can wait for. The words are part of the wire format (docs/wire_format.md).
 enum class WaitKind : std::uint8_t {
   kMessage,  ///< A message from another component.
-  kRoom,     ///< Room at another component, on an edge with the policy `block`.
-  kThread,   ///< The component's turn on its event loop, which ran other components meanwhile.
+  kRoom,     ///< Room for another message at a receiver, on an edge with the policy `block`.
+  kThread,   ///< Its turn on its event loop, which was running other components.
   kRank,     ///< Another rank, in an operation of a collective.
-  kRanks,    ///< Other ranks, if it is not known which.
-  kDevice,   ///< The accelerator's device, which has not finished its work.
-  kOthers,   ///< Several causes that were too many to count separately.
+  kRanks,    ///< Other ranks, when it is not known which of them.
+  kDevice,   ///< The accelerator's device, until it has finished its work.
+  kOthers,   ///< Any of several causes, when there were too many to count them separately.
 };
 constexpr auto words_of(WaitKind) {
   return words("cause of waiting", "message", "room", "thread", "rank", "ranks", "device", "others");
@@ -28,7 +28,7 @@ struct WaitCause {
   std::uint32_t number = 0;
   friend bool operator==(const WaitCause&, const WaitCause&) = default;
 
-  /// Returns the cause as one number, which is never 0, and back.
+  /// Converts the cause to one number, which is never 0, and such a number back to the cause.
   constexpr std::uint64_t packed() const { return (static_cast<std::uint64_t>(kind) + 1) << 32 | number; }
   static constexpr WaitCause unpacked(std::uint64_t cause) {
     return {static_cast<WaitKind>((cause >> 32) - 1), static_cast<std::uint32_t>(cause)};

@@ -24,10 +24,10 @@ class WaitScope {
   WaitScope(const WaitScope&) = delete;
   WaitScope& operator=(const WaitScope&) = delete;
 
-  /// Returns true while somebody watches, so that it is worth the effort to find out who is waited for.
+  /// Returns true while somebody watches. Finding out which rank is late is worth the effort only then.
   bool counts() const;
-  /// Names the rank that is waited for. The whole wait since the last call, or since the scope began, is attributed to
-  /// the rank that is named last.
+  /// Names the rank that this thread waits for. The whole time since the last call, or since the scope began, counts as
+  /// waiting for the rank that is named last.
   void blame_rank(std::uint32_t rank);
 
  private:

@@ -75,17 +75,18 @@ class Component : public Configurable {
 
   // The following functions are for the runtime, on the component's loop.
 
-  /// Runs the hook for the change to `target`, and then changes the state. Throws kInternal if the life cycle does not
-  /// allow this change. Exceptions of the hook are passed on. After any exception the state is kError. After the change
-  /// to kActive, release_held() is called.
+  /// Runs the hook that belongs to the change to `target`, and then changes the state. Throws kInternal if the life
+  /// cycle does not allow the change, and passes on exceptions of the hook. After any exception, the state is kError. A
+  /// change to kActive also calls release_held().
   void transition(State target);
 
-  /// Passes a message to the handler of its input. Instead, keeps the message for release_held() if the component has
-  /// not been active yet, if messages wait for room at one of its outputs, or if earlier messages are still kept.
+  /// Passes a message to the handler of its input. The message is instead kept for release_held() in three cases: the
+  /// component has not been active yet, messages wait for room at one of its outputs, or earlier messages are still
+  /// kept.
   void deliver(core::Delivery delivery);
 
-  /// Passes the messages that deliver() kept to their handlers, until messages wait for room at an output again. Called
-  /// when the component becomes active, and when no messages wait at an output any longer.
+  /// Passes the messages that deliver() has kept to their handlers, until messages wait for room at an output again.
+  /// Called when the component becomes active, and when no output has waiting messages any longer.
   void release_held();
 
   /// Sets the function that fail() calls with the text of the error.
@@ -112,15 +113,16 @@ class Component : public Configurable {
   /// the component has failed.
   virtual void on_finalize() {}
 
-  /// Applies the settings that belong to this component. `settings` is RunState::settings: the parameters that were
-  /// changed before the checkpoint from which this run resumes. If the current value of a parameter, from the launch
-  /// file of this run, is not Setting::instead_of, the parameter keeps its current value, and a warning is logged.
+  /// Restores the settings that belong to this component. `settings` is RunState::settings: the parameters that had
+  /// been changed when the checkpoint was saved. A setting is restored only if this run's launch file still gives the
+  /// value that was replaced then (Setting::instead_of). Otherwise the parameter keeps the value from the launch file,
+  /// and a warning is logged.
   void take_settings(const std::vector<Setting>& settings);
 
   /// Returns the component's log. Every line contains the component's name. Any thread may write to the log.
   spdlog::logger& log() const { return *context_.log; }
-  /// Requests the launcher to end the run, and returns immediately. `reason` is shown to the user. If `success` is
-  /// false, the run counts as failed. The component is deactivated and finalized later, as at every end of a run.
+  /// Asks the launcher to end the run, and returns immediately. `reason` is shown to the user. If `success` is false,
+  /// the run counts as failed. The component is deactivated and finalized later, as at every end of a run.
   void finish_run(const std::string& reason, bool success = true) { context_.finish_run(reason, success); }
 
  private:

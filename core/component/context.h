@@ -24,8 +24,8 @@ struct ComponentContext : PluginContext {
   /// names of the parameters. The map is empty if there is no launch file.
   std::map<std::string, std::string> places;
 
-  /// Requests the launcher to end the run; see Component::finish_run. Any component may call this function; the
-  /// launcher ignores all calls but the first.
+  /// Asks the launcher to end the run; see Component::finish_run. Any component may call this function; the launcher
+  /// ignores all calls but the first.
   std::function<void(const std::string& reason, bool success)> finish_run;
 };
 

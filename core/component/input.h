@@ -42,9 +42,9 @@ class InputBase {
   virtual void handle(const core::Envelope& envelope) = 0;
 
   /// Stops delivery to this input, for a component that cannot use more messages at the moment. Messages that arrive
-  /// are put aside, while other inputs continue to receive messages. The credit of these messages is not returned, so a
-  /// sender over an edge with the policy `block` is held back when the window is used up. Only the component's own
-  /// handlers and hooks may call pause().
+  /// are put aside, while other inputs continue to receive messages. The credit of these messages is not returned, so
+  /// an edge with the policy `block` stops its sender when the window is full. Only the component's own handlers and
+  /// hooks may call pause().
   void pause() { paused_ = true; }
 
   /// Ends the pause and delivers the messages that were put aside, in order, until the handler pauses the input again.
@@ -58,8 +58,8 @@ class InputBase {
  protected:
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options);
 
-  /// A tag for an input that is not a declared port of its owner, because it is created and removed while the owner
-  /// runs.
+  /// A tag for the constructor of an input that is not a declared port of its owner, because it is created and removed
+  /// while the owner runs.
   struct Unlisted {};
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options,
             Unlisted);

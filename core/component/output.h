@@ -47,7 +47,7 @@ class OutputBase {
   bool ready() const;
 
   /// Sets a callback that is called, on the component's loop, whenever a blocking edge has gained room and ready() is
-  /// true, and when such a pause is over.
+  /// true, and also when such a pause of up to a millisecond is over.
   void on_ready(std::function<void()> callback) { on_ready_ = std::move(callback); }
 
   // The following functions are for the runtime.
@@ -61,9 +61,9 @@ class OutputBase {
   /// Returns the last message that was sent, if the output is latched. Returns an envelope without a message if none
   /// was sent or the output is not latched.
   const core::Envelope& last() const { return last_; }
-  /// Called when a blocking edge has room and no message waits at it. `was_waiting` is true if messages waited at the
-  /// edge before. If no messages wait at any other edge, delivers the input that the owner had to keep, and calls the
-  /// callback set by on_ready().
+  /// Called when a blocking edge has room and no message waits at it. `was_waiting` is true if messages had been
+  /// waiting at the edge. If no messages wait at any other edge either, passes the kept input messages to the owner and
+  /// calls the callback set by on_ready().
   void room_again(bool was_waiting);
   /// Returns true while messages wait at a blocking edge of this output. During this time the owner receives no further
   /// input.
@@ -92,10 +92,10 @@ class OutputBase {
   std::vector<core::Edge*> edges_;
   std::uint64_t sequence_ = 0;
   core::Envelope last_;    ///< The last message that was sent; kept only if the output is latched.
-  int blocked_edges_ = 0;  ///< The number of blocking edges whose messages wait for credit.
+  int blocked_edges_ = 0;  ///< The number of blocking edges at which messages wait for credit.
   std::function<void()> on_ready_;
   // What within_burst() must know. It is called by ready(), so these members are mutable.
-  mutable std::uint64_t burst_first_ = 0;  ///< The sequence number of the first message of the burst.
+  mutable std::uint64_t burst_first_ = 0;  ///< The sequence number of the first message of the current burst.
   mutable std::chrono::steady_clock::time_point burst_began_{};
   mutable std::uint64_t pause_timer_ = 0;  ///< The loop's timer that ends the pause; 0 if there is no pause.
 };

@@ -15,10 +15,11 @@ struct MessageType;
 /// The properties of an input. They apply to every edge that ends at it. A launch file can override the policy, the
 /// windows and the topic.
 struct InputOptions {
-  bool optional = false;               ///< True if the input may stay unconnected.
-  Policy policy = Policy::kBlock;      ///< What an edge does when this input is slower than the sender.
-  std::uint64_t window_messages = 64;  ///< The maximum number of messages under way on one edge.
-  /// The maximum number of bytes under way on one edge. A single message may be larger than this.
+  bool optional = false;           ///< True if the input may stay unconnected.
+  Policy policy = Policy::kBlock;  ///< What an edge does when this input is slower than the sender.
+  /// The maximum number of messages in flight on one edge, that is, sent but not yet handled.
+  std::uint64_t window_messages = 64;
+  /// The maximum number of bytes in flight on one edge. A single message may be larger than this.
   std::uint64_t window_bytes = 256 << 20;
   std::string topic;  ///< The default topic, if it differs from the port's name.
   /// True if the input receives the messages of all ranks, false if it receives only the messages of rank 0. This

@@ -55,8 +55,8 @@ class Configurable {
   /// plugins that have traits override this function.
   virtual core::PluginTraits declared_traits() const;
 
-  /// Returns true if the object was constructed only to read its declaration. In this case it has no values from a
-  /// launch file, and required parameters have no value.
+  /// Returns true if the object was constructed only to read its declaration. Then it has no values from a launch file,
+  /// and required parameters have no value.
   bool describing() const { return describing_; }
 
  private:

@@ -23,9 +23,10 @@ struct ParameterRules {
   bool minimum_excluded = false;  ///< True if the value must be greater than `minimum`, not equal to it.
   /// The allowed strings. If `choices` is empty, every string is allowed.
   std::vector<std::string> choices;
-  std::string unit;         ///< For example "ms" or "bytes".
-  std::string plugin_kind;  ///< The kind of the plugins, such as "dataset"; only for kPlugin and kPlugins.
-  bool settable = false;    ///< True if the value may be changed while the component runs.
+  std::string unit;  ///< The unit for display, such as "ms" or "bytes"; empty if there is none.
+  /// The kind of plugin that the value must name, such as "dataset"; used only for kPlugin and kPlugins.
+  std::string plugin_kind;
+  bool settable = false;  ///< True if the value may be changed while the component runs.
 
   /// Combines two sets of rules. If both set the same property, the value in `right` applies.
   friend ParameterRules operator|(ParameterRules left, const ParameterRules& right);

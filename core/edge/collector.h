@@ -21,15 +21,16 @@ namespace trainyard::core {
 /// announce() may be called on the loop of any sender, everything else on the receiver's loop.
 class Collector final : public Source {
  public:
-  /// `rest` is the time between two rounds, and so the longest time that a message waits for its turn.
+  /// `rest` is the time between two rounds, and therefore the longest time for which a message waits before it is
+  /// handled.
   Collector(EventLoop& loop, std::chrono::milliseconds rest) : loop_(loop), rest_(rest) {}
 
   /// Adds the source that empties the ring of an edge (QueueEdge::message_source), which must outlive this object. The
   /// loop must not poll the source itself.
   void add(Source& messages) { edges_.push_back(&messages); }
 
-  /// Tells the receiver of a message, which must be in the ring already. `urgent` ends a rest, which the sender
-  /// requests before the ring is full.
+  /// Tells the receiver that there is a new message, which must already be in the ring. If `urgent` is true, a rest
+  /// ends at once; a sender requests this before the ring is full.
   void announce(bool urgent);
 
   bool poll() override;
@@ -42,7 +43,7 @@ class Collector final : public Source {
   EventLoop& loop_;
   std::chrono::milliseconds rest_;
   std::vector<Source*> edges_;
-  bool handled_ = false;  ///< True if there were messages since the last rest.
+  bool handled_ = false;  ///< True if any message has been handled since the last rest.
   std::optional<EventLoop::TimerId> timer_;
   // The senders read it for every message.
   alignas(64) std::atomic<bool> resting_{false};

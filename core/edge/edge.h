@@ -28,11 +28,12 @@ struct EdgeCounters {
 /// The sending end of one connection. This class applies the policy; its subclasses transfer the messages and determine
 /// how much room there is.
 ///
-/// An edge is not thread-safe: all functions except counters() may be called only on the sender's event loop.
+/// An edge is not thread-safe: all functions except counters() and under_way() may be called only on the sender's event
+/// loop.
 class Edge {
  public:
-  /// `id` is the edge's number in the plan. The windows limit the number and the size of the messages under way. The
-  /// same limits apply separately to the messages that wait at an edge with the policy `drop_oldest`, where the newest
+  /// `id` is the edge's number in the plan. The windows limit the number and the total size of the messages in flight.
+  /// With the policy `drop_oldest`, the same limits apply separately to the messages that wait at the edge; the newest
   /// message is always kept.
   Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
   /// Destroys the edge. Messages that still wait at it are lost.
@@ -61,7 +62,7 @@ class Edge {
   /// Returns true if the receiver has handled every message.
   virtual bool drained() const = 0;
 
-  /// Asks the receiver to return credit without delay until the edge is drained.
+  /// Asks the receiver to return credit without delay until every message has been handled.
   virtual void request_flush() {}
 
   std::uint32_t id() const { return id_; }
@@ -69,8 +70,8 @@ class Edge {
   OutputBase& output() const { return output_; }
   /// Returns the counters. Any thread may read them.
   const EdgeCounters& counters() const { return counters_; }
-  /// Returns the number of messages that have been sent and not been handled, if it is known in this process. Any
-  /// thread may call this.
+  /// Returns the number of messages that have been sent but not handled, if this process knows it. Any thread may call
+  /// this.
   virtual std::optional<std::uint64_t> under_way() const { return {}; }
   /// Returns the number of messages that wait for credit.
   std::size_t waiting() const { return waiting_.size(); }
@@ -85,8 +86,8 @@ class Edge {
   std::uint64_t window_messages_;
   std::uint64_t window_bytes_;
 
-  /// Returns true if the credits allow one more message: the window has a free message and at least one free byte, or
-  /// nothing is under way.
+  /// Returns true if the credits allow one more message, given the number and size of the messages in flight: the
+  /// window has room for at least one message and one byte, or nothing is in flight.
   bool within_window(std::uint64_t messages, std::uint64_t bytes) const {
     return messages == 0 || (messages < window_messages_ && bytes < window_bytes_);
   }

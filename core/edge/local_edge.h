@@ -28,7 +28,7 @@ class LocalEdge final : public Edge, public Receiver {
 
   InputBase& input_;
   EventLoop& loop_;
-  /// The number of messages under way. Only the loop's thread writes it.
+  /// The number of messages in flight. Only the loop's thread writes it.
   std::atomic<std::uint64_t> messages_{0};
   std::uint64_t bytes_ = 0;  ///< The size of these messages.
 };

@@ -28,10 +28,10 @@ class QueueEdge final : public Edge, public Receiver {
 
   /// Returns the source that detects returned credit. It is added to the sender's loop.
   Source& credit_source() { return credits_; }
-  /// Returns the source that removes messages from the ring. It is added to the receiver's loop, unless a collector has
-  /// it.
+  /// Returns the source that removes messages from the ring. It is added to the receiver's loop, unless a Collector
+  /// polls it.
   Source& message_source() { return incoming_; }
-  /// Gives the source of messages to a collector of the receiver's loop. Call this before the first message is sent.
+  /// Lets a collector of the receiver's loop poll message_source(). Call this before the first message is sent.
   void collect_with(Collector& collector);
 
  private:

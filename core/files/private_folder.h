@@ -9,8 +9,8 @@ namespace trainyard::core {
 /// could plant files and sockets that would be trusted.
 void require_private_folder(const std::string& folder);
 
-/// Makes the folder, readable by this user alone, if it does not exist. An existing folder is checked with
-/// require_private_folder(). Throws kIo.
+/// Makes the folder, readable by this user alone, if it does not exist. Checks an existing folder with
+/// require_private_folder(). Throws kIo if the folder cannot be made or fails the check.
 void make_private_folder(const std::string& folder);
 
 }  // namespace trainyard::core

@@ -18,8 +18,8 @@ namespace trainyard::core {
 /// Returns the text of a key file, which contains the secret.
 std::string key_file_text(const Key& key);
 
-/// Writes a key into a new file with mode 0600. Throws kInvalidArgument if something exists at `path`,
-/// and kIo.
+/// Writes a key into a new file with mode 0600. Throws kInvalidArgument if something exists at `path`, and kIo if the
+/// file cannot be written.
 void write_key_file(const std::string& path, const Key& key);
 
 /// Reads a key file. Throws an error that names the file and the reason, and never contains the secret:

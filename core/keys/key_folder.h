@@ -28,17 +28,19 @@ class KeyFolder {
   std::string public_path(const std::string& name) const { return path_ + "/" + name + ".pub"; }
 
   /// Writes a key of the user's own, after making the folder with mode 0700 if necessary. Returns the path of the file.
-  /// Throws kInvalidArgument if there is a key of this name, own or not.
+  /// Throws kInvalidArgument if the folder already contains a key with this name, of the user or of somebody else.
   std::string add(const Key& key) const;
-  /// The same for somebody else's public key.
+  /// Writes somebody else's public key, in the same way.
   std::string add(const PublicKey& key) const;
 
-  /// Returns the user's own key `name`. Throws kNotFound, with the nearest name, and the errors of read_key_file().
+  /// Returns the user's own key `name`. Throws kNotFound, which suggests the nearest name, if there is none, and
+  /// otherwise the errors of read_key_file().
   Key own(const std::string& name) const;
-  /// Returns the public part of the key `name`, own or not. Throws kNotFound, with the nearest name.
+  /// Returns the public part of the key `name`, whether it is the user's own or somebody else's. Throws kNotFound,
+  /// which suggests the nearest name, if there is none.
   PublicKey find(const std::string& name) const;
 
-  /// Returns the names of the user's own keys, or of the keys of others, in alphabetical order.
+  /// Return the names of the user's own keys, and of the keys of others, in alphabetical order.
   std::vector<std::string> own_names() const;
   std::vector<std::string> public_names() const;
 

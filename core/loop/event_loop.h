@@ -52,7 +52,7 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
 
   const std::string& name() const { return name_; }
-  /// Returns the accounts of the components of this loop.
+  /// Returns the accounting of how the components of this loop spend their time.
   LoopActivity& activity() { return activity_; }
 
   /// Runs `task` on the loop's thread. Any thread may call this function; tasks run in the order of the calls.

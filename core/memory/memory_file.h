@@ -14,7 +14,8 @@ constexpr std::size_t kPage = 4096;
 /// The kernel frees the memory as soon as no process has the file open or mapped, even after a crash.
 class MemoryFile {
  public:
-  /// Makes a zeroed file whose size can no longer be changed, so that no reader can be killed by SIGBUS. Throws kIo.
+  /// Makes a zeroed file whose size can no longer be changed, so that no reader can be killed by SIGBUS. Throws kIo if
+  /// the system refuses.
   static MemoryFile make(std::size_t bytes);
 
   /// Opens the file that a handle refers to. Throws kPeerLost if the process that made the file has ended or has closed

@@ -20,8 +20,8 @@ struct SegmentHeader {
   std::atomic<std::uint32_t> lent[SharedPool::kMaxProcesses];
   std::atomic<std::uint32_t> returned[SharedPool::kMaxProcesses];
 
-  /// Returns true if no process holds a reference. The loads of what was returned have acquire order, so all accesses
-  /// of the former readers happened before.
+  /// Returns true if no process holds a reference. The function reads with acquire order, so everything that former
+  /// readers did with the memory happened before it returns true.
   bool free() const {
     for (std::uint32_t reader = 0; reader < SharedPool::kMaxProcesses; ++reader) {
       if (returned[reader].load(std::memory_order_acquire) != lent[reader].load(std::memory_order_relaxed))

@@ -55,9 +55,9 @@ class SharedPool {
   /// unknown, the references are removed in any case.
   void forget(std::uint32_t reader, pid_t dead);
 
-  /// Returns surplus segments to the system. A segment is surplus if it was free, and not used in between, at many
-  /// calls of trim() in a row. A few calls suffice if there were many allocations since the segment was last used. The
-  /// process calls this function about once a second.
+  /// Returns surplus segments to the system. The process calls this function about once a second. A segment is surplus
+  /// if it has been free, and unused in between, at many such calls in a row; fewer calls suffice if there have been
+  /// many allocations since it was last used.
   void trim();
 
   /// Returns the total size in bytes of all segments, in use or not.

@@ -78,7 +78,8 @@ class SharedRing {
   Control& control() const { return *reinterpret_cast<Control*>(base_); }
   std::byte* data() const;
 
-  std::byte* base_ = nullptr;  ///< One page of control data, then the data, then the data again.
+  /// Where the ring is mapped: one page of control data, then the data, then the same data once more.
+  std::byte* base_ = nullptr;
   std::size_t capacity_ = 0;
   int fd_ = -1;  ///< The descriptor in the process that made the ring; -1 in the other process.
   SharedHandle handle_;

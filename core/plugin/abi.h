@@ -43,8 +43,8 @@ PluginLabel read_plugin_label(const std::string& path);
 /// kind includes; the build computes this hash (cmake/TrainyardInterfaces.cmake).
 std::string_view host_abi_tag();
 
-/// Returns the part of host_abi_tag() that consists of the words for interfaces. The build generates the function's
-/// definition.
+/// Returns only the words of host_abi_tag() that stand for interfaces. The build generates the definition of this
+/// function.
 std::string_view interface_words();
 
 /// Returns true if a process with the tag `host` may load a plugin with the tag `plugin`. All parts must be equal, with

@@ -12,22 +12,23 @@
 
 namespace trainyard::core {
 
-/// Accounts for the time of the components of a process while somebody watches, and describes it. Whoever asks for the
-/// counters of the process can ask for this for a limited time, which every further question extends. When the time is
-/// over, the accounting ends, and costs nothing again. It is used only on the control thread.
+/// Measures, while somebody watches, how the components of a process spend their time, and describes the result. A
+/// request for the counters of the process can ask for this measurement for a limited time, and every further request
+/// can extend the time. When it is over, the measurement stops and costs nothing again. Used only on the control
+/// thread.
 class ActivityDesk {
  public:
-  /// The longest time for which one question can ask.
+  /// The longest time, in seconds, for which one request can ask.
   static constexpr double kMostSeconds = 60;
 
   /// All objects passed by reference must outlive this object.
   ActivityDesk(EventLoop& control, const PlanView& plan, const ComponentHost& host);
-  /// Ends the accounting.
+  /// Ends the measurement.
   ~ActivityDesk();
   ActivityDesk(const ActivityDesk&) = delete;
   ActivityDesk& operator=(const ActivityDesk&) = delete;
 
-  /// Accounts for the next `seconds`, or longer if somebody else has asked for more.
+  /// Measures for the next `seconds` seconds, or longer if an earlier request has asked for more.
   void watch(double seconds);
 
   /// Returns the totals of every component, or null while nobody watches.
@@ -42,12 +43,13 @@ class ActivityDesk {
   EventLoop& control_;
   const PlanView& plan_;
   const ComponentHost& host_;
-  std::optional<Clock::time_point> until_;  ///< Set while the accounting is on.
+  std::optional<Clock::time_point> until_;  ///< When the measurement ends; empty while there is none.
   EventLoop::TimerId timer_ = 0;
 };
 
-/// Returns the number of seconds for which the body of a request for the counters asks with `activity_s`, or nothing if
-/// it does not. Throws kInvalidArgument if the body is not a JSON object, or the number is not in (0, kMostSeconds].
+/// Reads the field `activity_s` of the body of a request for the counters: for how many seconds activity is to be
+/// measured. Returns nothing if the field is missing. Throws kInvalidArgument if the body is not a JSON object, or if
+/// the number is not greater than 0 and at most kMostSeconds.
 std::optional<double> read_activity_seconds(const std::string& body);
 
 }  // namespace trainyard::core

@@ -9,8 +9,9 @@
 
 namespace trainyard::core {
 
-/// Returns the name of what the component with the index `own` waits for: of a component, or the word of the kind of
-/// cause if it is no component. Empty if the plan does not have the component.
+/// Returns the name of the cause for which the component with the index `own` waits. If the cause is another component,
+/// this is the component's name; otherwise it is the word for the kind of the cause. Returns an empty string if the
+/// plan has no such component.
 std::string name_of_cause(const PlanView& plan, std::uint32_t own, const WaitCause& cause);
 
 }  // namespace trainyard::core

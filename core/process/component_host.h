@@ -17,8 +17,8 @@
 
 namespace trainyard::core {
 
-/// The components of one process, the threads that they run on, and what these components share: plugins, shared
-/// memory, the notes of the ranks, the log. A host may be used only on the control thread, unless a comment states
+/// The components of one process, the threads that they run on, and what they share: the plugin loader, shared memory,
+/// the notes of the ranks, and the log. A host may be used only on the control thread, unless a comment states
 /// otherwise.
 class ComponentHost {
  public:

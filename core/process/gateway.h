@@ -43,12 +43,12 @@ class Gateway final : public Component {
   /// files.
   void publish(const LogRecord& record);
 
-  /// Sets the function that is called when subscribers of the topics of spans come or go. It is told whether there are
-  /// any for spans, and for operations.
+  /// Sets the function that is called when the first subscriber of spans arrives or the last one leaves. Its arguments
+  /// tell whether anybody subscribes to the topic of spans, and to that of operations.
   void on_spans_wanted(std::function<void(bool spans, bool operations)> callback) {
     spans_wanted_ = std::move(callback);
   }
-  /// Publishes spans, either those of operations or all others. Only the control thread may call this.
+  /// Publishes spans on the topic of operations or on that of all other spans. Only the control thread may call this.
   void publish(Spans spans, bool operations) { (operations ? operations_ : spans_).send(std::move(spans)); }
 
   /// Sends the remaining messages of the components, and tells visitors that no more messages will follow. Called when
@@ -87,8 +87,8 @@ class Gateway final : public Component {
   std::function<void(bool, bool)> spans_wanted_;
   VisitorDoor door_;
   Collector collector_;
-  std::map<OutputBase*, std::unique_ptr<Tap>> taps_;  ///< One for each output that a visitor has ever listened to.
-  /// The records from before the first subscriber of the log; the oldest are dropped first.
+  std::map<OutputBase*, std::unique_ptr<Tap>> taps_;  ///< The tap of every output that a visitor has ever listened to.
+  /// The log records from the time before the log had a subscriber; when there are too many, the oldest are dropped.
   std::deque<LogRecord> early_;
   bool early_over_ = false;
   std::atomic<bool> log_wanted_{true};

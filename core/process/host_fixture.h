@@ -22,7 +22,7 @@ namespace trainyard::testing {
 struct HostedProcess {
   HostedProcess(ProcessPlan plan, const std::string& name, zmq::context_t& sockets)
       : view(std::move(plan), name), wiring(view, host, control, sockets, keys, [this] { ++connected; }) {}
-  /// The threads end first, because they use everything else.
+  /// Stops the threads before the members that they use are destroyed.
   ~HostedProcess() { host.stop(); }
 
   /// Makes the components of this process.
@@ -32,7 +32,7 @@ struct HostedProcess {
     }
   }
 
-  /// Starts the threads, and configures and activates every component on its own.
+  /// Starts the threads, and then configures and activates the components one after another.
   void run() {
     host.start();
     for (const auto& [index, component] : host.components()) {
@@ -86,7 +86,7 @@ class HostFixture : public ::testing::Test {
     return plan_.components.back();
   }
 
-  /// Appends an edge for the ticks of a ticker.
+  /// Appends an edge that carries the messages of a ticker.
   EdgePlan& connect(std::uint32_t from, std::uint32_t to, Transport transport = Transport::kThread) {
     plan_.edges.push_back({.id = static_cast<std::uint32_t>(plan_.edges.size()),
                            .topic = "/ticks",
@@ -114,7 +114,7 @@ class HostFixture : public ::testing::Test {
     return *hosted_.back();
   }
 
-  /// Ends a process. What it had under way is lost.
+  /// Ends a process. Messages that it had not sent or handled are lost.
   void end(const HostedProcess& process) {
     std::erase_if(hosted_, [&](const auto& each) { return each.get() == &process; });
   }

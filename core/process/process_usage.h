@@ -5,7 +5,7 @@
 
 namespace trainyard::core {
 
-/// What this process has used so far of the machine.
+/// The resources of the machine that this process has used so far.
 struct ProcessUsage {
   std::int64_t cpu_ns = 0;         ///< The processor time of all threads, in nanoseconds; it only grows.
   std::uint64_t memory_bytes = 0;  ///< The resident memory, including shared memory; 0 if it is unknown.

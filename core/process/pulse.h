@@ -20,7 +20,7 @@ class Pulse {
   /// `host` must outlive this object.
   explicit Pulse(const ComponentHost& host) : host_(host) {}
 
-  /// Asks every event loop for a sign of life, unless the loop has not answered the previous request yet.
+  /// Asks every event loop for a sign of life, except loops that have not answered the previous request yet.
   void beat();
 
   /// Returns the answer to the request "pulse" as a JSON object. `sent` is the number of messages sent on all planned
@@ -33,8 +33,8 @@ class Pulse {
 
   struct Sign {
     Clock::time_point asked;
-    /// Set by the loop. The flag is shared, because this object may be destroyed while the request is still in the
-    /// queue of a loop.
+    /// True once the loop has answered. The flag is shared with the request, because this object may be destroyed while
+    /// the request is still in the queue of a loop.
     std::shared_ptr<std::atomic<bool>> answered = std::make_shared<std::atomic<bool>>(true);
   };
 

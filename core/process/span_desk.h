@@ -18,16 +18,17 @@
 
 namespace trainyard::core {
 
-/// Collects the spans of all event loops of a process while somebody wants them, and publishes them in batches. It is
-/// used only on the control thread.
+/// Collects the spans of all event loops of a process while somebody wants them, and publishes them in batches. Used
+/// only on the control thread.
 class SpanDesk {
  public:
   /// How often the spans are published.
   static constexpr std::chrono::milliseconds kInterval{50};
-  /// The most spans in one message. A message then has about 130 kB.
+  /// The maximum number of spans in one message, which then has about 130 kB.
   static constexpr std::size_t kMostSpans = 2048;
 
-  /// Receives a batch: spans of operations, or all other spans.
+  /// A function that publishes a batch. If `operations` is true, the spans are operations of LibTorch; otherwise they
+  /// are all other kinds of spans.
   using Publish = std::function<void(Spans spans, bool operations)>;
 
   /// All objects passed by reference must outlive this object.
@@ -37,10 +38,10 @@ class SpanDesk {
   SpanDesk(const SpanDesk&) = delete;
   SpanDesk& operator=(const SpanDesk&) = delete;
 
-  /// Sets what somebody wants, and so begins or ends the recording. At the end, what has not been published is
-  /// discarded.
+  /// Sets which spans somebody wants, which starts or ends the recording. When the recording ends, spans that have not
+  /// been published are discarded.
   void want(bool spans, bool operations);
-  /// Publishes what has been recorded until now.
+  /// Publishes the spans that have been recorded since the last call.
   void collect();
 
  private:
@@ -65,7 +66,7 @@ class SpanDesk {
   std::unordered_map<const Component*, std::uint32_t> indices_;  ///< The index in `sources_` of each component.
   bool spans_ = false;
   bool operations_ = false;
-  std::uint64_t lost_before_ = 0;  ///< What was lost before the recording began.
+  std::uint64_t lost_before_ = 0;  ///< How many spans had been lost before this recording began.
   EventLoop::TimerId timer_ = 0;
 };
 

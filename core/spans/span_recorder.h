@@ -12,11 +12,12 @@
 
 namespace trainyard::core {
 
-/// Writes what one event loop does into a ring, as spans. While nobody records, a span costs one load. Functions are
-/// called on the loop's thread, unless a comment states otherwise.
+/// Records the activity of one event loop as spans in a ring. While nobody records, a span costs one load. Functions
+/// are called on the loop's thread, unless a comment states otherwise.
 class SpanRecorder {
  public:
-  /// `trace` is where the loop keeps the trace of the message that is being handled. Null stands for a trace of 0.
+  /// `trace` points to the number in which the loop keeps the trace of the message that is being handled. If it is
+  /// null, the trace is always 0.
   explicit SpanRecorder(const std::uint64_t* trace) : trace_(trace) {}
 
   /// Begins to record. Called by the control thread.
@@ -31,18 +32,19 @@ class SpanRecorder {
   /// Returns true while the operations of LibTorch are recorded.
   bool operations() const { return on() && operations_.load(std::memory_order_relaxed); }
 
-  /// Returns the spans that were recorded, or null if none ever were. Only the control thread may call this.
+  /// Returns the ring of recorded spans; null if nothing has ever been recorded. Only the control thread may call this.
   SpanRing* ring() const { return ring_.get(); }
 
-  /// Keeps what the span of a handler needs, which is known when it begins, until close_handler(). Handlers can be
-  /// nested. `message` is the message that is handled, or null; its way to this loop is a span of its own.
+  /// Begins the span of a handler. It is recorded when close_handler() is called; handlers can be nested. `message` is
+  /// the message that the handler receives, or null. The way of the message to this loop is recorded as a span of its
+  /// own.
   void open_handler(const Component& component, const Envelope* message, std::int64_t now);
-  /// Records the handler that was opened last and has not been closed.
+  /// Ends and records the span that open_handler() began last.
   void close_handler(const Component* component, std::int64_t now);
 
-  /// Records a span. A span without a trace gets that of the loop; a span without a component is dropped.
+  /// Records a span. A span without a trace gets the current trace of the loop. A span without a component is dropped.
   void record(SpanRecord span);
-  /// Records that a component has waited for `cause`, unless the time is empty.
+  /// Records that a component waited for `cause` from `begin` to `end`. Does nothing if the interval is empty.
   void record_wait(const Component* component, WaitCause cause, std::int64_t begin, std::int64_t end);
 
  private:

@@ -13,32 +13,34 @@ class Component;
 
 namespace trainyard::core {
 
-/// A span as the thread of an event loop writes it: 64 bytes, and no text of its own.
+/// A span in the form in which the thread of an event loop writes it: 64 bytes, without text of its own.
 struct SpanRecord {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::uint64_t trace = 0;
   std::uint64_t step = 0;
-  std::uint64_t peer = 0;      ///< WaitCause::packed(); 0 if there is none.
-  const char* name = nullptr;  ///< Lives as long as the process; null for a handler without a message.
+  std::uint64_t peer = 0;  ///< The cause of waiting, as WaitCause::packed(); 0 if there is none.
+  /// The name of the span, which must live as long as the process; null for a handler that handles no message.
+  const char* name = nullptr;
   const Component* component = nullptr;
   std::uint32_t own_thread = 0;
   SpanKind kind = SpanKind::kHandler;
 };
 static_assert(sizeof(SpanRecord) == 64);
 
-/// The spans of one event loop that have ended and have not been published yet. The loop's thread writes, the control
-/// thread reads. Writing takes no lock and allocates nothing. When the ring is full, new spans are lost and counted.
+/// A ring of the spans of one event loop that have ended and have not been published yet. The loop's thread writes it,
+/// and the control thread reads it. Writing takes no lock and allocates nothing. When the ring is full, new spans are
+/// lost and counted.
 class SpanRing {
  public:
-  /// Enough for 300,000 spans per second if the ring is emptied every 50 ms.
+  /// The number of spans in the ring. It is enough for 300,000 spans per second if the ring is emptied every 50 ms.
   static constexpr std::size_t kCapacity = std::size_t{1} << 14;
 
   void push(SpanRecord span) {
     if (!spans_.push(std::move(span)))
       lost_.store(lost_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  /// Takes out the oldest span. Returns false if there is none.
+  /// Removes the oldest span and stores it in `span`. Returns false if the ring is empty.
   bool pop(SpanRecord& span) { return spans_.pop(span); }
   /// Returns the number of spans that were lost since the ring was made. Any thread may call this.
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }

@@ -18,7 +18,8 @@ class LoopActivity;
 /// records spans, a scope costs a call and a relaxed load. On a thread that is not an event loop's, it has no effect.
 class SpanScope {
  public:
-  /// `name` must live as long as the process, like a literal. `step` is the number of the step; 0 if it is not known.
+  /// `name` must live as long as the process, as a literal does. `step` is the number of the step; 0 if it is not
+  /// known.
   SpanScope(SpanKind kind, const char* name, std::uint64_t step = 0);
   ~SpanScope();
   SpanScope(const SpanScope&) = delete;
@@ -32,10 +33,10 @@ class SpanScope {
   std::int64_t begin_ns_ = 0;
 };
 
-/// A span that is known only when it has ended, such as the work of one of the component's own threads.
+/// A span whose beginning is recorded only after it has ended, such as the work of one of the component's own threads.
 struct EndedSpan {
   SpanKind kind = SpanKind::kOther;
-  const char* name = "";  ///< As in SpanScope.
+  const char* name = "";  ///< The name of the span, which must live as long as the process.
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::uint64_t step = 0;
@@ -45,11 +46,12 @@ struct EndedSpan {
 /// Returns true while the spans of the calling thread are recorded. Always false on a thread that is not an event
 /// loop's.
 bool records_spans();
-/// Returns true while also the operations of LibTorch are recorded.
+/// Returns true while the operations of LibTorch on the calling thread are recorded as well.
 bool records_operations();
-/// Records a span, on the event loop of the component. Does nothing while nobody records spans.
+/// Records a span that has ended. Call this on the event loop of the component. Does nothing while nobody records
+/// spans.
 void add_span(const EndedSpan& span);
-/// Returns the time of the clock of all spans, CLOCK_MONOTONIC.
+/// Returns the current time of the clock by which all spans are measured (CLOCK_MONOTONIC), in nanoseconds.
 std::int64_t span_clock_ns();
 
 }  // namespace trainyard::core

@@ -37,7 +37,8 @@ class ContractCase {
   }
 
  private:
-  /// The map is a variable inside a function, because the entries are made before main() in no particular order.
+  /// Returns the entries, by the name of the plugin. The map is a variable inside a function, because the entries
+  /// register themselves before main() in no particular order.
   static std::map<std::string, Make>& cases() {
     static std::map<std::string, Make> all;
     return all;

@@ -19,11 +19,12 @@ inline std::uint64_t resident_bytes(const std::string& process = "self") {
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// Memory that has been freed, but that the allocator keeps because a block after it is still in use.
+/// Allocates and frees memory in such a way that the allocator keeps it, because a block after it is still in use.
+/// Tests use it to check that a process gives such memory back to the system.
 class FreedMemory {
  public:
   static constexpr std::uint64_t kBytes = 64 << 20;
-  /// False if the allocator keeps freed memory whatever it is asked to do.
+  /// False if the allocator never gives memory back to the system, as with sanitizers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   static constexpr bool kCanReturn = false;
 #else

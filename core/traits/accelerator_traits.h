@@ -14,7 +14,8 @@ namespace trainyard {
 struct AcceleratorTraits {
   static constexpr const char* kTypeName = "AcceleratorTraits";
 
-  std::vector<int> device_counts;  ///< The numbers of devices that a run may use; empty means any number.
+  /// The numbers of devices that a run may use; if the list is empty, any number is allowed.
+  std::vector<int> device_counts;
   /// The supported precisions, such as "32-true" or "bf16-mixed". All others are refused.
   std::vector<std::string> precisions;
 
@@ -57,7 +58,7 @@ struct AcceleratorReport {
   static constexpr const char* kPluginKind = "accelerator";
 
   int devices = 0;
-  std::string problem;  ///< Why no device was found, as a text for the user; can be empty.
+  std::string problem;  ///< Why no device was found, as a text for the user; empty if there is nothing to say.
   AcceleratorTraits traits;
 
   bool available() const { return devices > 0; }

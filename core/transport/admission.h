@@ -12,18 +12,18 @@
 
 namespace trainyard::core {
 
-/// The address at which libzmq asks whether it may accept a key. libzmq prescribes this address.
+/// The address at which libzmq asks whether to admit a client with a certain key. libzmq prescribes this address.
 inline constexpr const char* kAdmissionAddress = "inproc://zeromq.zap.01";
 
-/// The access control for the members' sockets in one libzmq context: only processes whose public key is in a list may
-/// connect. libzmq asks once for each connection, before it reads anything else from the connection (ZAP, ZeroMQ RFC
+/// Decides which processes may connect to the members' sockets in one libzmq context: only those whose public key is in
+/// a list. libzmq asks once for each connection, before it reads anything else from the connection (ZAP, ZeroMQ RFC
 /// 27).
 ///
 /// An Admission is used on one event loop. While the loop is busy, new connections wait.
 class Admission final : public Source {
  public:
-  /// `allowed` are public keys of 40 characters. A context may have only one Admission, which must be made before the
-  /// first socket is bound. Throws kIo.
+  /// `allowed` contains the public keys, each with 40 characters. A context may have only one Admission, which must be
+  /// made before the first socket is bound. Throws kIo if libzmq refuses the address.
   Admission(zmq::context_t& context, const std::vector<std::string>& allowed);
 
   /// Returns the number of connections that were refused.
@@ -37,7 +37,7 @@ class Admission final : public Source {
   void answer(std::string_view request_id, bool admitted);
 
   zmq::socket_t socket_;
-  std::set<std::string> allowed_;  ///< The allowed keys, as bytes.
+  std::set<std::string> allowed_;  ///< The allowed keys, each as 32 bytes.
   std::uint64_t refused_ = 0;
 };
 

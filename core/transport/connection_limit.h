@@ -25,14 +25,14 @@ class ConnectionLimit final : public Source {
   ~ConnectionLimit() override;
   ConnectionLimit(const ConnectionLimit&) = delete;
 
-  /// Binds the socket, and returns the address to connect to. Throws kIo.
+  /// Binds the socket, and returns the address to which clients connect. Throws kIo if the address cannot be bound.
   const std::string& bind(const std::string& address);
 
   const std::string& endpoint() const { return endpoint_; }
   std::size_t connections() const { return connections_.size(); }
   bool listening() const { return listening_; }
-  /// Returns the number of connections that were refused: because the other side had no key that is admitted, or spoke
-  /// another protocol or none.
+  /// Returns the number of connections that were refused because the other side had no admitted key, spoke another
+  /// protocol, or spoke none.
   std::uint64_t refused() const { return refused_; }
 
   bool poll() override;

@@ -73,8 +73,8 @@ zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type);
 /// reason.
 std::string bind_socket(zmq::socket_t& socket, const std::string& address);
 
-/// Throws kUnsupported for every address that is neither ipc nor tcp on loopback. Others are only for those who have
-/// keys.
+/// Throws kUnsupported unless the address is an ipc address, or a tcp address of the loopback device. Any other address
+/// may be used only with keys.
 void check_address(const std::string& address);
 
 }  // namespace trainyard::core

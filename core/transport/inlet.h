@@ -74,7 +74,7 @@ class RemoteReceiver final : public Receiver {
   bool flushing_ = false;
   std::uint64_t under_way_ = 0;  ///< The number of messages that were delivered and have not been handled.
   std::optional<SharedRing> ring_;
-  std::unique_ptr<PeerWakeup> sender_;  ///< With a ring: wakes the sender's loop.
+  std::unique_ptr<PeerWakeup> sender_;  ///< Wakes the sender's loop. Exists only if there is a ring.
 };
 
 /// The subscribing socket of one event loop, a DEALER that is connected to one event loop of another process. All

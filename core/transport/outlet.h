@@ -37,10 +37,10 @@ class RemoteEdge final : public Edge {
   /// returns credit after every message.
   void request_flush() override;
 
-  /// Connects a subscriber, for the first time or again. Messages under way to an earlier subscriber are lost. `offer`
+  /// Connects a subscriber, for the first time or again. Messages in flight to an earlier subscriber are lost. `offer`
   /// is null if the subscriber has sent none. Throws kPeerLost if the ring that the subscriber offers no longer exists.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
-  /// Disconnects the subscriber. Messages under way count as handled, so that drained() does not wait for them.
+  /// Disconnects the subscriber. Messages in flight count as handled, so that drained() does not wait for them.
   void detach();
   /// Counts messages and bytes that the subscriber has handled. Used only over the socket; a ring has its own counters.
   void credit(std::uint64_t messages, std::uint64_t bytes);
@@ -55,9 +55,9 @@ class RemoteEdge final : public Edge {
   bool in_shared_memory() const { return ring_.has_value(); }
   /// Returns the process index of the subscriber; shared buffers count references by this index.
   std::uint32_t reader() const { return reader_; }
-  /// Returns true if the subscriber has said which process it is, and it is another one than `dead`. This distinguishes
-  /// a dead subscriber from its restarted successor, which has the same process index and may already have subscribed.
-  /// Both pids are those on the subscriber's own host.
+  /// Returns true if it is known which process subscribes, and this is not the process `dead`. A restarted subscriber
+  /// has the same process index as the dead one and may have subscribed already; its pid tells the two apart. Both pids
+  /// are pids on the subscriber's own host.
   bool has_successor_of(pid_t dead) const;
 
   /// Returns the routing id of the subscriber, or an empty string while there is none.
@@ -79,7 +79,7 @@ class RemoteEdge final : public Edge {
   std::string peer_;  ///< The routing id of the subscriber; empty if there is none.
   std::uint32_t subscription_ = 0;
   std::uint32_t reader_ = 0;
-  pid_t reader_pid_ = 0;  ///< The process of the subscriber; 0 if it is unknown.
+  pid_t reader_pid_ = 0;  ///< The pid of the subscriber on its own host; 0 if it is unknown.
   enum class Payloads { kHandle, kInline, kNone } payloads_ = Payloads::kNone;
   std::uint64_t sent_messages_ = 0;
   std::uint64_t sent_bytes_ = 0;
@@ -88,7 +88,7 @@ class RemoteEdge final : public Edge {
   /// The current subscriber's ring. It is mutable because has_room() stores in it the request to be woken when there is
   /// room.
   mutable std::optional<SharedRing> ring_;
-  std::unique_ptr<PeerWakeup> reader_loop_;  ///< With a ring: wakes the loop of the subscriber.
+  std::unique_ptr<PeerWakeup> reader_loop_;  ///< Wakes the loop of the subscriber. Exists only if there is a ring.
   /// True if has_room() found no room in the ring or no credit. poll_room() must then call on_room().
   mutable bool starved_ = false;
 };

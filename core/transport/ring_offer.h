@@ -35,18 +35,20 @@ struct WakeOffer {
   }
 };
 
-/// Says which process subscribes, and offers a ring that this process has made for its messages, unless nothing can be
-/// shared with the publisher. It is an additional frame of the Subscribe. A publisher that does not support rings
-/// ignores the offer and sends over the socket.
+/// An additional frame of the message Subscribe. It tells which process subscribes, and offers a ring that this process
+/// has made for the messages. If the two processes cannot share memory, it offers no ring. A publisher that does not
+/// support rings ignores the offer and sends over the socket.
 struct RingOffer {
   static constexpr const char* kTypeName = "RingOffer";
 
-  std::int32_t ring_fd = -1;  ///< -1 if no ring is offered.
+  std::int32_t ring_fd = -1;  ///< The descriptor of the ring in the subscriber's process; -1 if no ring is offered.
   std::uint64_t ring_inode = 0;
   std::uint64_t ring_bytes = 0;
-  WakeOffer wake;  ///< Wakes the subscriber's loop. Its `pid` is that of the subscribing process in any case.
+  /// The data with which the publisher wakes the subscriber's loop. Its `pid` is always that of the subscribing
+  /// process.
+  WakeOffer wake;
 
-  /// Returns what process `pid` sends if it offers no ring.
+  /// Returns the frame that process `pid` sends if it offers no ring.
   static RingOffer without_ring(std::int32_t pid) { return {.wake = {.pid = pid}}; }
   bool has_ring() const { return ring_fd >= 0; }
 

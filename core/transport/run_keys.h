@@ -11,7 +11,7 @@ namespace trainyard::core {
 /// that hosts components. A process without the pair cannot be a member: the sockets of members accept connections only
 /// from members, and messages between members are encrypted and cannot be forged (CURVE, docs/decisions/0019).
 struct RunKeys {
-  std::string public_key;  ///< 40 characters of Z85, as libzmq writes keys.
+  std::string public_key;  ///< The public key: 40 characters in the encoding Z85, which libzmq uses for keys.
   std::string secret_key;
 
   /// Makes a new pair. Throws kUnsupported if libzmq was built without CURVE.

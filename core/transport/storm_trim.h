@@ -5,12 +5,11 @@
 
 namespace trainyard::core {
 
-/// Returns memory to the operating system after a storm: a time in which visitors have sent many messages or have left
-/// much unread. Memory that libzmq has freed afterwards stays with the allocator until the allocator is asked to return
-/// it.
+/// Returns freed memory to the operating system after a storm, that is, after a time in which visitors sent many
+/// messages or left many messages unread. Without this, the allocator would keep the memory that libzmq has freed.
 class StormTrim {
  public:
-  /// Records that messages of visitors were received.
+  /// Records that `messages` messages of visitors were received.
   void add(std::uint64_t messages) { received_ += messages; }
 
   /// Returns the memory if there was a storm and it is over. Call this at regular intervals, about once a second.

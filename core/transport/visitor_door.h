@@ -34,9 +34,9 @@ class VisitorDoor final : public Source {
     std::function<void(VisitorEdge&)> joined;
     /// Called when a subscription has ended. After this call nothing may be sent to the edge.
     std::function<void(VisitorEdge&)> left;
-    /// Called for a message that is a question to a registry (docs/wire_format.md, section 2): the way back to the
-    /// visitor, and the text. May be empty; such messages are then ignored. A visitor that does not read its answers is
-    /// not heard.
+    /// Called for a message that is a question to a registry (docs/wire_format.md, section 2). `way_back` contains the
+    /// frames that lead the answer to the visitor, and `question` is the text. If this function is empty, such messages
+    /// are ignored. A visitor that does not read its answers is not heard.
     std::function<void(const Frames& way_back, zmq::message_t& question)> question = {};
   };
 

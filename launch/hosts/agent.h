@@ -18,9 +18,10 @@
 
 namespace trainyard::launch {
 
-/// What `trainyard launch` is on every host but host 0. The agent joins the launcher on host 0, and owns the processes
-/// of its host: it starts them, ends them, and reports what happens to them. It decides nothing itself, except that its
-/// processes end when it has lost host 0. The processes speak with the launcher directly.
+/// The main object of `trainyard launch` on every host except host 0. The agent joins the launcher on host 0, and owns
+/// the processes of its host: it starts them, ends them, and reports what happens to them. All decisions are made on
+/// host 0, with one exception: if the agent has lost host 0, it ends its processes. The processes themselves
+/// communicate with the launcher directly.
 ///
 /// Like a supervisor, it must be made and run on the main thread.
 class Agent {
@@ -28,8 +29,7 @@ class Agent {
   /// Makes the run directory. `plan`, `settings`, `options` and `guard` must outlive this object.
   Agent(const Plan& plan, const HostSettings& settings, const LaunchOptions& options, const GuardLink& guard);
 
-  /// Takes part in the run until it has ended. Returns an ExitCode, which is that of the launch on host 0 if the agent
-  /// has learned it.
+  /// Runs until the run has ended. Returns an ExitCode: that of the launch on host 0 if the agent has received it.
   int run();
 
  private:
@@ -39,7 +39,8 @@ class Agent {
   void beat();
   void end(int exit_code, const std::string& reason);
 
-  BlockedSignals blocked_;  ///< It comes before the sockets, which start threads.
+  /// Declared before the sockets, because they start threads, in which the signals must be blocked, too.
+  BlockedSignals blocked_;
   const LaunchOptions& options_;
   const GuardLink& guard_;
   PollLoop loop_;
@@ -52,9 +53,10 @@ class Agent {
   HostLink* link_ = nullptr;  ///< The connection to host 0; null until host 0 has accepted this agent.
   std::chrono::milliseconds silence_{};
   std::optional<NotesFolder> notes_;
-  std::optional<AgentProcesses> processes_;  ///< Empty until the agent has its part.
+  /// The processes of this host; empty until the agent has received its part of the run.
+  std::optional<AgentProcesses> processes_;
   std::optional<PollLoop::Clock::time_point> interrupted_;
-  std::optional<int> exit_code_;  ///< Set when the part of this host in the run has ended.
+  std::optional<int> exit_code_;  ///< The exit code; empty until the run has ended on this host.
 };
 
 }  // namespace trainyard::launch

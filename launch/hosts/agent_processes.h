@@ -15,18 +15,19 @@
 
 namespace trainyard::launch {
 
-/// The processes of the run on an agent's host. The launcher on host 0 decides when they start and end; this class
-/// carries that out, and reports to the launcher what they print and how they end.
+/// The processes of the run on an agent's host. The launcher on host 0 decides when they start and end. This class
+/// carries out its requests, and reports to the launcher what the processes print and how they end.
 class AgentProcesses {
  public:
   /// `link` must outlive this object.
   AgentProcesses(PollLoop& loop, const HostPart& part, CrewOptions options, HostLink& link);
 
-  /// Carry out requests of the launcher. A request about an unknown process is ignored.
+  /// Carry out requests of the launcher. `index` is the index of the process in the plan. A request for a process that
+  /// does not exist is ignored.
   void start(std::uint32_t index);
   void signal(std::uint32_t index, int signal);
 
-  /// Reaps all child processes that have ended. Must be called on SIGCHLD.
+  /// Collects the exit status of every child process that has ended. Must be called after SIGCHLD.
   void reap();
 
  private:
@@ -37,7 +38,7 @@ class AgentProcesses {
 
   HostLink& link_;
   CrewOptions options_;
-  std::map<std::uint32_t, Entry> entries_;  ///< By index in the plan.
+  std::map<std::uint32_t, Entry> entries_;  ///< The processes, by their index in the plan.
 };
 
 }  // namespace trainyard::launch

@@ -18,41 +18,41 @@
 
 namespace trainyard::launch {
 
-/// The socket of host 0 at which the agents of the other hosts arrive. Connections are encrypted, and only whoever has
-/// the key of the hosts can make one (CURVE). An agent whose launch differs from that of host 0 is refused with the
-/// reason.
+/// The socket of host 0 to which the agents of the other hosts connect. Connections are encrypted, and only an agent
+/// that has the key of the hosts can connect (CURVE). An agent whose launch differs from that of host 0 is refused, and
+/// learns the reason.
 ///
-/// gather() waits until all hosts are there. Afterwards the door carries the messages between the launcher and the
+/// gather() waits until all hosts have joined. Afterwards, the door carries messages between the launcher and the
 /// agents, on the launcher's poll loop.
 class HostDoor {
  public:
-  /// Listens at the first port of the meeting place that is free. `plan` and `settings` must outlive this object.
-  /// Throws kIo if no port is free.
+  /// Listens at the first free port of the meeting place. `plan` and `settings` must outlive this object. Throws kIo if
+  /// no port is free.
   HostDoor(const Plan& plan, const HostSettings& settings);
   ~HostDoor();
   HostDoor(const HostDoor&) = delete;
   HostDoor& operator=(const HostDoor&) = delete;
 
-  /// Waits until every other host has joined, and from time to time prints which are missing. Throws kTimeout, naming
-  /// the hosts that did not join, and kPeerLost, naming a host that has joined and is gone. In both cases, the hosts
-  /// that have joined learn the reason.
+  /// Waits until every other host has joined. At intervals, prints which hosts are missing. Throws kTimeout, naming the
+  /// hosts that have not joined in time, and kPeerLost, naming a host that joined and was then lost. In both cases, the
+  /// hosts that have joined receive the reason.
   void gather(RunConsole& console);
 
-  /// Returns the number of hosts, with host 0.
+  /// Returns the number of hosts, including host 0.
   std::uint32_t hosts() const { return static_cast<std::uint32_t>(joined_.size()); }
-  /// Returns what a host has said when it joined. `host` must not be 0, and all hosts must have joined.
+  /// Returns the Join that a host sent. `host` must not be 0, and all hosts must have joined.
   const Join& joined(std::uint32_t host) const { return joined_.at(host)->join; }
   const HostSettings& settings() const { return settings_; }
-  /// Returns the address of host 0 that the other hosts have reached.
+  /// Returns the address of host 0 to which the other hosts have connected.
   std::string own_address() const;
 
-  /// The handlers of the agents' messages; their first argument is the number of the host.
+  /// The handlers for messages from agents. Their first argument is the number of the host.
   MessageTable<std::uint32_t>& messages() { return messages_; }
-  /// Tells all agents that the run has ended, and waits a few seconds at most until they have left. A door that is
-  /// destroyed without this call says that it did not begin.
+  /// Tells all agents that the run has ended, and waits a few seconds at most until they have disconnected. If a door
+  /// is destroyed without this call, it tells the agents that the run will not begin.
   void end_all(int exit_code, const std::string& reason);
 
-  /// Begins to serve the sockets on `loop`, which must outlive this object.
+  /// Polls the sockets on `loop` from now on. `loop` must outlive this object.
   void serve(PollLoop& loop);
   void stop_serving();
 
@@ -65,7 +65,7 @@ class HostDoor {
  private:
   /// An agent that has joined.
   struct Joined {
-    std::string peer;  ///< Its routing id.
+    std::string peer;  ///< The routing id of the agent.
     Join join;
   };
 
@@ -83,8 +83,8 @@ class HostDoor {
   zmq::context_t sockets_;
   core::Admission admission_;
   std::unique_ptr<RouterSocket> socket_;
-  RunConsole* console_ = nullptr;              ///< Set while gather() runs.
-  std::vector<std::optional<Joined>> joined_;  ///< Indexed by host; that of host 0 stays empty.
+  RunConsole* console_ = nullptr;              ///< Where gather() prints; null at any other time.
+  std::vector<std::optional<Joined>> joined_;  ///< Indexed by host. The entry of host 0 is always empty.
   MessageTable<std::uint32_t> messages_;
   PollLoop* loop_ = nullptr;
   std::vector<PollLoop::Id> watches_;

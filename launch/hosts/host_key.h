@@ -7,11 +7,12 @@
 
 namespace trainyard::launch {
 
-/// The variable that names the key file if the launch file does not.
+/// The environment variable that names the key file if the launch file names none.
 inline constexpr const char* kKeyFileVariable = "TRAINYARD_KEY_FILE";
 
-/// Returns the path of the file with the key of the hosts: `topology.key_file`, whose value is `given`, or else the
-/// file that TRAINYARD_KEY_FILE names, or else the key `host` in the user's key folder (docs/keys.md).
+/// Returns the path of the file that contains the key of the hosts. `given` is the value of `topology.key_file`. If it
+/// is empty, the file is the one that the variable TRAINYARD_KEY_FILE names, or else the key `host` in the user's key
+/// folder (docs/keys.md).
 std::string find_host_key(const std::string& given);
 
 /// Reads the key by which the hosts of a run know each other. All hosts have the same key, which has the role `member`.

@@ -15,7 +15,7 @@ namespace trainyard::launch {
 /// An agent's connection to host 0.
 class HostLink {
  public:
-  /// Begins to connect to `endpoint`, which need not be there yet. `key` is the key of the hosts.
+  /// Begins to connect to `endpoint`. Nobody needs to listen there yet. `key` is the key of the hosts.
   HostLink(zmq::context_t& context, PollLoop& loop, std::string endpoint, const core::RunKeys& key);
   ~HostLink();
   HostLink(const HostLink&) = delete;
@@ -23,13 +23,13 @@ class HostLink {
 
   const std::string& endpoint() const { return endpoint_; }
 
-  /// The handlers of messages.
+  /// The handlers for messages from host 0.
   MessageTable<>& messages() { return messages_; }
 
-  /// Returns when the last message arrived.
+  /// Returns the time at which the last message arrived.
   PollLoop::Clock::time_point heard() const { return heard_; }
 
-  /// Sends a message. Returns false if there is no connection.
+  /// Sends a message. Returns false if the agent is not connected.
   template <Message T>
   bool send(const T& message) {
     return send(T::kTypeName, body_of_message(message));

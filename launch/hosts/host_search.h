@@ -16,18 +16,19 @@
 
 namespace trainyard::launch {
 
-/// An agent's search for host 0, which listens at one of the ports of the meeting place. The search tries all of them
-/// until one accepts the agent.
+/// An agent's search for host 0, which listens at one of the ports of the meeting place. The agent asks at all of these
+/// ports until it is accepted at one of them.
 class HostSearch {
  public:
   struct Reports {
-    /// Host 0 has accepted this agent, at the other end of the link.
+    /// Called when host 0 has accepted this agent. `link` is the connection to it. `silence` is the time without
+    /// messages after which host 0 counts as lost.
     std::function<void(HostLink& link, std::chrono::milliseconds silence)> accepted;
-    /// Host 0 has refused this agent, or has not been found in time.
+    /// Called when host 0 has refused this agent, or when it was not found in time.
     std::function<void(const std::string& reason)> failed;
   };
 
-  /// Begins to search on `loop`. All arguments must outlive this object.
+  /// Begins the search on `loop`. All objects passed by reference must outlive this object.
   HostSearch(PollLoop& loop, RunConsole& console, zmq::context_t& context, const HostSettings& settings,
              Reports reports);
   ~HostSearch();
@@ -49,13 +50,16 @@ class HostSearch {
   zmq::context_t& context_;
   const HostSettings& settings_;
   Reports reports_;
-  std::vector<PollLoop::Clock::time_point> asked_;  ///< When each link last carried a Join.
-  PollLoop::Clock::time_point resolve_again_;       ///< When the name of host 0 is looked up again.
-  std::string problem_;                             ///< Why host 0 cannot be looked for, if that is known.
-  bool heard_other_job_ = false;                    ///< True if a launcher that belongs to another job has answered.
-  std::optional<Knock> knock_;                      ///< Set from a while before a reminder.
+  std::vector<PollLoop::Clock::time_point> asked_;  ///< When a Join was last sent over each link.
+  PollLoop::Clock::time_point resolve_again_;       ///< When the name of host 0 is to be resolved again.
+  /// The reason why the search cannot begin, such as a name that cannot be resolved; empty if there is none.
+  std::string problem_;
+  bool heard_other_job_ = false;  ///< True if the launcher of another job has answered.
+  /// Finds out why nobody answers. It exists from shortly before each reminder until the reminder has been printed.
+  std::optional<Knock> knock_;
   Join join_;
-  std::vector<std::unique_ptr<HostLink>> links_;  ///< One for each port; empty until the name of host 0 is resolved.
+  /// The connections, one for each port; empty until the name of host 0 has been resolved.
+  std::vector<std::unique_ptr<HostLink>> links_;
   PollLoop::Clock::time_point deadline_;
   PollLoop::Clock::time_point remind_;
   PollLoop::Id timer_ = 0;

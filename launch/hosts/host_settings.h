@@ -14,23 +14,25 @@
 
 namespace trainyard::launch {
 
-/// What one host needs in order to meet the others.
+/// Everything that a host needs in order to find the other hosts and to be accepted by them.
 struct HostSettings {
-  Join self;             ///< Who this host is, without the fields that an agent finds out while it connects.
-  MeetingPlace meeting;  ///< Where host 0 listens.
-  core::RunKeys key;     ///< The key by which the hosts know each other.
-  std::string key_file;  ///< Where the key comes from, for messages.
-  std::chrono::milliseconds join_timeout{600'000};  ///< How long the hosts wait for each other.
-  std::chrono::milliseconds first_reminder{3'000};  ///< When the first message says what is missing.
-  std::chrono::milliseconds reminder{10'000};       ///< The time between it and the next ones.
-  std::chrono::milliseconds silence{20'000};        ///< A host that sends nothing for this long is given up.
+  Join self;  ///< The description of this host, without the fields that an agent knows only after it has connected.
+  MeetingPlace meeting;                             ///< The address and the ports at which host 0 listens.
+  core::RunKeys key;                                ///< The key of the hosts, which all of them have.
+  std::string key_file;                             ///< The path of the file with this key, for messages.
+  std::chrono::milliseconds join_timeout{600'000};  ///< The maximum time for which the hosts wait for each other.
+  /// The time after which the first reminder says which hosts are missing, or why host 0 is not found.
+  std::chrono::milliseconds first_reminder{3'000};
+  std::chrono::milliseconds reminder{10'000};  ///< The time between two reminders.
+  std::chrono::milliseconds silence{20'000};   ///< The time without messages after which a host counts as lost.
 };
 
-/// Returns the settings of this host. `plugins` are the plugins of this installation. Reads the key of the hosts;
-/// throws what find_host_key() and read_host_key() throw, and kNotFound if nobody says where the hosts meet.
+/// Returns the settings of this host. `plugins` are the plugins of this installation. Reads the key of the hosts, and
+/// throws what find_host_key() and read_host_key() throw. Throws kNotFound if neither the engine nor the user has said
+/// where the hosts meet.
 HostSettings host_settings(const Plan& plan, const Engine& engine, const std::vector<PluginLabel>& plugins);
 
-/// How often each side sends a HostBeat, and an agent its Join.
+/// The interval at which each side sends a HostBeat, and at which an agent repeats its Join.
 inline constexpr std::chrono::milliseconds kHostBeat{1'000};
 
 }  // namespace trainyard::launch

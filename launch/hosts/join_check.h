@@ -14,18 +14,18 @@ namespace trainyard::launch {
 /// on all hosts. `plugins` are the plugins of this installation.
 Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins);
 
-/// Returns why an agent cannot take part in the run, as a part of a sentence that follows the name of its host, such as
-/// "was started with other arguments: ..."; empty if it can. `own` describes the launch on host 0. The text can be
-/// printed, whatever the agent has sent.
+/// Returns the reason why an agent cannot join the run, or an empty string if it can. The reason continues a sentence
+/// that begins with the name of the host, as in "was started with other arguments: ...". `own` describes the launch on
+/// host 0, and `other` that of the agent. Characters that could harm a terminal are replaced.
 std::string objection_to(const Join& own, const Join& other);
 
-/// Returns what the user should know about an agent although it can take part, as parts of sentences like those of
-/// objection_to(): a processor with other kernels, and a clock that is more than 10 s off. `clock_ns` is the time of
-/// host 0's clock when the Join arrived.
+/// Returns warnings about an agent that may join: that its processor uses other kernels, and that its clock differs by
+/// more than 10 s. They continue a sentence in the same way as the result of objection_to(). `clock_ns` is the time of
+/// host 0's clock at which the Join arrived.
 std::vector<std::string> remarks_on(const Join& own, const Join& other, std::int64_t clock_ns);
 
-/// Returns a host as it presents itself: "host 1 (h1, 10.77.0.2)". The text can be printed, whatever the agent has
-/// sent.
+/// Returns a description of a host from its Join: "host 1 (h1, 10.77.0.2)". Characters that could harm a terminal are
+/// replaced.
 std::string describe_joined(const Join& join);
 
 }  // namespace trainyard::launch

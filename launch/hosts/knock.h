@@ -9,22 +9,25 @@
 
 namespace trainyard::launch {
 
-/// An attempt to connect to the ports of another host without saying anything there. ZeroMQ tries again and again and
-/// does not tell why it fails; this tells it. The attempt needs no event loop and never waits.
+/// Tries to connect to the ports of another host, and closes the connections without sending anything. Its purpose is
+/// diagnosis: ZeroMQ tries again and again without telling why a connection fails. A Knock needs no event loop and
+/// never waits.
 class Knock {
  public:
-  /// Begins to connect. Throws kInvalidArgument if `address` is not an IPv4 address.
+  /// Begins to connect to all of `ports`. Throws kInvalidArgument if `address` is not an IPv4 address.
   Knock(const std::string& address, const std::vector<std::uint16_t>& ports);
 
-  /// Returns what has happened so far, as a sentence that follows the name of the host: "refuses connections at ...".
-  /// `key` describes the key that this host presents.
+  /// Returns the result so far. It continues a sentence that begins with the name of the host, as in "refuses
+  /// connections at ...". `key` describes the key of this host.
   std::string finding(const std::string& key);
 
  private:
   struct Attempt {
     std::uint16_t port = 0;
     FileDescriptor socket;
-    int error = 0;  ///< The value of errno: EINPROGRESS until something has happened, and 0 if the port is open.
+    /// The state of the attempt, as a value of errno: EINPROGRESS until it has succeeded or failed, and 0 if the port
+    /// accepts connections.
+    int error = 0;
   };
 
   void look();

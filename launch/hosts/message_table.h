@@ -12,7 +12,8 @@
 
 namespace trainyard::launch {
 
-/// The handlers of messages, by the name of their type. `From` is what a handler learns about the sender.
+/// The handlers of messages, by the name of the message's type. `From` are the types of additional arguments that tell
+/// a handler about the sender.
 template <class... From>
 class MessageTable {
  public:

@@ -12,31 +12,34 @@ namespace trainyard::launch {
 // The messages between the launcher, which is on host 0, and the agents, of which every other host has one. They are
 // sent as two frames: the name of the type, and the binary body. docs/decisions/0033 explains the protocol.
 
-/// The version of this protocol. Two versions do not work together.
+/// The version of the protocol between launcher and agents. Hosts with different versions cannot take part in the same
+/// run.
 inline constexpr std::uint32_t kHostProtocol = 2;
 
-/// The first message of an agent: who it is, and everything that must be the same on all hosts. The agent repeats it
-/// until the launcher answers.
+/// The first message of an agent. It says which host the agent is on, and contains everything that must be the same on
+/// all hosts. The agent repeats the message until the launcher answers.
 struct Join {
   static constexpr const char* kTypeName = "Join";
 
   std::uint32_t protocol = kHostProtocol;
   std::uint32_t host = 0;   ///< The number of the agent's host.
-  std::uint32_t hosts = 1;  ///< The number of hosts, as the agent's engine says.
+  std::uint32_t hosts = 1;  ///< The number of hosts according to the agent's engine.
   std::string host_name;
-  std::string job;      ///< What distinguishes this start of the job from all others; empty if the engine has no name.
-  std::string address;  ///< The address of the interface over which the agent has reached host 0.
-  std::string reached;  ///< The address of host 0 that the agent has reached.
+  /// A text that distinguishes this start of the job from all other starts; empty if the engine gives none.
+  std::string job;
+  std::string address;                   ///< The agent's own address on the connection to host 0.
+  std::string reached;                   ///< The address of host 0 to which the agent has connected.
   std::string run_directory;             ///< The directory for the sockets and notes of the processes of this host.
-  std::vector<std::string> plugin_path;  ///< The directories that the processes of this host load plugins from.
-  std::string version;                   ///< The ABI tag of the program.
+  std::vector<std::string> plugin_path;  ///< The directories from which the processes of this host load plugins.
+  std::string version;                   ///< The ABI tag of the agent's program.
   std::string file;                      ///< The path of the launch file, for errors.
   std::string content;                   ///< A fingerprint of the launch file and of all files that it includes.
   std::vector<std::string> arguments;    ///< The words of the command line.
-  std::vector<std::string> plugins;      ///< A line for every plugin that the plan uses.
-  std::string processor;                 ///< What decides which kernels run; see describe_processor().
-  std::vector<std::string> choices;      ///< "devices = 2": what the planner has decided, as the file leaves it open.
-  std::int64_t clock_ns = 0;             ///< The time of the agent's clock when it sent this message, since 1970.
+  std::vector<std::string> plugins;      ///< One line for every plugin that the plan uses: its name, version and hash.
+  std::string processor;                 ///< A description of the processor, as describe_processor() returns it.
+  /// What the planner has decided where the launch file left the choice open, such as "devices = 2".
+  std::vector<std::string> choices;
+  std::int64_t clock_ns = 0;  ///< The time of the agent's clock when it sent this message, in nanoseconds since 1970.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -52,9 +55,9 @@ struct JoinAnswer {
   static constexpr const char* kTypeName = "JoinAnswer";
 
   bool accepted = false;
-  bool other_job = false;  ///< True if the launcher belongs to another job, so that the agent must look elsewhere.
-  std::string reason;      ///< Why the agent cannot take part; empty if it is accepted.
-  std::uint64_t silence_ms = 0;  ///< After this time without a message, each side gives the other up.
+  bool other_job = false;  ///< True if the launcher belongs to another job. The agent must then try the other ports.
+  std::string reason;      ///< The reason why the agent is refused; empty if it is accepted.
+  std::uint64_t silence_ms = 0;  ///< The time without messages after which each side counts the other as lost.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -86,7 +89,7 @@ struct HostPart {
   static constexpr const char* kTypeName = "HostPart";
 
   std::string run;      ///< The name of the run.
-  std::string keys;     ///< The keys of the run (core::RunKeys::text()).
+  std::string keys;     ///< The keys of the run, as RunKeys::text() returns them.
   std::string control;  ///< The address at which the launcher accepts the control connections of processes.
   bool flush_denormals = true;
   std::vector<HostProcess> processes;
@@ -140,8 +143,8 @@ struct ProcessChanged {
   static constexpr const char* kTypeName = "ProcessChanged";
 
   std::uint32_t index = 0;
-  std::int32_t status = 0;  ///< The wait status.
-  std::string problem;      ///< Why the process could not be started; empty if it was.
+  std::int32_t status = 0;  ///< The status that waitpid() returned.
+  std::string problem;      ///< The reason why the process could not be started; empty if it was started.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -163,12 +166,12 @@ struct ProcessLine {
   }
 };
 
-/// A note that a rank has left for the others (core/rendezvous). It goes from its host to host 0, and from there to all
-/// other hosts.
+/// A note that a rank has written for the other ranks (core/rendezvous). It is sent from the host of the rank to host
+/// 0, and from there to all other hosts.
 struct HostNote {
   static constexpr const char* kTypeName = "HostNote";
 
-  std::string name;  ///< The name of the file.
+  std::string name;  ///< The path of the note's file, relative to the folder of notes.
   std::string text;
 
   template <class Archive>

@@ -11,19 +11,20 @@
 
 namespace trainyard::launch {
 
-/// One host's folder of notes (core/rendezvous), as seen from outside. The ranks of a run find each other through
-/// notes, which are files in the run directory. With one object of this class on each host, every note gets into the
-/// folders of all hosts, so ranks do not have to know that there are other hosts.
+/// The folder of notes (core/rendezvous) of one host. The ranks of a run find each other through notes, which are files
+/// in the run directory. Every host has an object of this class, and together these objects copy every note to all
+/// hosts. So the ranks need not know that there are other hosts.
 class NotesFolder {
  public:
-  /// Makes the folder and watches it. Calls `written` with every note that a process of this host writes. Throws kIo.
+  /// Makes the folder and watches it. Calls `written` with every note that a process of this host writes. Throws kIo if
+  /// the folder cannot be made or watched.
   NotesFolder(PollLoop& loop, std::string folder, std::function<void(const HostNote&)> written);
   ~NotesFolder();
   NotesFolder(const NotesFolder&) = delete;
   NotesFolder& operator=(const NotesFolder&) = delete;
 
-  /// Adds a note of another host. Throws kCorrupt if it is no note that a rank can write, and kIo if it cannot be
-  /// written.
+  /// Writes a note of another host into the folder. Throws kCorrupt if no rank can have written such a note, and kIo if
+  /// the file cannot be written.
   void add(const HostNote& note);
 
  private:
@@ -33,7 +34,7 @@ class NotesFolder {
   PollLoop& loop_;
   std::string folder_;
   std::function<void(const HostNote&)> written_;
-  std::set<std::string> known_;  ///< The notes that have been reported or come from other hosts.
+  std::set<std::string> known_;  ///< The names of the notes that have been reported or that have come from other hosts.
   FileDescriptor watch_;
   PollLoop::Id watch_id_;
 };

@@ -6,13 +6,14 @@
 
 namespace trainyard::launch {
 
-/// Returns what decides which kernels LibTorch, its BLAS and Trainyard choose on a processor: its model, and those of
-/// its instruction sets for which there are kernels. On processors with different texts, sums can have different last
-/// bits. `cpuinfo` is the content of /proc/cpuinfo; of several processors, the first counts. `capability` is the value
-/// of ATEN_CPU_CAPABILITY, which limits LibTorch's choice; empty if the variable is not set.
+/// Returns a text that determines which kernels LibTorch, its BLAS library and Trainyard choose on a processor: the
+/// model of the processor, and those of its instruction sets for which there are kernels. If two processors have
+/// different texts, the last bits of sums can differ between them. `cpuinfo` is the content of /proc/cpuinfo, of which
+/// the first processor counts. `capability` is the value of the variable ATEN_CPU_CAPABILITY, which limits LibTorch's
+/// choice, or an empty string if it is not set.
 std::string describe_processor(std::string_view cpuinfo, std::string_view capability);
 
-/// Returns the same for this machine.
+/// Returns this text for the processor of this machine.
 std::string describe_processor();
 
 }  // namespace trainyard::launch

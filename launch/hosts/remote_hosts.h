@@ -14,15 +14,15 @@
 
 namespace trainyard::launch {
 
-/// The launcher's side of the other hosts while the run goes on. It passes requests to their agents, and reports what
-/// happens there to the crew, so that the rest of the launcher need not know where a process runs.
+/// The launcher's connection to the other hosts during the run. It passes requests on to their agents, and reports to
+/// the crew what happens there, so that the rest of the launcher need not know on which host a process runs.
 class RemoteHosts {
  public:
-  /// The callbacks for what concerns the run as a whole.
+  /// Callbacks for events that concern the run as a whole.
   struct Reports {
-    /// A host is gone. Its processes do not count as running any more. `reason` is a sentence for the user.
+    /// Called when a host is lost. Its processes then no longer count as running. `reason` is a sentence for the user.
     std::function<void(std::uint32_t host, const std::string& reason)> lost;
-    /// An agent has received a signal that asks the run to stop.
+    /// Called when an agent has received a signal that asks the run to stop.
     std::function<void(int signal)> interrupted;
   };
 
@@ -32,11 +32,11 @@ class RemoteHosts {
   RemoteHosts(const RemoteHosts&) = delete;
   RemoteHosts& operator=(const RemoteHosts&) = delete;
 
-  /// Tells every agent its part of the run. Must be called before the first process starts.
+  /// Sends every agent its part of the run. Must be called before the first process starts.
   void begin();
 
  private:
-  /// The processes of one host.
+  /// The processes on one of the other hosts.
   class Processes final : public RemoteProcesses {
    public:
     Processes(RemoteHosts& hosts, std::uint32_t host) : hosts_(hosts), host_(host) {}
@@ -74,7 +74,7 @@ class RemoteHosts {
   Reports reports_;
   std::vector<std::unique_ptr<Processes>> processes_;  ///< Indexed by host; null for host 0.
   std::vector<PollLoop::Clock::time_point> heard_;     ///< When each host last sent a message.
-  std::set<std::uint32_t> gone_;                       ///< The hosts that are lost.
+  std::set<std::uint32_t> gone_;                       ///< The numbers of the hosts that are lost.
   NotesFolder notes_;
   PollLoop::Id timer_ = 0;
 };

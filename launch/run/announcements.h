@@ -9,19 +9,20 @@
 
 namespace trainyard::launch {
 
-/// A topic that a visitor publishes at a socket of its own.
+/// A topic that a visitor publishes at its own socket.
 struct Announcement {
   std::string topic;
   std::string schema;     ///< The canonical text of the message type.
-  std::string endpoint;   ///< Where others subscribe: an ipc address.
+  std::string endpoint;   ///< The ipc address at which others subscribe.
   std::string publisher;  ///< A name for users, such as "topic pub 12345".
-  bool latched = false;   ///< Whether a late subscriber receives the last message.
+  bool latched = false;   ///< True if a late subscriber receives the last message.
 };
 
-/// The topics that visitors publish. The registry only says where: messages never pass through the launcher.
+/// The topics that visitors publish. The registry only tells others where; the messages never pass through the
+/// launcher.
 ///
-/// An announcement holds for kLease and must be renewed, so a visitor that was killed vanishes soon. Time is an
-/// argument of every function, as the time since any fixed moment.
+/// An announcement is valid for kLease and must be renewed in time, so the topics of a visitor that was killed soon
+/// disappear. Every function receives the current time as an argument, counted from any fixed moment.
 class Announcements {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -29,9 +30,9 @@ class Announcements {
   static constexpr std::size_t kMost = 64;
   static constexpr std::size_t kMostNameBytes = 64;
 
-  /// Enters an announcement, or renews it if the endpoint is the same. Throws kInvalidArgument if the topic, the
-  /// schema, the endpoint or the name is not valid, or if another visitor publishes the topic; and kUnsupported if
-  /// there are kMost topics already.
+  /// Adds an announcement, or renews it if the endpoint is the same. Throws kInvalidArgument if the topic, the schema,
+  /// the endpoint or the name is not valid, or if another visitor publishes the topic. Throws kUnsupported if there are
+  /// already kMost topics.
   void announce(const Announcement& announcement, Time now);
 
   /// Removes the announcement of this topic and endpoint, if there is one.
@@ -50,7 +51,7 @@ class Announcements {
 
   void forget_old(Time now);
 
-  std::map<std::string, Entry> entries_;  ///< By topic.
+  std::map<std::string, Entry> entries_;  ///< The announcements, by topic.
 };
 
 }  // namespace trainyard::launch

@@ -14,11 +14,12 @@ class PluginLoader;
 
 namespace trainyard::launch {
 
-/// The engine that has started this launcher, such as Slurm, or a person.
+/// The engine that has started this launcher, such as Slurm; a person counts as an engine, too.
 struct Engine {
   std::string environment;  ///< The name of the environment that understands the engine.
-  std::string reason;       ///< Why it was chosen, such as "SLURM_JOB_ID is 7"; empty if the launch file names it.
-  Allocation allocation;    ///< What the engine has allotted to the run.
+  /// Why this environment was chosen, such as "SLURM_JOB_ID is 7"; empty if the launch file names it.
+  std::string reason;
+  Allocation allocation;             ///< What the engine has allotted to the run.
   std::vector<std::string> removed;  ///< The variables that the processes of the run must not inherit.
 };
 
@@ -26,8 +27,8 @@ struct Engine {
 /// detected. Loads the plugins of all environments into this process. Throws what environments::allocation_of() throws.
 Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts);
 
-/// Throws kInvalidArgument if the engine has started this run several times on this host: each launch would train the
-/// whole run, and all would write to the same files.
+/// Throws kInvalidArgument if the engine has started this run several times on this host. Each of these launches would
+/// train the whole run, and all of them would write to the same files.
 void refuse_several_launches(const Engine& engine);
 
 /// Removes the variables from this process's own environment, and so from those of all processes that it starts. Must

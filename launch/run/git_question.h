@@ -13,8 +13,8 @@
 
 namespace trainyard::launch {
 
-/// Asks the program `git` what is checked out in a folder, while the loop goes on. If there is no git, if the folder is
-/// in no repository, or if git does not answer by the deadline, nothing happens.
+/// Asks the program `git` which commit is checked out in a folder, while the loop continues. Nothing happens if git is
+/// not installed, if the folder is not in a repository, or if git does not answer by the deadline.
 class GitQuestion {
  public:
   using Answer = std::function<void(archive::GitState state)>;
@@ -32,7 +32,7 @@ class GitQuestion {
 
   PollLoop& loop_;
   Answer answer_;
-  FileDescriptor process_;  ///< A pidfd, because the pid is another process's once git has been reaped.
+  FileDescriptor process_;  ///< A pidfd of git. The pid alone could belong to another process once git has been reaped.
   FileDescriptor out_;
   PollLoop::Id watch_ = 0;
   PollLoop::Id deadline_ = 0;

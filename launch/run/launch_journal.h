@@ -11,10 +11,11 @@
 
 namespace trainyard::launch {
 
-/// Keeps in the output directory what a run was made of, and how it ended: `launches/<number>/` with launch.json,
-/// plan.json and copies of the launch files (archive/launch_record.h). Earlier launches in the directory stay.
+/// Records in the output directory what a run consisted of, and how it ended: `launches/<number>/` with launch.json,
+/// plan.json and copies of the launch files (archive/launch_record.h). The records of earlier launches in the directory
+/// are kept.
 ///
-/// A disk that is full or read-only is reported once and does not disturb the run. Does nothing if the plan has no
+/// If the disk is full or read-only, this is reported once and does not affect the run. Does nothing if the plan has no
 /// output directory.
 class LaunchJournal {
  public:
@@ -23,7 +24,7 @@ class LaunchJournal {
   /// Writes the record with the state "running", and asks git for the commit in the background.
   void begin();
 
-  /// Adds how the run ended.
+  /// Adds the end of the run to the record.
   void end(const RunOutcome& outcome);
 
  private:
@@ -36,7 +37,7 @@ class LaunchJournal {
 
   RunContext& run_;
   archive::LaunchRecord record_;
-  std::string folder_;  ///< Empty if nothing can be kept.
+  std::string folder_;  ///< The folder of this launch; empty if nothing can be recorded.
   bool warned_ = false;
   std::unique_ptr<GitQuestion> git_;
 };

@@ -63,7 +63,7 @@ struct RunContext {
   PollLoop loop;
   RunConsole console;
   RunDirectory directory;
-  std::vector<RunPlace> places;  ///< What the processes of each host need to know; indexed by host.
+  std::vector<RunPlace> places;  ///< The parts of the plan that differ between hosts, indexed by host.
   DirectoryLock output;          ///< Keeps other runs out of the plan's output directory.
   core::RunKeys keys;
   zmq::context_t sockets;

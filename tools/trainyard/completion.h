@@ -8,41 +8,43 @@
 
 namespace trainyard::tools {
 
-/// What the user has typed before the word that is completed, as far as it matters.
+/// The words that the user has typed before the word that is to be completed.
 struct TypedWords {
-  const VerbDescription* verb = nullptr;    ///< The innermost verb or family.
-  std::vector<std::string> path;            ///< The names of the families and of the verb.
-  std::vector<std::string> arguments;       ///< Those that are given by their place.
-  std::vector<std::string> given;           ///< The names of the options.
-  std::string run;                          ///< The value of --run.
-  const OptionDescription* open = nullptr;  ///< The option or argument whose value is completed, if there is one.
+  const VerbDescription* verb = nullptr;  ///< The innermost verb or family that was typed.
+  std::vector<std::string> path;          ///< The names of the families and of the verb.
+  std::vector<std::string> arguments;     ///< The arguments that were given by their position.
+  std::vector<std::string> given;         ///< The names of the options that were given.
+  std::string run;                        ///< The value of the option --run.
+  /// The option or argument whose value is to be completed; null if the word is not such a value.
+  const OptionDescription* open = nullptr;
 };
 
-/// A word that could be meant, and what it means.
+/// A possible completion, and its meaning.
 struct Candidate {
   std::string word;
   std::string help;
 };
 
-/// The words that could stand at one place.
+/// The possible completions of one word.
 struct Candidates {
   std::vector<Candidate> words;
-  bool files = false;  ///< True if the name of a file could stand there, too.
+  bool files = false;  ///< True if the word can also be the name of a file.
 };
 
-/// Reads the words before the one that is completed, which is `current`.
+/// Interprets the words before `current`, which is the word to be completed.
 TypedWords read_words(const VerbDescription& command, const std::vector<std::string>& words,
                       const std::string& current);
 
-/// Returns what the description alone offers: verbs, names of options, and values that are choices.
+/// Returns the completions that follow from the description alone: verbs, names of options, and values from a fixed
+/// list.
 Candidates static_candidates(const TypedWords& typed, const std::string& current);
 
-/// Returns what has to be looked up: the topics, components, parameters, services and runs of running launches, launch
-/// files and plugins. Returns nothing if it cannot be found out.
+/// Returns the completions that have to be looked up: topics, components, parameters, services and runs of running
+/// launches, launch files, and plugins. Returns nothing if they cannot be found.
 Candidates dynamic_candidates(const TypedWords& typed);
 
-/// Prints the completions of the last word to standard output, one a line: the word, a tab and its help; `:files`
-/// stands for the names of files. It gives up silently after a short time, because nobody waits for a completion.
+/// Prints the completions of the last word to standard output, one per line: the word, a tab and its help. The line
+/// `:files` stands for the names of files. Gives up silently after a short time, because nobody waits for a completion.
 int complete(const VerbDescription& command, std::vector<std::string> words);
 
 }  // namespace trainyard::tools

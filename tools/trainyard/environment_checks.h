@@ -9,12 +9,12 @@
 
 namespace trainyard::tools {
 
-/// Returns which environment fits this process, and why, for `trainyard doctor`. If what the engine says is incomplete
-/// or contradictory, this is a bad finding. Does not throw.
+/// Returns, for `trainyard doctor`, which environment fits this process, and why. If the information of the engine is
+/// incomplete or contradictory, the verdict is bad. Does not throw.
 SystemCheck check_environment(const ProcessFacts& facts);
 
-/// Returns everything that the environment says, and why the other environments do not fit, for `trainyard doctor
-/// --environment`. Does not throw.
+/// Returns, for `trainyard doctor --environment`, everything that the environment knows, and why the other environments
+/// do not fit. Does not throw.
 std::vector<SystemCheck> examine_environment(const ProcessFacts& facts);
 
 }  // namespace trainyard::tools

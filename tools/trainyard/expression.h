@@ -23,7 +23,8 @@ namespace trainyard::tools {
 /// The text may come from a stranger: it has at most 1000 characters and 32 levels.
 class Expression {
  public:
-  /// Throws kInvalidArgument, with the position of the mistake.
+  /// Throws kInvalidArgument, with the position of the mistake, if the text is not a condition on messages with this
+  /// schema.
   Expression(const Schema& schema, std::string_view text);
 
   /// Returns true if the message, which json_from_binary() has decoded, meets the condition.

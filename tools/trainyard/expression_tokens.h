@@ -10,16 +10,16 @@
 
 namespace trainyard::tools {
 
-/// The kinds of words in an expression.
+/// The kinds of tokens in an expression.
 enum class TokenKind {
   kNumber,
-  kString,    ///< Without its quotes.
+  kString,    ///< A text, without its quotes.
   kPath,      ///< The path of a field, such as values[0].value, or `true` or `false`.
-  kOperator,  ///< A sign, or one of the words and, or, not, in.
+  kOperator,  ///< An operator sign, or one of the words and, or, not, in.
   kEnd,
 };
 
-/// A word of an expression, and where it begins.
+/// A token of an expression, and the position at which it begins.
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::string text;
@@ -30,7 +30,7 @@ struct Token {
 /// that no expression has.
 std::vector<Token> tokens_of(std::string_view expression);
 
-/// Returns the error about something at a position: "--where, character 8: ...".
+/// Returns an error about the expression at a position: "--where, character 8: ...".
 Error expression_error(std::size_t position, const std::string& what);
 
 }  // namespace trainyard::tools

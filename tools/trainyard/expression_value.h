@@ -27,7 +27,7 @@ std::string describe(const PartType& type);
 /// A value while an expression is evaluated; std::monostate if the message does not have it. A long double holds every
 /// integer of 64 bits exactly on the machines that Trainyard supports.
 using SingleValue = std::variant<std::monostate, bool, long double, std::string>;
-/// The elements of a list, or the one value of a part that is not a list.
+/// The elements of a list. A part that is not a list has one element.
 using PartValue = std::vector<SingleValue>;
 
 /// Returns the type that a field has in expressions. Throws kInvalidArgument, beginning with `field`, for a struct, a

@@ -16,7 +16,7 @@ struct GraphNode {
   std::string process;
 };
 
-/// A topic that leads from one component to another. The ends are indices of nodes.
+/// A topic that leads from one component to another. `from` and `to` are indices of nodes.
 struct GraphEdge {
   std::size_t from = 0;
   std::size_t to = 0;
@@ -24,7 +24,7 @@ struct GraphEdge {
   std::string policy;
 };
 
-/// Who sends what to whom in a run. Topics that no component receives are left out.
+/// The components of a run and the topics that connect them. Topics that no component receives are left out.
 struct Graph {
   std::string title;
   std::vector<GraphNode> nodes;
@@ -37,14 +37,14 @@ Graph graph_of(const launch::Plan& plan);
 /// Returns the graph of a running launch from the registry's answers to "nodes" and "topics".
 Graph graph_of(const std::string& title, const nlohmann::json& nodes, const nlohmann::json& topics);
 
-/// Topics with the same senders and the same receivers.
+/// A group of topics that have the same senders and the same receivers.
 struct TopicGroup {
   std::vector<std::string> topics;
   std::vector<std::size_t> from;
   std::vector<std::size_t> to;
 };
 
-/// Returns the topics in groups, in the order in which the edges name them first.
+/// Returns the groups of topics, in the order in which the edges first mention them.
 std::vector<TopicGroup> topic_groups(const Graph& graph);
 
 /// Returns the processes in the order of their first node.

@@ -5,9 +5,9 @@
 
 namespace trainyard::tools {
 
-/// Ctrl-C as a question that a verb asks between two steps, for verbs that have something to say at their end. While
-/// the object exists, and after that, SIGINT and SIGTERM do not end the program. Make it before the process has any
-/// other thread, hence before a socket.
+/// Lets a verb ask between two steps whether the user has pressed Ctrl-C, so that it can finish in order. From the
+/// construction of the object on, even after its destruction, SIGINT and SIGTERM do not end the program. The object
+/// must be made before the process has any other thread, and therefore before any socket.
 class Interrupt {
  public:
   /// Returns true if one of the signals has arrived since the object was made or since the last call.

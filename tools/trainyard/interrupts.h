@@ -6,8 +6,8 @@
 
 namespace trainyard::tools {
 
-/// Ctrl-C must not end the command before the file is closed. As long as this object exists, the signal waits until
-/// someone asks for it.
+/// Keeps Ctrl-C from ending the command before its file is closed. As long as this object exists, the signal is pending
+/// until came() is called.
 class Interrupts {
  public:
   Interrupts() {
@@ -17,7 +17,7 @@ class Interrupts {
   }
   ~Interrupts() { ::pthread_sigmask(SIG_SETMASK, &old_, nullptr); }
 
-  /// Returns true if the user wants the command to end.
+  /// Returns true if the user has pressed Ctrl-C.
   bool came() const {
     const struct timespec none {};
     return ::sigtimedwait(&set_, nullptr, &none) > 0;

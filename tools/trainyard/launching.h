@@ -9,13 +9,15 @@
 
 namespace trainyard::tools {
 
-/// What one launch is called, and how it is started.
+/// Options of a launch that are not in the launch file.
 struct LaunchChoices {
-  std::string name;  ///< The name of the run, for --run of other verbs; empty = as the launch file says.
-  /// A program and its arguments under which the process of `wrapped_component` is started, such as a profiler; empty =
-  /// none.
+  /// The name of the run, which other verbs take with --run; empty for the name from the launch file.
+  std::string name;
+  /// A program and its arguments, such as a profiler, under which the process of `wrapped_component` is started; empty
+  /// if there is none.
   std::vector<std::string> wrapper;
-  std::string wrapped_component = "accelerator_host";  ///< The component of rank 0 if there is one for each rank.
+  /// The name of this component. If it exists for each rank, that of rank 0 is meant.
+  std::string wrapped_component = "accelerator_host";
 };
 
 /// Plans and runs a launch, and returns its exit code. Must be called in the function that run_guarded() calls. Throws

@@ -6,7 +6,7 @@
 
 namespace trainyard::tools {
 
-/// The kinds of plugins of which there are templates, as users name them.
+/// Returns the kinds of plugins for which there are templates, as users name them.
 const std::vector<std::string>& plugin_kinds();
 
 /// Returns the class name for a plugin: "RandomInvert" for "random_invert".

@@ -29,8 +29,7 @@ struct LaunchArguments {
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue();
 
 /// Reads, expands and checks the launch file, and returns the plan. Throws kInvalidArgument for any problem with the
-/// file, because every such problem is a mistake in the user's input.
-/// `find_hosts` as for make_plan().
+/// file, because every such problem is a mistake in the user's input. `find_hosts` is passed on to make_plan().
 launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue,
                        const launch::FindHosts& find_hosts = {});
 

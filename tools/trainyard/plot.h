@@ -9,12 +9,12 @@
 
 namespace trainyard::tools {
 
-/// Curves with what is written around them.
+/// Curves, with the names of the axes.
 struct Plot {
   std::vector<Curve> curves;
-  /// The curves before they were smoothed, for a picture that shows both; empty if they were not.
+  /// The unsmoothed curves, for a picture that shows both; empty if the curves were not smoothed.
   std::vector<Curve> rough;
-  std::string x_name;  ///< "step", "samples", or "time (min)".
+  std::string x_name;  ///< The name of the horizontal axis: "step", "samples" or "time (min)".
   bool logarithmic = false;
 };
 
@@ -28,8 +28,8 @@ PlotRange range_of(const Plot& plot);
 /// How a plot is drawn in a terminal.
 struct TerminalStyle {
   std::size_t columns = 80;
-  std::size_t rows = 20;  ///< With the axis and without the legend.
-  bool unicode = true;    ///< Braille characters and lines; otherwise ASCII.
+  std::size_t rows = 20;  ///< The number of lines, including the axis but not the legend.
+  bool unicode = true;    ///< True to draw with braille characters and lines; false for ASCII.
   bool colours = false;
 };
 

@@ -29,7 +29,7 @@ class PlotCanvas {
   void dot(std::int64_t x, std::int64_t y, std::uint8_t pen);
 
   struct Cell {
-    std::uint8_t dots = 0;  ///< A bit for each dot, in the order of Unicode's braille patterns.
+    std::uint8_t dots = 0;  ///< The dots of the character, as bits in the order of Unicode's braille patterns.
     std::uint8_t pen = 0;
   };
 

@@ -18,7 +18,8 @@ constexpr auto words_of(PlotAxis) { return words("axis", "step", "time", "sample
 struct Curve {
   std::string name;
   std::vector<double> x;
-  std::vector<double> y;  ///< As many as x. A value that is not finite interrupts the curve.
+  /// The vertical positions, one for each element of x. A value that is not finite interrupts the curve.
+  std::vector<double> y;
 };
 
 /// Returns the curve of one series, over the rows in effect. `origin_ns` is where the axis of time begins; time is in

@@ -9,11 +9,11 @@ namespace trainyard::tools {
 
 /// A mark on an axis.
 struct Tick {
-  double position = 0;  ///< Between 0 and 1 along the axis.
+  double position = 0;  ///< The position along the axis, from 0 to 1.
   std::string label;
 };
 
-/// One axis of a plot: the range of its values, and how they are placed along it.
+/// One axis of a plot: a range of values, and the positions of values along the axis.
 class PlotScale {
  public:
   /// The range from `low` to `high`. A range without extent is widened. If `logarithmic`, both must be above 0.
@@ -25,7 +25,8 @@ class PlotScale {
   double low() const { return low_; }
   double high() const { return high_; }
 
-  /// Returns marks at round numbers (1, 2 or 5 times a power of ten): about `about`, and at least one if possible.
+  /// Returns marks at round numbers (1, 2 or 5 times a power of ten). There are approximately `about` marks, and at
+  /// least one if the range contains a round number.
   std::vector<Tick> ticks(std::size_t about) const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace trainyard::tools {
 
-/// A run, or a file with metrics, whose curves are drawn.
+/// The source of the curves of a plot: a run, or a file with metrics.
 class PlotSource {
  public:
   /// `word` is a file, or names a run as find_past_run() does.
@@ -19,7 +19,7 @@ class PlotSource {
   /// Reads what is new. Returns true if anything has changed.
   bool update() { return reader_->update(); }
 
-  /// Returns true if the run goes on. A file without a run does not.
+  /// Returns true if the run has not ended. For a file that belongs to no run, returns false.
   bool goes_on() const;
 
   const std::string& name() const { return name_; }

@@ -9,7 +9,7 @@
 
 namespace trainyard::tools {
 
-/// Where the time of some steps went, and the operations of LibTorch in some further steps, if they were recorded.
+/// How the time of some steps was spent and, if they were recorded, the operations of LibTorch in some further steps.
 struct ProfileReport {
   std::string run;
   timeline::Profile time;
@@ -19,7 +19,8 @@ struct ProfileReport {
 /// Returns the report as tables. Lines have at most `width` characters, unless `width` is 0.
 std::string text_of(const ProfileReport& report, bool bold, std::size_t width);
 
-/// Returns the report for programs; all times are nanoseconds, those of parts and operations are sums over the steps.
+/// Returns the report for programs. All times are in nanoseconds; those of parts and operations are sums over the
+/// steps.
 nlohmann::ordered_json json_of(const ProfileReport& report);
 
 }  // namespace trainyard::tools

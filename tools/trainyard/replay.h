@@ -10,24 +10,25 @@
 
 namespace trainyard::tools {
 
-/// How a step of a past run is computed again: as a launch with the arguments of the run, which resumes from the newest
-/// checkpoint before the step and ends after the step. Checkpoints contain all state, so the step gets the same bits.
+/// The recipe for computing a step of a past run again: a launch with the arguments of the run, which resumes from the
+/// newest checkpoint before the step and ends after the step. Because checkpoints contain all state, the step yields
+/// the same bits.
 struct Replay {
   std::uint64_t step = 0;
   LaunchArguments launch;
-  std::string working_directory;  ///< Where the launch file's relative paths begin.
+  std::string working_directory;  ///< The folder to which relative paths in the launch file refer.
   std::string directory;          ///< The output directory of the past run.
-  std::string output;             ///< The output directory of the replay; does not exist yet.
+  std::string output;             ///< The output directory of the replay, which does not exist yet.
   std::string checkpoint;         ///< The path of the checkpoint; empty if the replay begins at step 0.
 };
 
-/// A metric of the step, as the run recorded it and as the replay computed it.
+/// The value of one metric of the step, as the run recorded it and as the replay computed it.
 struct ReplayedMetric {
   std::string name;
   double recorded = 0;
   double computed = 0;
 
-  /// Returns true if both are the same bits, or both are NaN.
+  /// Returns true if both values have the same bits, or both are NaN.
   bool same() const;
 };
 

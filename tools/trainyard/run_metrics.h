@@ -12,11 +12,11 @@
 
 namespace trainyard::tools {
 
-/// One metric of a run, in a few figures. Only rows that no later launch has repeated count.
+/// A summary of one metric of a run. Rows that a later launch has repeated do not count.
 struct MetricFigures {
   std::string name;  ///< The stage and the name, such as "validate/loss".
   archive::MetricPoint last;
-  std::optional<archive::MetricPoint> smallest;  ///< Empty if no value is finite.
+  std::optional<archive::MetricPoint> smallest;  ///< The smallest value, and where it is; empty if no value is finite.
   std::optional<archive::MetricPoint> largest;
 };
 

@@ -19,11 +19,11 @@ class SpanRecording {
   /// them slower. The spans are added to `timeline`, which must outlive this object.
   SpanRecording(visitors::RunInfo run, timeline::Timeline& timeline, bool operations);
 
-  /// Takes spans until `enough` returns true. Throws kTimeout if no training step ends for `patience`, and kNotFound if
-  /// the run ends before. `what` says in these errors what is missing.
+  /// Receives spans until `enough` returns true. Throws kTimeout if no training step ends for the time `patience`, and
+  /// kNotFound if the run ends before. `what` names in these errors what is missing.
   void collect_until(const std::function<bool()>& enough, std::chrono::duration<double> patience,
                      const std::string& what);
-  /// Takes the spans that processes have recorded already and not published yet.
+  /// Receives the spans that processes have recorded but not published yet.
   void collect_rest();
 
  private:
@@ -36,9 +36,9 @@ class SpanRecording {
   visitors::Watch watch_;
 };
 
-/// Processes and their event loops begin to record one after another, so the first steps of a recording lack spans.
-/// Returns the last of these steps: it began at most 0.2 s after the first step that follows `after`. 0 if there is
-/// none.
+/// Returns the last step of which spans may be missing, because the processes and their event loops begin to record one
+/// after another. This is the last step that began within 0.2 s after the first step that follows `after`; 0 if there
+/// is none.
 std::uint64_t last_step_of_the_beginning(const timeline::Timeline& timeline, std::uint64_t after = 0);
 
 /// Tells the user on stderr if the timeline lacks spans.

@@ -13,7 +13,8 @@ class App;
 
 namespace trainyard::tools {
 
-/// What `trace` and `profile` look at: the argument [RUN], which is a running launch or a recording of spans.
+/// The source of the spans for `trace` and `profile`. It is the argument [RUN]: a running launch, or a recording of
+/// spans.
 struct SpansChoice {
   std::string run;
   double timeout_s = 30;
@@ -21,7 +22,7 @@ struct SpansChoice {
 
   /// Declares the argument and the options that both verbs have. This object must outlive the parser.
   void add_to(CLI::App& verb);
-  /// Returns the recording that `run` names, or nothing if it names a launch. Throws what McapReader throws.
+  /// Returns the recording that `run` names, or nothing if it names a launch. Throws the errors of McapReader.
   std::optional<recordings::McapReader> recording() const;
 };
 

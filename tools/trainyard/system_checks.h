@@ -9,8 +9,8 @@ namespace trainyard::tools {
 
 /// The verdict on one finding.
 enum class Verdict {
-  kFact,     ///< Neither good nor bad, such as a version.
-  kGood,     ///< As it should be.
+  kFact,     ///< A fact that is neither good nor bad, such as a version.
+  kGood,     ///< Everything is as it should be.
   kWarning,  ///< Trainyard works, but slowly or not for long.
   kBad,      ///< Trainyard cannot work like this.
 };
@@ -20,7 +20,7 @@ struct SystemCheck {
   Verdict verdict = Verdict::kFact;
   std::string name;
   std::string finding;
-  std::string advice;  ///< What to do about it; empty if nothing needs to be done.
+  std::string advice;  ///< What the user should do; empty if nothing needs to be done.
 };
 
 /// Makes all checks and returns them in the order in which they are shown. Does not throw: a check that fails is a

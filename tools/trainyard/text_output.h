@@ -11,7 +11,7 @@
 
 namespace trainyard::tools {
 
-/// A file that is written once, or standard output. Errors of the disk are reported when it is closed.
+/// A new file, or standard output, to which a text is written. Errors of the disk are reported when it is closed.
 class TextOutput {
  public:
   /// An empty path stands for standard output. Throws kIo if the file exists or cannot be created.

@@ -17,7 +17,7 @@ class TopProgress {
  public:
   TopProgress(zmq::context_t& context, const visitors::RunInfo& run);
 
-  /// Takes over the metrics that have arrived and those that arrive within `time`. Returns when `time` is over.
+  /// Receives the metrics that have arrived and those that arrive within `time`. Returns when `time` is over.
   void listen(std::chrono::milliseconds time);
 
   const TopHeadline& headline() const { return headline_; }
@@ -30,8 +30,8 @@ class TopProgress {
 
   TopHeadline headline_;
   std::optional<visitors::Watch> watch_;
-  std::optional<std::uint64_t> units_;  ///< Those of the last metrics.
-  std::uint64_t time_ns_ = 0;           ///< When the last metrics were sent.
+  std::optional<std::uint64_t> units_;  ///< The units, such as tokens, in the newest metrics.
+  std::uint64_t time_ns_ = 0;           ///< When the newest metrics were sent.
 };
 
 }  // namespace trainyard::tools

@@ -9,9 +9,9 @@
 
 namespace trainyard::tools {
 
-/// The whole terminal, for a program that redraws it and reacts to single keys. The destructor restores what was there.
-/// The program must block the signals in signals() and pass those that arrive to it, because only then can it leave the
-/// terminal in order before it stops or ends.
+/// The whole terminal, for a program that redraws it and reacts to single keys. The destructor restores the previous
+/// content. The program must block the signals in signals() and pass those that arrive to this object, so that the
+/// terminal can be restored before the program stops or ends.
 class TopScreen {
  public:
   /// Takes the terminal over. stdin and stdout must be terminals.
@@ -24,7 +24,7 @@ class TopScreen {
     std::size_t rows = 24;
     std::size_t columns = 80;
   };
-  /// Returns the present size of the terminal.
+  /// Returns the current size of the terminal.
   static Size size();
 
   /// Shows these lines from the top, without scrolling. Lines beyond the last row are left out.
@@ -34,8 +34,7 @@ class TopScreen {
   /// Returns the keys that were pressed. Returns kQuit if the terminal is gone.
   std::vector<Key> keys();
 
-  /// Gives the terminal back, stops this process as Ctrl-Z does, and takes the terminal over again when the process
-  /// continues.
+  /// Restores the terminal, stops this process as Ctrl-Z does, and uses the terminal again when the process continues.
   void suspend();
 
  private:

@@ -11,28 +11,28 @@
 
 namespace trainyard::tools {
 
-/// What the first line of `trainyard top` says about the progress of the training.
+/// The content of the first line of `trainyard top`: the progress of the training.
 struct TopHeadline {
   std::string run;
   std::optional<std::uint64_t> step;
-  std::uint64_t total_steps = 0;  ///< 0 if it is unknown.
+  std::uint64_t total_steps = 0;  ///< The number of steps that the run will do; 0 if it is unknown.
   std::optional<double> loss;
   std::optional<double> units_per_s;
-  std::string unit;  ///< "sample" or "token".
+  std::string unit;  ///< The unit of the throughput: "sample" or "token".
 };
 
 /// The orders in which rows can be shown.
 enum class TopSort { kPlan, kBusy, kCpu, kMemory, kRate };
 
-/// What the user has chosen with keys.
+/// The settings that the user has changed with keys.
 struct TopChoice {
   TopSort sort = TopSort::kPlan;
-  bool processes = false;  ///< Show processes instead of components.
+  bool processes = false;  ///< True to show processes instead of components.
 };
 
-/// The text of one picture of `trainyard top`.
+/// The text that `trainyard top` shows at one moment.
 struct TopView {
-  std::vector<std::string> head;  ///< The run and its bottleneck.
+  std::vector<std::string> head;  ///< The lines about the run and its bottleneck.
   std::string columns;            ///< The heading of the table.
   std::vector<std::string> rows;  ///< One line for each component or process.
 };

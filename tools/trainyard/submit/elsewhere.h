@@ -5,9 +5,9 @@
 
 namespace trainyard::tools::submit {
 
-/// The catalogue of this installation, as it will be on hosts whose devices are not known here. Every accelerator is
-/// available and has as many devices as anybody asks for, so only its other rules are checked. `accelerator = "auto"`
-/// still means the best accelerator of this machine.
+/// A catalogue with the plugins of this installation, for planning a run on hosts whose devices are not known. Every
+/// accelerator counts as available and has as many devices as are requested, so only its other rules are checked.
+/// `accelerator = "auto"` still means the best accelerator of this machine.
 class Elsewhere final : public launch::Catalogue {
  public:
   /// `here` must outlive this object.

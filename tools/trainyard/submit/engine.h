@@ -9,8 +9,8 @@
 
 namespace trainyard::tools::submit {
 
-/// A program that starts jobs on the hosts of a cluster. It is told about a job with a text: a batch script, a manifest
-/// or a command.
+/// A program that starts jobs on the hosts of a cluster. It receives the description of a job as a text: a batch
+/// script, a manifest or a command.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -19,15 +19,15 @@ class Engine {
   /// Throws kInvalidArgument if the engine cannot express the job.
   virtual std::string text(const Job& job) const = 0;
 
-  /// Hands the job over, and reports what the engine answers. Returns the exit code of the command. Throws kNotFound if
-  /// the engine's program is not on this machine, and kIo if the engine refuses the job.
+  /// Hands the job over to the engine, and prints the engine's answer. Returns the exit code of the command. Throws
+  /// kNotFound if the engine's program is not on this machine, and kIo if the engine refuses the job.
   virtual int hand_over(const Job& job) const = 0;
 };
 
-/// The engines, in the order of the help text.
+/// Returns the names of the engines, in the order of the help text.
 const std::vector<std::string>& engine_names();
 
-/// Returns the engine of this name. Throws kInvalidArgument with the nearest name if there is none.
+/// Returns the engine with this name. Throws kInvalidArgument, which suggests the nearest name, if there is none.
 std::unique_ptr<Engine> find_engine(const std::string& name);
 
 }  // namespace trainyard::tools::submit

@@ -6,12 +6,12 @@
 
 namespace trainyard::tools::submit {
 
-/// Runs the engine's program with the path of a temporary file, which contains `text`, as its last argument, and
-/// returns what it prints. No shell takes part. Throws kNotFound if there is no such program, kTimeout if it does not
-/// answer within two minutes, and kIo with its own words if it refuses.
+/// Writes `text` to a temporary file, runs the engine's program with the path of this file as the last argument, and
+/// returns what the program prints. No shell is involved. Throws kNotFound if there is no such program, kTimeout if it
+/// does not answer within two minutes, and kIo, with the program's own words, if it refuses the job.
 std::string hand_over_file(std::vector<std::string> command, const std::string& text);
 
-/// Throws kNotFound, with what the user can do instead, if the program is not in PATH.
+/// Throws kNotFound if the program is not in PATH. The error says what the user can do instead.
 void require_program(const std::string& program);
 
 }  // namespace trainyard::tools::submit

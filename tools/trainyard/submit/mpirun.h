@@ -5,11 +5,11 @@
 
 namespace trainyard::tools::submit {
 
-/// mpirun of Open MPI, which starts the run at once and stays with it. There is no queue.
+/// mpirun of Open MPI, which starts the run immediately and ends with it. There is no queue.
 class Mpirun final : public Engine {
  public:
   std::string text(const Job& job) const override;
-  /// Stays until the run has ended, and returns its exit code.
+  /// Runs mpirun until the run has ended, and returns its exit code.
   int hand_over(const Job& job) const override;
 };
 

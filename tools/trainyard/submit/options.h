@@ -14,7 +14,7 @@ class App;
 
 namespace trainyard::tools::submit {
 
-/// The options of `trainyard submit`, as they are given. What is not given is empty.
+/// The options of `trainyard submit` as the user has given them. An option that was not given is empty.
 struct Options {
   std::string engine;
   bool dry_run = false;

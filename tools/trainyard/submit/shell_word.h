@@ -7,11 +7,11 @@
 
 namespace trainyard::tools::submit {
 
-/// Returns true if a shell, wherever the text stands among the arguments of a command, takes it as it is.
+/// Returns true if a shell passes the text on unchanged, wherever it stands among the arguments of a command.
 bool is_plain_word(std::string_view text);
 
-/// Returns `text` as one word of a POSIX shell. The shell does nothing with it but remove the quotes, whatever it
-/// contains. Throws kInvalidArgument for a text with a byte 0, which no argument of a program can contain.
+/// Returns `text` as one word of a POSIX shell. The shell only removes the quotes, whatever the text contains. Throws
+/// kInvalidArgument for a text with a zero byte, which no argument of a program can contain.
 std::string shell_word(std::string_view text);
 
 /// Returns the words with spaces between them.

@@ -11,7 +11,7 @@ namespace trainyard::tools::submit {
 /// boolean, null, a date or a structure. Throws kInvalidArgument for a text that is not UTF-8.
 std::string yaml_scalar(std::string_view text);
 
-/// Returns a JSON object or array as YAML in block style, one entry on a line, in the order of its keys.
+/// Returns a JSON object or array as YAML in block style, with one entry per line, in the order of its keys.
 std::string yaml_text(const nlohmann::ordered_json& value);
 
 }  // namespace trainyard::tools::submit

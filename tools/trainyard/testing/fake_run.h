@@ -27,12 +27,13 @@ struct FakeMessage {
   std::string body;
 };
 
-/// A launch that a test makes up, for the command to find: a run directory, a registry with the answers that the test
-/// gives, and a publisher. One thread serves the registry and the publisher. Nothing depends on the time: the messages
-/// of a topic are sent when somebody subscribes, as fast as possible, with the times that they claim.
+/// A launch that a test makes up, so that the command finds it. It consists of a run directory, a registry with the
+/// answers that the test gives, and a publisher; one thread serves the last two. Nothing depends on the actual time:
+/// the messages of a topic are sent as fast as possible when somebody subscribes, with the times that their headers
+/// contain.
 class FakeRun {
  public:
-  /// Answers a call of a component. An Error that it throws is the refusal.
+  /// A function that answers a call of a component. If it throws an Error, the call is refused with this error.
   using Call =
       std::function<nlohmann::json(const std::string& target, const std::string& method, const nlohmann::json& body)>;
 
@@ -43,7 +44,8 @@ class FakeRun {
 
   // All of these are called before start().
 
-  /// Adds a topic with these messages. If `ends`, the publisher says after the last one that no more follow.
+  /// Adds a topic with these messages. If `ends` is true, the publisher announces after the last one that no more
+  /// follow.
   template <Message T>
   void add_topic(const std::string& name, std::vector<FakeMessage> messages, bool ends = true) {
     const MessageType& type = message_type<T>();

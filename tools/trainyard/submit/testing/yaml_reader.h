@@ -6,12 +6,12 @@
 
 namespace trainyard::tools::submit::testing {
 
-/// Reads YAML with PyYAML, which knows nothing of how Trainyard writes it.
+/// Reads YAML with PyYAML, which is independent of the code that writes it.
 class YamlReader {
  public:
   YamlReader();
 
-  /// Returns why nothing can be read here; empty if it can.
+  /// Returns the reason why YAML cannot be read on this machine; empty if it can.
   const std::string& missing() const { return missing_; }
 
   /// Returns the content of a document as JSON. Fails the test if the text is not YAML.
