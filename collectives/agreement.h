@@ -59,12 +59,13 @@ class Agreement {
   virtual void receive() {}
 
   /// Rests after a check without progress: yields the processor, or sleeps until another member makes progress or
-  /// wake() is called, but no longer than `pause.most`. Returns false if the function only yielded the processor; it
-  /// then has not called `look_again`. Otherwise returns true, and the engine checks for failures.
+  /// wake() is called, but no longer than `pause.most`. Returns false if it only yielded the processor; it has then not
+  /// called `look_again`. Otherwise returns true, and the engine checks for failures.
   ///
-  /// `look_again` makes the engine check once more; it returns true if the engine has made progress or has failed. An
-  /// implementation that could miss a wake-up must first make it visible to the other members that this member is about
-  /// to sleep. Then it must call `look_again`, and sleep only if the result is false.
+  /// Before it sleeps, an implementation must call `look_again`, which makes the engine check once more, and sleep only
+  /// if the result is false: true means that the engine has made progress or has failed. An implementation that could
+  /// miss a wake-up must make it visible to the other members, before it calls `look_again`, that this member is about
+  /// to sleep.
   virtual bool rest(const Pause& pause, const std::function<bool()>& look_again) = 0;
 
   /// Wakes this member if it sleeps in rest(). Any thread may call this function. An implementation must override it if

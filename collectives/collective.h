@@ -36,7 +36,7 @@ struct CollectiveContext : PluginContext {
 
 class Collective;
 
-/// A handle to an operation under way. Handles are small and passed by value. Every operation must be waited for,
+/// A handle to an operation in progress. Handles are small and passed by value. Every operation must be waited for,
 /// because it uses the memory of its caller until wait() returns. A default-constructed Work stands for a finished
 /// operation.
 class Work {

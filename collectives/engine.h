@@ -57,8 +57,8 @@ class Engine {
   /// Records that the caller no longer waits.
   void stop_waiting();
 
-  /// Rests after `looks` consecutive checks without progress, and sleeps no longer than `most`. Returns what
-  /// Agreement::rest returns.
+  /// Rests after `looks` consecutive checks without progress. Sleeps no longer than `most`, and returns the result of
+  /// Agreement::rest().
   bool rest(std::uint32_t looks, std::chrono::microseconds most);
   bool must_be_polled() const { return backend_.transport->must_be_polled(); }
 

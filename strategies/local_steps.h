@@ -46,7 +46,8 @@ class LocalSteps : public Strategy {
   std::vector<at::Tensor> averaged(ArenaEdit& edit) const;
 
   Parameter<std::int64_t> every_steps_;
-  bool apart_ = false;  ///< True if there has been an update since the last unite().
+  /// True if there has been an update since the last unite(), so that the parameters of the ranks differ.
+  bool apart_ = false;
 };
 
 }  // namespace trainyard

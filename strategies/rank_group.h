@@ -18,7 +18,7 @@ Elements elements_of(const at::Tensor& host);
 
 /// A group of ranks, with operations on flat, contiguous tensors.
 ///
-/// An operation on host memory works in place and may still be under way when the call returns. An operation on a
+/// An operation on host memory works in place and may still be in progress when the call returns. An operation on a
 /// device tensor works on a copy in host memory and is finished when the call returns.
 ///
 /// A single rank also forms a group. Its operations change nothing, so most callers need not treat it differently. All
@@ -45,7 +45,7 @@ class RankGroup {
   bool any(bool here);       ///< Returns true if `here` is true on any rank.
   std::vector<std::string> all_gather_texts(const std::string& text);
 
-  /// Lets operations under way make progress; see Collective::progress.
+  /// Lets operations in progress continue; see Collective::progress.
   void progress();
 
   /// Returns a flat tensor with `elements` elements, whose values are undefined. If the tensor is in host memory and

@@ -134,7 +134,7 @@ class Strategy : public Configurable, public Stateful {
 
   /// Discards the gradients of the current step, which then makes no update. Can be called at any time before
   /// begin_update(). Between the last micro-batch and end_step(), all ranks must call it, because it waits until the
-  /// reductions under way are complete.
+  /// reductions in progress are complete.
   void drop_step();
 
   /// Returns the number of the update that uses the gradients of step `step`, or 0 if this rank makes no update in this
@@ -174,7 +174,7 @@ class Strategy : public Configurable, public Stateful {
   virtual at::Tensor compute(const MicroBatch& batch);
 
   /// Waits until the arena contains the gradients for the optimizer. Also called if the step is dropped after its last
-  /// micro-batch, so that no reduction remains under way.
+  /// micro-batch, so that no reduction remains in progress.
   virtual void complete_gradients() {}
 
   /// Discards gradients that are outside of the arena or are being sent. The gradients in the arena are zeroed
@@ -230,7 +230,7 @@ class Strategy : public Configurable, public Stateful {
 
   StrategyContext context_;
   RankParts parts_;
-  std::unique_ptr<Evaluation> evaluation_;  ///< The evaluation under way, or null.
+  std::unique_ptr<Evaluation> evaluation_;  ///< The evaluation in progress, or null.
   std::uint64_t step_samples_ = 0;
   double loss_scale_ = 1;
   bool gradients_are_due_ = false;  ///< True between the last micro-batch of a step and complete_gradients().

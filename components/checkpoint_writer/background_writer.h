@@ -35,7 +35,8 @@ class BackgroundWriter {
   };
 
   /// Starts the thread. After each checkpoint the thread calls `notify`; take_finished() then returns the result of
-  /// this checkpoint. `activity` accounts for the thread; it may be null, and must otherwise outlive this object.
+  /// this checkpoint. `activity` accounts for the time of the thread; it may be null, and must otherwise outlive this
+  /// object.
   BackgroundWriter(CheckpointStore& store, std::function<void()> notify, core::OwnThreads* activity = nullptr);
 
   /// Finishes all submitted writes.

@@ -44,7 +44,7 @@ class BatchPlan {
     std::string split;
     std::uint64_t samples = 0;
     std::uint64_t batch_size = 1;
-    std::uint64_t rank = 0;        ///< The number of the shard to read; < world_size.
+    std::uint64_t rank = 0;        ///< The number of the shard to read, which is smaller than `world_size`.
     std::uint64_t world_size = 1;  ///< The number of shards to which the samples are dealt.
     Sampling sampling = Sampling::kSequential;
     bool drop_last = false;

@@ -118,15 +118,17 @@ class DataLoader : public Component {
   std::uint64_t sent_ = 0;  ///< The number of batches sent, from which their traces are made.
   DatasetContext dataset_context_;
   std::unique_ptr<Dataset> data_;
-  std::string own_data_;               ///< What this rank's dataset contains; empty if there is nobody to compare with.
-  std::optional<SameData> same_data_;  ///< Set while the component is active, on all ranks but 0.
+  /// A description of the data of this rank; empty if it need not be compared with that of other ranks.
+  std::string own_data_;
+  /// Compares this rank's data with that of rank 0. Exists while the component is active, on all ranks except rank 0.
+  std::optional<SameData> same_data_;
   std::optional<SampleReader> reader_;
   DatasetInfo info_;
   std::optional<BatchLayout> layout_;
   std::optional<BatchPlan> train_;
   std::map<std::string, BatchPlan> evaluate_;  ///< Indexed by split.
   std::optional<BatchSequence> sequence_;
-  /// Set while the component is active and has workers. The prefetcher uses it.
+  /// Accounts for the time of the workers. Exists while the component is active and has workers.
   std::optional<core::OwnThreads> workers_activity_;
   /// Set while the component is active. Declared after the members that it uses, so that it is destroyed first.
   std::unique_ptr<Prefetcher> prefetcher_;

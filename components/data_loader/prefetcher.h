@@ -31,9 +31,9 @@ class Prefetcher {
     Job job;
     Buffer buffer;             ///< The fields, laid out by BatchLayout; empty for a batch without rows.
     std::exception_ptr error;  ///< The exception that reading threw; otherwise null.
-    /// When the batch was read, by the clock of spans, and by which worker; 0 if nobody recorded spans.
+    /// When the batch was read, by the clock of spans; 0 if nobody recorded spans.
     std::int64_t read_began_ns = 0, read_ended_ns = 0;
-    std::uint32_t worker = 0;  ///< Counted from 1; 0 is the owner's thread.
+    std::uint32_t worker = 0;  ///< The worker that read the batch, counted from 1; 0 is the owner's thread.
 
    private:
     friend class Prefetcher;
@@ -41,9 +41,10 @@ class Prefetcher {
     std::atomic<bool> discarded{false};
   };
 
-  /// `layout` is the layout of the fields of `reader`; both must outlive the prefetcher. `slots` is the number of
-  /// batches that are read ahead at most. `wake` is called on a worker's thread when a job is done for which head() has
-  /// returned null. `activity` accounts for the workers; it may be null, and must otherwise outlive the prefetcher.
+  /// `layout` is the layout of the fields of `reader`; both must outlive the prefetcher. `slots` is the maximum number
+  /// of batches that are read ahead. `wake` is called on a worker's thread when a job is done for which head() has
+  /// returned null. `activity` accounts for the time of the workers; it may be null, and must otherwise outlive the
+  /// prefetcher.
   Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake, core::OwnThreads* activity = nullptr);
 

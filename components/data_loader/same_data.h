@@ -11,17 +11,17 @@
 
 namespace trainyard {
 
-/// Returns what a dataset contains, as two lines: the sizes of its splits, and a fingerprint of a few samples of each.
-/// A split whose samples are not the same each time they are read, or cannot be read, has no fingerprint.
+/// Returns a description of a dataset in two lines: the sizes of its splits, and a fingerprint of a few samples of each
+/// split. A split has no fingerprint if its samples cannot be read or differ each time they are read.
 std::string describe_data(const Dataset& dataset, const DatasetInfo& info);
 
-/// The check that all ranks have the same data, although they can be on different hosts: each would train with its
-/// part of another dataset, and nobody would notice. Rank 0 leaves a note about its data, and every other rank compares
-/// its own with it as soon as the note is there. Nobody waits for this. Data of other sizes is left to the strategy
-/// manager, which compares what the data loaders announce.
+/// Checks that all ranks have the same data. The ranks can be on different hosts; if their data differed, each would
+/// train on its part of another dataset, and nobody would notice. Rank 0 writes a note about its data. Every other rank
+/// compares its own data with the note as soon as the note exists; nobody waits for this. Differences in the sizes are
+/// left to the strategy manager, which compares what the data loaders announce.
 class SameData {
  public:
-  /// `key` names the note, and `found` is called with an error if the data differs. `loop` and `notes` must outlive
+  /// `key` is the key of the note. `found` is called with an error if the data differs. `loop` and `notes` must outlive
   /// this object.
   SameData(core::EventLoop& loop, core::Rendezvous& notes, std::string key, std::string own,
            std::function<void(const std::string& objection)> found);

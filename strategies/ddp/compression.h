@@ -13,7 +13,7 @@ namespace trainyard::ddp {
 
 /// The forms in which the ranks of ddp can send gradients to each other.
 enum class GradientForm : std::uint8_t {
-  kFull,      ///< As they are in the arena.
+  kFull,      ///< Unchanged, as they are in the arena.
   kFp16,      ///< Rounded to float16.
   kBf16,      ///< Rounded to bfloat16.
   kPowerSgd,  ///< As two thin matrices (power_sgd.h).

@@ -39,8 +39,8 @@ class ShardedGroup {
   void collect_gradients(const at::Tensor& memory);
   /// Starts to average the gradients over the ranks.
   void reduce();
-  /// Waits for the averages, then adds this rank's part of them to its gradients in the arena. Does nothing if no
-  /// reduction is under way.
+  /// Waits for the averages, and then adds this rank's part of them to its gradients in the arena. Does nothing if no
+  /// reduction is in progress.
   void add_reduced();
 
  private:
@@ -62,7 +62,7 @@ class ShardedGroup {
   at::Tensor own_parameters_;  ///< This rank's part of all parameters, not only of this group.
   at::Tensor own_gradients_;
   BorrowedBlock block_;
-  at::Tensor coming_;     ///< The memory in which parameters arrive.
+  at::Tensor coming_;     ///< The memory into which parameters are being gathered.
   at::Tensor gradients_;  ///< The memory in which gradients are collected.
   std::vector<Work> under_way_;
 };

@@ -41,7 +41,7 @@ class StageGroups {
   void reduce(std::size_t stage) { reduce(groups_[stage]); }
   /// Starts to average the collected gradients of the shared parameters, as reduce() does for a stage.
   void reduce_shared() { reduce(shared()); }
-  /// Waits for the reduction under way, if there is one, and adds this rank's part of the result to its gradients in
+  /// Waits for the reduction in progress, if there is one, and adds this rank's part of the result to its gradients in
   /// the arena.
   void finish_reduction();
 

@@ -38,7 +38,7 @@ class Hierarchical final : public ReplicaStrategy {
   /// A bucket that is being reduced.
   struct Stages {
     at::Tensor gradients;
-    at::Tensor host;  ///< `gradients` itself, or a copy of it in host memory.
+    at::Tensor host;  ///< The tensor `gradients` itself, or a copy of it in host memory.
     Work inside, across, back;
     bool crossing = false;  ///< True when the second stage has begun.
   };
@@ -54,7 +54,7 @@ class Hierarchical final : public ReplicaStrategy {
 
   RankGroup inside_;              ///< The ranks of this host.
   RankGroup across_;              ///< The first ranks of all hosts; on every other rank, only the rank itself.
-  std::deque<Stages> under_way_;  ///< The buckets of this step, in order.
+  std::deque<Stages> under_way_;  ///< The buckets of this step that are being reduced, in order.
 };
 
 }  // namespace trainyard

@@ -81,8 +81,9 @@ class Horovod final : public ReplicaStrategy {
   std::size_t total_ = 0;          ///< The number of gradients of the whole model.
   std::size_t sent_ = 0;           ///< The number of gradients whose reduction has begun, the same on all ranks.
   std::vector<Fused> reductions_;  ///< The reductions that have begun.
-  std::optional<Work> voting_;     ///< The vote under way.
-  std::int64_t ballot_ = 0;  ///< During a vote, how many gradients this rank has ready; then the smallest of these.
+  std::optional<Work> voting_;     ///< The vote in progress.
+  /// During a vote, the number of gradients that this rank has ready; after it, the smallest such number of all ranks.
+  std::int64_t ballot_ = 0;
   Clock::time_point last_vote_;
   std::uint64_t votes_ = 0;
   std::uint64_t fused_ = 0;  ///< The number of reductions in the last step.
