@@ -46,6 +46,9 @@ void complete(Allocation& allocation, const VariableReader& variables) {
   if (!allocation.meeting && allocation.hosts > 1 && !allocation.names.empty()) {
     allocation.meeting = MeetingPlace{allocation.names.front(), {}};
   }
+  if (!allocation.meeting && allocation.hosts == 1 && allocation.processes > 1) {
+    allocation.meeting = MeetingPlace{"127.0.0.1", {}};
+  }
   if (allocation.meeting && allocation.meeting->ports.empty()) {
     allocation.meeting->ports = ports_of_job(allocation.job);
   }

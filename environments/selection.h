@@ -40,6 +40,7 @@ Candidate named_environment(core::PluginLoader& loader, const PluginSpec& spec, 
 /// * The variable TRAINYARD_MEET_AT, "HOST" or "HOST:PORT", replaces the meeting place.
 /// * The variable TRAINYARD_HOST_NAMES, a list in the syntax of expand_host_list(), replaces the names of the hosts.
 /// * If there are several hosts and no meeting place, but names, the hosts meet at the first.
+/// * If there is one host with several processes, and no meeting place, the processes meet at 127.0.0.1.
 /// * If the meeting place has no ports, it gets those of the job.
 ///
 /// Throws what Environment::allocation() throws, and kInvalidArgument for contradictions.

@@ -24,7 +24,7 @@ HostSettings host_settings(const Plan& plan, const Engine& engine, const std::ve
                         .key = read_host_key(key_file),
                         .key_file = key_file,
                         .join_timeout = plan.join_timeout};
-  settings.self.host = allocation.host;
+  settings.self.host = number_of_launch(engine);
   settings.self.host_name = environments::facts_of_this_process().host_name;
   // An engine that starts a job again gives it the same name, while agents of the first start may still be there.
   settings.self.job = fmt::format("{}#{}", allocation.job, allocation.restarts);

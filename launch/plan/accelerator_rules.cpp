@@ -121,6 +121,8 @@ AcceleratorReport report_of(const PluginChoice& choice, Catalogue& catalogue, bo
 
 /// More ranks than devices work where devices are shared, but not faster.
 void warn_of_sharing(const Draft& draft, const Question& question, std::vector<std::string>& warnings) {
+  // Each of several launches on a machine may see only what is its own.
+  if (draft.launches > 1) return;
   const std::uint32_t ranks = draft.plan.ranks_of_host;
   if (ranks <= static_cast<std::uint32_t>(question.report.devices)) return;
   warnings.push_back(fmt::format("{} ranks share the {} device{} of the accelerator {}; they slow each other down",

@@ -17,10 +17,11 @@ namespace trainyard::launch {
 struct Draft {
   const ComponentSpec* spec = nullptr;
   const core::PluginInfo* info = nullptr;
-  std::string rank_name;    ///< For example "rank0"; empty for a single rank and for components that exist once.
-  Given given;              ///< The parameters that the file gives to the component, with their positions.
-  std::uint32_t host = 0;   ///< The number of the host on which the component runs.
-  std::uint32_t hosts = 1;  ///< The number of hosts of the run.
+  std::string rank_name;       ///< For example "rank0"; empty for a single rank and for components that exist once.
+  Given given;                 ///< The parameters that the file gives to the component, with their positions.
+  std::uint32_t host = 0;      ///< The number of the host on which the component runs.
+  std::uint32_t hosts = 1;     ///< The number of hosts of the run.
+  std::uint32_t launches = 1;  ///< The number of hosts of the run that are on the same machine; see RunHosts.
   ComponentPlan plan;
 };
 

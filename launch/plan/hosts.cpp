@@ -8,6 +8,7 @@
 
 #include "launch/file/toml_reader.h"
 #include "launch/plan/automatic.h"
+#include "launch/plan/device_request.h"
 #include "messages/nearest.h"
 #include "messages/printable.h"
 
@@ -57,15 +58,19 @@ Error no_such_host(const ComponentSpec& spec, const RunHosts& hosts) {
 
 std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted, std::vector<Choice>& choices) {
   const bool asked = !allotted.environment.empty();
-  if (!file.topology.nodes) {
-    if (allotted.count > 1) {
-      choices.push_back({"nodes", "", std::to_string(allotted.count),
-                         fmt::format("the environment '{}' says so", allotted.environment)});
-    }
-    return allotted.count;
+  const std::uint32_t launches = allotted.count * allotted.launches;
+  if (allotted.launches > 1) {
+    choices.push_back({"nodes", "", std::to_string(launches),
+                       fmt::format("the environment '{}' has started {} launches on each host, and each of them counts "
+                                   "as a host with one rank",
+                                   allotted.environment, allotted.launches)});
+  } else if (!file.topology.nodes && launches > 1) {
+    choices.push_back(
+        {"nodes", "", std::to_string(launches), fmt::format("the environment '{}' says so", allotted.environment)});
   }
+  if (!file.topology.nodes) return launches;
   const auto nodes = static_cast<std::uint32_t>(read_nodes(*file.topology.nodes));
-  if (!asked || nodes == allotted.count) return nodes;
+  if (!asked || nodes == allotted.count) return nodes * allotted.launches;
   const char* hint = allotted.count == 1 ? "; an engine must start the same command once on every host, or set "
                                            "TRAINYARD_HOST_NUMBER and TRAINYARD_HOST_COUNT on each"
                                          : "";
@@ -73,6 +78,32 @@ std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted
                  fmt::format("{} hosts are not allowed: the environment '{}' says that this launch is on {}{}", nodes,
                              allotted.environment,
                              allotted.count == 1 ? "one host" : fmt::format("{} hosts", allotted.count), hint));
+}
+
+std::vector<std::string> names_of_hosts(const AllottedHosts& allotted) {
+  std::vector<std::string> names;
+  for (const std::string& name : allotted.names) names.insert(names.end(), allotted.launches, name);
+  return names;
+}
+
+void settle_one_rank_each(LaunchFile& file, const AllottedHosts& allotted) {
+  const std::string launches =
+      fmt::format("the environment '{}' has started {} launches on each host, one for each rank", allotted.environment,
+                  allotted.launches);
+  if (file.topology.ranks_per_host) {
+    throw error_at(file.topology.ranks_per_host->origin, "topology.ranks_per_host",
+                   fmt::format("is not allowed, because {}", launches));
+  }
+  const auto [found, fresh] = file.topology.given.try_emplace("devices", Value{std::int64_t{allotted.launches}, {}});
+  Value& devices = found->second;
+  const DeviceRequest request = read_device_request(devices);
+  if (request.kind == DeviceRequest::Kind::kAutomatic) devices.data = std::int64_t{1};
+  if (request.kind == DeviceRequest::Kind::kAll) devices.data = std::int64_t{allotted.launches};
+  const bool counts = request.kind == DeviceRequest::Kind::kCount || request.kind == DeviceRequest::Kind::kIndices;
+  if (!counts || request.count == allotted.launches || request.count == 1) return;
+  throw not_allowed(
+      devices, "topology.devices",
+      fmt::format("{}, so it must be {}, or 1 if each launch sees only its own device", launches, allotted.launches));
 }
 
 std::vector<std::uint32_t> read_ranks_per_host(const LaunchFile& file, std::uint32_t hosts) {
@@ -119,10 +150,12 @@ void assign_hosts(std::vector<Draft>& drafts, const RunHosts& hosts) {
     }
     const std::uint32_t named = host_of(*draft.spec, hosts);
     draft.host = per_rank ? host_of_rank(draft.plan.rank, hosts) : named;
-    draft.plan.host = draft.host;
-    draft.plan.ranks_of_host = hosts.ranks[draft.host];
-    draft.plan.first_rank_of_host =
-        std::accumulate(hosts.ranks.begin(), hosts.ranks.begin() + draft.host, std::uint32_t{0});
+    draft.launches = hosts.launches;
+    // Launches on one machine share its cores and devices.
+    draft.plan.host = draft.host / hosts.launches;
+    const auto first = hosts.ranks.begin() + draft.plan.host * hosts.launches;
+    draft.plan.ranks_of_host = std::accumulate(first, first + hosts.launches, std::uint32_t{0});
+    draft.plan.first_rank_of_host = std::accumulate(hosts.ranks.begin(), first, std::uint32_t{0});
   }
 }
 

@@ -15,6 +15,9 @@ struct AllottedHosts {
   std::string environment;  ///< The name of the environment that says so; empty if none was asked.
   std::uint32_t count = 1;
   std::vector<std::string> names;  ///< The names, by the number of the host; empty if the engine does not tell them.
+  /// The number of launches of the run that the engine has started on each host. If there are several, each of them has
+  /// one rank and counts as a host of the run.
+  std::uint32_t launches = 1;
 };
 
 /// The hosts of a run.
@@ -22,11 +25,20 @@ struct RunHosts {
   std::uint32_t count = 1;
   std::vector<std::string> names;    ///< As in AllottedHosts.
   std::vector<std::uint32_t> ranks;  ///< The number of ranks of each host, by the number of the host.
+  std::uint32_t launches = 1;        ///< The number of consecutive hosts of the run that are on the same machine.
 };
 
 /// Returns the number of hosts of the run: `topology.nodes`, or else what the engine has allotted. Throws, with the
-/// position in the file, if the number is not allowed or the engine has allotted another one.
+/// position in the file, if the number is not allowed or the engine has allotted another one. Several launches on each
+/// host count as so many hosts.
 std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted, std::vector<Choice>& choices);
+
+/// Returns the names of the hosts of the run: every name occurs as often as there are launches on each host.
+std::vector<std::string> names_of_hosts(const AllottedHosts& allotted);
+
+/// Makes every launch have one rank, which is what an engine means that starts several launches on each host. Throws,
+/// with the position in the file, if the file gives another number of ranks.
+void settle_one_rank_each(LaunchFile& file, const AllottedHosts& allotted);
 
 /// Returns the number of ranks of each host as `topology.ranks_per_host` gives it. The list is empty if the file leaves
 /// this to `devices`. Throws, with the position in the file, unless there is one number for each host, and if `devices`

@@ -136,6 +136,32 @@ TEST_F(HostsTest, ANumberOfRanksForEveryHostIsRequired) {
               HasSubstr("4097 ranks on 2 hosts are too many; a run has at most 4096 ranks"));
 }
 
+TEST_F(HostsTest, SeveralLaunchesOnEachHostAreHostsWithOneRank) {
+  const AllottedHosts allotted{"open_mpi", 2, {"a", "b"}, 2};
+  for (const std::string given : {"", "devices = 2", "nodes = 2", "devices = 'auto'", "devices = [0, 1]"}) {
+    const Plan plan = plan_on(allotted, "[topology]\n" + given);
+    EXPECT_EQ(plan.hosts, 4u) << given;
+    EXPECT_EQ(plan.world_size, 4u) << given;
+    EXPECT_THAT(plan.host_names, ElementsAre("a", "a", "b", "b"));
+    EXPECT_EQ(process(plan, "rank3").host, 3u);
+    // The launches of one machine share its cores and devices.
+    const ComponentPlan& last = component(plan, "rank3/accelerator_host");
+    EXPECT_EQ(last.host, 1u);
+    EXPECT_EQ(last.first_rank_of_host, 2u);
+    EXPECT_EQ(last.ranks_of_host, 2u);
+  }
+  const auto error = [&](const std::string& text) {
+    return testing::error_of([&] { plan_on(allotted, "[topology]\n" + text); }, folder_.path());
+  };
+  EXPECT_EQ(error("devices = 4"),
+            "a.toml:3: topology.devices: 4 is not allowed; the environment 'open_mpi' has started 2 launches on each "
+            "host, one for each rank, so it must be 2, or 1 if each launch sees only its own device");
+  EXPECT_EQ(error("ranks_per_host = [2, 2]"),
+            "a.toml:3: topology.ranks_per_host: is not allowed, because the environment 'open_mpi' has started 2 "
+            "launches on each host, one for each rank");
+  EXPECT_THAT(error("nodes = 4"), HasSubstr("4 hosts are not allowed"));
+}
+
 TEST_F(HostsTest, RanksOfSeveralHostsCannotShareAProcess) {
   EXPECT_THAT(error_six("topology.placement = 'composed'", {"nodes=2"}),
               HasSubstr("components of the process 'main' would be on the hosts 0 and 1"));

@@ -70,9 +70,12 @@ std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector
 }
 
 /// Determines how many ranks each host has.
-void count_ranks(LaunchFile& file, Catalogue& catalogue, Plan& plan) {
+void count_ranks(LaunchFile& file, const AllottedHosts& allotted, Catalogue& catalogue, Plan& plan) {
+  if (allotted.launches > 1) settle_one_rank_each(file, allotted);
   plan.ranks_of_hosts = read_ranks_per_host(file, plan.hosts);
-  if (plan.ranks_of_hosts.empty()) {
+  if (allotted.launches > 1) {
+    plan.ranks_of_hosts.assign(plan.hosts, 1);
+  } else if (plan.ranks_of_hosts.empty()) {
     plan.ranks_of_hosts.assign(plan.hosts, settle_ranks(file, catalogue, plan.choices));
   } else {
     // Components that declare `devices` get the number of their host.
@@ -98,12 +101,12 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   plan.environment = settle_environment(file, catalogue);
   const AllottedHosts allotted = find_hosts ? find_hosts(plan.environment) : AllottedHosts{};
   plan.hosts = settle_hosts(file, allotted, plan.choices);
-  plan.host_names = allotted.names;
-  count_ranks(file, catalogue, plan);
+  plan.host_names = names_of_hosts(allotted);
+  count_ranks(file, allotted, catalogue, plan);
   if (plan.hosts > 1) add_relay(file, catalogue);
   const MemberDeclarations members = declare_members(file);
   std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue, members);
-  const RunHosts hosts{plan.hosts, plan.host_names, plan.ranks_of_hosts};
+  const RunHosts hosts{plan.hosts, plan.host_names, plan.ranks_of_hosts, allotted.launches};
   assign_hosts(drafts, hosts);
   remove_idle_relays(drafts);
   PlannedParameters planned = plan_parameters(file, drafts, catalogue);

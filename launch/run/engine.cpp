@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/run/engine.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "environments/selection.h"
@@ -31,16 +33,19 @@ Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const Pr
   return engine;
 }
 
-void refuse_several_launches(const Engine& engine) {
+std::uint32_t number_of_launch(const Engine& engine) {
+  return engine.allocation.host * engine.allocation.processes + engine.allocation.process;
+}
+
+std::string describe_launches(const Engine& engine) {
   const Allocation& allocation = engine.allocation;
-  if (allocation.processes == 1) return;
-  throw Error(
-      Code::kInvalidArgument,
-      "the environment '{}' says that this is one of several launches of the same run: host {} of {}, process {} "
-      "of {} on this host{}. Start `trainyard launch` only once on each host, with "
-      "devices=N for N ranks on each, or give environment=single_host if every launch is a run of its own",
+  if (allocation.processes == 1) return "";
+  return fmt::format(
+      "the environment '{}' says that this is one of several launches of the same run, one for each rank: host {} of "
+      "{}, "
+      "process {} of {} on this host{}; environment=single_host makes this launch a run of its own",
       engine.environment, allocation.host, allocation.hosts, allocation.process, allocation.processes,
-      engine.reason.empty() ? "" : "; it was detected because " + engine.reason);
+      engine.reason.empty() ? "" : ", because " + engine.reason);
 }
 
 void forget_variables(const Engine& engine) {

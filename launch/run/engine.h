@@ -27,9 +27,13 @@ struct Engine {
 /// detected. Loads the plugins of all environments into this process. Throws what environments::allocation_of() throws.
 Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts);
 
-/// Throws kInvalidArgument if the engine has started this run several times on this host. Each of these launches would
-/// train the whole run, and all of them would write to the same files.
-void refuse_several_launches(const Engine& engine);
+/// Returns the number of this launch among all launches of the run, which is the number of its host in the run.
+std::uint32_t number_of_launch(const Engine& engine);
+
+/// Returns a sentence for the user about an engine that has started several launches on each host; empty if it has
+/// started one. Such a launch waits for the others, which do not exist if the variables of the engine are inherited by
+/// mistake.
+std::string describe_launches(const Engine& engine);
 
 /// Removes the variables from this process's own environment, and so from those of all processes that it starts. Must
 /// be called while the process has only one thread.

@@ -59,18 +59,21 @@ TEST_F(EngineTest, AnEngineThatIsDetectedButSaysTooLittleCanBeIgnored) {
       "OMPI_COMM_WORLD_RANK is 0; environment=single_host ignores it)");
 }
 
-TEST_F(EngineTest, SeveralLaunchesOfOneRunOnOneHostAreRefused) {
+TEST_F(EngineTest, SeveralLaunchesOnEachHostAreNumberedHostByHost) {
   const ProcessFacts::Variables two_processes{
       {"RANK", "1"},       {"WORLD_SIZE", "2"},     {"LOCAL_RANK", "1"},     {"LOCAL_WORLD_SIZE", "2"},
       {"GROUP_RANK", "0"}, {"MASTER_ADDR", "here"}, {"MASTER_PORT", "29500"}};
-  EXPECT_EQ(
-      error_of([&] { refuse_several_launches(find(two_processes)); }).second,
-      "the environment 'torchrun' says that this is one of several launches of the same run: host 0 of 1, process "
-      "1 of 2 on this host; it was detected because RANK is 1 and LOCAL_RANK is 1. Start `trainyard launch` only once "
-      "on each host, with devices=N for N ranks on each, or "
-      "give environment=single_host if every launch is a run of its own");
-  EXPECT_EQ(error_of([&] { refuse_several_launches(find(two_hosts_)); }).second, "");
-  EXPECT_EQ(error_of([&] { refuse_several_launches(find(two_processes, {"single_host", "{}"})); }).second, "");
+  const Engine second = find(two_processes);
+  EXPECT_EQ(number_of_launch(second), 1u);
+  EXPECT_EQ(describe_launches(second),
+            "the environment 'torchrun' says that this is one of several launches of the same run, one for each rank: "
+            "host 0 of 1, process 1 of 2 on this host, because RANK is 1 and LOCAL_RANK is 1; environment=single_host "
+            "makes this launch a run of its own");
+  EXPECT_EQ(describe_launches(find(two_hosts_)), "");
+  EXPECT_EQ(describe_launches(find(two_processes, {"single_host", "{}"})), "");
+  Engine last;
+  last.allocation = {.host = 2, .hosts = 3, .process = 3, .processes = 4};
+  EXPECT_EQ(number_of_launch(last), 11u);
 }
 
 TEST_F(EngineTest, TheVariablesOfAnyEngineAreForgottenWhicheverIsNamed) {

@@ -124,8 +124,9 @@ MISTAKES = {
               r"from /mnt/other\)"),
     "the variables of another engine": Mistake(
         second={"TRAINYARD_HOST_NUMBER": "", "TRAINYARD_HOST_NAMES": "", "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "4",
-                "LOCAL_WORLD_SIZE": "4", "GROUP_RANK": "0", "GROUP_WORLD_SIZE": "1"}, codes=(124, 2),
-        there=r"the environment 'torchrun' says that this is one of several launches .* because RANK is 0 and LOCAL_RANK is 0.* environment=single_host"),
+                "LOCAL_WORLD_SIZE": "4", "GROUP_RANK": "0", "GROUP_WORLD_SIZE": "1"}, codes=(124, 124),
+        there=r"the environment 'torchrun' says that this is one of several launches .*, because RANK is 0 and LOCAL_RANK "
+              r"is 0.*; environment=single_host makes this launch a run of its own"),
     "fewer devices than host 0 has": Mistake(
         run=[*RUN[:-2], "devices=-1", RUN[-1]], cpus_of_h1=1,
         here=r"refused: it has other devices: the planner has chosen devices = 1 there, and devices = \d+ on host 0",

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The environment `open_mpi` in processes that a real mpirun has started on three hosts."""
+import json
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
 import doctor
+import launches
 import mpi
 from lab import Lab
 
@@ -49,6 +51,25 @@ class OpenMpiTest(unittest.TestCase):
                          {"not known; set TRAINYARD_MEET_AT to HOST or HOST:PORT of host 0"})
         told = self.answers("h1,h2", "-x", "TRAINYARD_MEET_AT=h1:7000")
         self.assertEqual({answer["meeting place"] for answer in told.answers()}, {"h1, port 7000"})
+
+    def losses(self, folder):
+        lines = (self.lab.shared / folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+        return [(line["step"], line["values"]["loss"]) for line in map(json.loads, lines) if line.get("stage") == "train"]
+
+    def test_one_launch_on_each_host_and_one_for_each_rank_train_alike(self):
+        key = launches.write_key(self.lab)
+        run = ["-x", f"TRAINYARD_KEY_FILE={key}", doctor.PROGRAM, "launch", "mlp.toml", "max_steps=5",
+               "component.accelerator_host.params.log_every_steps=1", "component.logger.params.console=off"]
+        ways = {"each": ("h0,h1", ["--map-by", "ppr:1:node"], ["devices=2"]),
+                "every": ("h0:2,h1:2", ["--map-by", "slot"], []),
+                "one": ("h0:4", ["--map-by", "slot", "--oversubscribe"], [])}
+        for folder, (hosts, placed, arguments) in ways.items():
+            output, code = self.open_mpi.mpirun(hosts, *placed, "--bind-to", "none", *run, f"run.directory=/mnt/{folder}",
+                                                *arguments)
+            self.assertEqual(code, 0, output)
+            self.assertEqual(len(self.losses(folder)), 5, output)
+            self.assertEqual(self.losses(folder), self.losses("each"), folder)
+        launches.nothing_is_left(self, *self.lab.hosts[1:])
 
     def test_unlike_numbers_of_processes_end_with_an_error_that_says_what_to_do(self):
         found = self.answers("h0:2,h1:1", "-np", "3")

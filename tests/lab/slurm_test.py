@@ -5,6 +5,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 import doctor
+import launches
 import slurm
 from lab import Lab
 
@@ -87,14 +88,20 @@ class SlurmTest(unittest.TestCase):
             self.assertIn("SLURM_PROCID", answer["not inherited"])
             self.assertNotIn("SLURM_JOB_ID", answer["not inherited"])
 
-    def test_a_run_trains_in_a_job_and_several_launches_of_it_on_one_host_are_refused(self):
+    def test_a_run_trains_in_a_job_and_several_launches_of_it_on_one_host_are_its_ranks(self):
         launch = [doctor.PROGRAM, "launch", "mlp.toml", "max_steps=2", "component.logger.params.console=off"]
         output, code = self.slurm.run(["srun", "--nodes=1", "--ntasks=1", *launch])
         self.assertEqual(code, 0, output)
         self.assertIn("run finished: max_steps = 2 reached", output)
-        output, code = self.slurm.run(["srun", "--nodes=1", "--ntasks=2", *launch])
+        key = {"TRAINYARD_KEY_FILE": launches.write_key(self.lab)}
+        output, code = self.slurm.run(["srun", "--nodes=1", "--ntasks=2", *launch], environment=key)
+        self.assertEqual(code, 0, output)
+        self.assertIn("one of several launches of the same run, one for each rank: host 0 of 1, process 1 of 2", output)
+        self.assertIn("run finished: max_steps = 2 reached", output)
+        output, code = self.slurm.run(["srun", "--nodes=1", "--ntasks=2", *launch, "devices=3"], environment=key)
         self.assertNotEqual(code, 0, output)
-        self.assertIn("one of several launches of the same run: host 0 of 1", output)
+        self.assertIn("devices: 3 is not allowed; the environment 'slurm' has started 2 launches on each host, one for "
+                      "each rank, so it must be 2, or 1 if each launch sees only its own device", output)
 
     def test_lists_of_hosts_are_read_as_slurm_reads_them(self):
         for given in ("n0", "n[0-3],m", "n[08-10,12]", "n2,n[0-1]", "r[0-1]n[1-2]", "n[001,2]"):

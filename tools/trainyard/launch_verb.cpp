@@ -43,17 +43,18 @@ launch::FindHosts finder_of(launch::Engine& engine) {
   return [&engine](const PluginSpec& environment) -> launch::AllottedHosts {
     core::PluginLoader loader(core::PluginLoader::default_directories());
     engine = launch::find_engine(loader, environment, environments::facts_of_this_process());
-    return {engine.environment, engine.allocation.hosts, engine.allocation.names};
+    return {engine.environment, engine.allocation.hosts, engine.allocation.names, engine.allocation.processes};
   };
 }
 
 /// Runs this host's part of a run on several hosts.
 int run_on_hosts(const launch::Plan& plan, const launch::Engine& engine, const std::vector<PluginLabel>& plugins,
                  launch::LaunchOptions options, const launch::GuardLink& guard) {
-  const launch::HostSettings settings = launch::host_settings(plan, engine, plugins);
-  if (engine.allocation.host != 0) return launch::Agent(plan, settings, options, guard).run();
-  launch::HostDoor door(plan, settings);
   launch::RunConsole console;
+  if (const std::string launches = launch::describe_launches(engine); !launches.empty()) console.say(launches);
+  const launch::HostSettings settings = launch::host_settings(plan, engine, plugins);
+  if (settings.self.host != 0) return launch::Agent(plan, settings, options, guard).run();
+  launch::HostDoor door(plan, settings);
   door.gather(console);
   options.hosts = &door;
   return launch::Supervisor(plan, options, guard).run();
@@ -76,7 +77,6 @@ int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, c
   // only plugins that the launcher loads.
   launch::Engine engine;
   launch::Plan plan = plan_from(arguments, *catalogue, finder_of(engine));
-  launch::refuse_several_launches(engine);
   launch::forget_variables(engine);
   launch::LaunchOptions options;
   options.engine_signals = signals_of(engine);

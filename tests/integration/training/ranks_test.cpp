@@ -58,20 +58,22 @@ TEST_F(RanksTest, MpiIsLaunchedLikeEveryOtherCollectiveAndLeavesNothing) {
   EXPECT_THAT(composed, HasSubstr("ranks 0 and 1 share a process, and MPI needs one for each rank"));
 }
 
-TEST_F(RanksTest, ALaunchByMpirunIsRefusedBecauseItWouldBeSeveralLaunches) {
+TEST_F(RanksTest, OneOfSeveralLaunchesByMpirunIsOneRankOfTheRunAndNeedsTheKeyOfTheHosts) {
   const std::map<std::string, std::string> variables{{"OMPI_COMM_WORLD_SIZE", "2"},
                                                      {"OMPI_COMM_WORLD_RANK", "0"},
                                                      {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
                                                      {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                                                     {"TRAINYARD_KEY_FILE", directory_ / "no_key"},
                                                      {"OMPI_MCA_orte_hnp_uri", "1.0;tcp://127.0.0.1:1"},
                                                      {"OMPI_MCA_orte_local_daemon_uri", "1.0;tcp://127.0.0.1:1"}};
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
   const auto training = train("by_mpirun", {"devices=2", "strategy=ddp"});
   for (const auto& [name, value] : variables) ::unsetenv(name.c_str());
-  EXPECT_EQ(training->wait(), 2);
+  EXPECT_EQ(training->wait(), 3);
   EXPECT_THAT(training->all(),
-              HasSubstr("the environment 'open_mpi' says that this is one of several launches of the "
-                        "same run: host 0 of 1, process 0 of 2 on this host; it was detected because "));
+              HasSubstr("the environment 'open_mpi' says that this is one of several launches of the same run, one for "
+                        "each rank: host 0 of 1, process 0 of 2 on this host, because "));
+  EXPECT_THAT(training->all(), HasSubstr("a run on several hosts needs a key"));
 }
 
 /// Runs every strategy in one process and in several. tests/numerics checks what it computes.
