@@ -8,13 +8,13 @@
 
 namespace trainyard::launch {
 
-/// The largest declaration of a member that is read.
+/// The maximum size of a member's declaration, in bytes.
 constexpr std::size_t kMostDeclarationBytes = std::size_t{1} << 20;
 
-/// Reads the declaration of a member: JSON in the form that `trainyard-process --describe` prints for a plugin, of
-/// which a member may leave out what has a default (docs/wire_format.md, section 9). The text comes from a stranger:
-/// nothing unknown is ignored, and everything is bounded. Throws kInvalidArgument with the place inside the
-/// declaration, such as "outputs[0].schema: line 2: ...".
+/// Reads the declaration of a member. It is JSON in the form that `trainyard-process --describe` prints for a plugin,
+/// except that a member may leave out everything that has a default (docs/wire_format.md, section 9). Because the text
+/// may come from a stranger, unknown keys are refused, and everything is limited. Throws kInvalidArgument with the
+/// place inside the declaration, such as "outputs[0].schema: line 2: ...".
 core::PluginInfo read_declaration(const std::string& text);
 
 }  // namespace trainyard::launch

@@ -12,7 +12,8 @@ namespace trainyard::launch {
 
 /// The hosts that an engine, such as Slurm, has allotted to the run.
 struct AllottedHosts {
-  std::string environment;  ///< The name of the environment that says so; empty if none was asked.
+  /// The name of the environment that has provided the number of hosts; empty if no environment was asked.
+  std::string environment;
   std::uint32_t count = 1;
   std::vector<std::string> names;  ///< The names, by the number of the host; empty if the engine does not tell them.
   /// The number of launches of the run that the engine has started on each host. If there are several, each of them has
@@ -23,7 +24,7 @@ struct AllottedHosts {
 /// The hosts of a run.
 struct RunHosts {
   std::uint32_t count = 1;
-  std::vector<std::string> names;    ///< As in AllottedHosts.
+  std::vector<std::string> names;  ///< The names of the hosts, by the number of the host; empty if they are not known.
   std::vector<std::uint32_t> ranks;  ///< The number of ranks of each host, by the number of the host.
   std::uint32_t launches = 1;        ///< The number of consecutive hosts of the run that are on the same machine.
 };

@@ -12,9 +12,9 @@ namespace trainyard::launch {
 using MemberDeclarations = std::map<const ComponentSpec*, core::PluginInfo>;
 
 /// Returns the declarations of all members of the file. A member with `declaration = "describe"` is run with the
-/// argument `--describe` and has a deadline; the answer is not kept for the next launch, because nobody but the program
-/// knows on which files it depends. Throws, with the position in the file, if the program fails, or if what it prints
-/// or what the file contains is not a declaration.
+/// argument `--describe`, and must answer before a deadline. The answer is not stored for the next launch, because only
+/// the program knows on which files it depends. Throws, with the position in the file, if the program fails, or if its
+/// output or the content of the file is not a declaration.
 MemberDeclarations declare_members(const LaunchFile& file);
 
 }  // namespace trainyard::launch

@@ -45,7 +45,7 @@ struct Choice {
 
 /// A process of the run, as planned. It hosts components of the plan, or is a member, or is an external program.
 struct PlannedProcess {
-  std::string name;  ///< Unique, with only letters, digits, '_', '-' and '.'.
+  std::string name;  ///< The name, which is unique and consists of letters, digits, '_', '-' and '.'.
 
   /// The program of a member or the external program, and its arguments; the program is looked up in PATH. If `command`
   /// is empty, the process hosts the plugins of the components whose `process` is equal to `name`.
@@ -55,7 +55,7 @@ struct PlannedProcess {
   /// For external programs: the value of the environment variable TRAINYARD_PARAMETERS, a JSON object.
   std::string parameters = "{}";
 
-  std::map<std::string, std::string> environment;  ///< Added to the launcher's own environment.
+  std::map<std::string, std::string> environment;  ///< The variables that are added to the launcher's own environment.
   std::vector<std::uint32_t> cpus;  ///< The CPUs to which the program is pinned; empty if it is not pinned.
   RespawnPolicy respawn;
   /// True if the run fails when the process ends and is not restarted. An external program can end with exit code 0
@@ -88,7 +88,7 @@ struct Plan {
   std::uint32_t world_size = 1;
   std::uint32_t hosts = 1;                       ///< The number of hosts.
   std::vector<std::uint32_t> ranks_of_hosts{1};  ///< The number of ranks of each host, by the number of the host.
-  std::vector<std::string> host_names;           ///< The names of the hosts, by number; empty if nobody knows them.
+  std::vector<std::string> host_names;           ///< The names of the hosts, by number; empty if they are not known.
   std::string key_file;  ///< The file with the key of the hosts; empty if the launch file names none.
   std::chrono::milliseconds join_timeout{600'000};  ///< How long host 0 waits for the other hosts.
   PluginSpec environment;             ///< The environment that the launch file names; no plugin if it is detected.

@@ -49,7 +49,7 @@ class ScannedCatalogue final : public Catalogue {
     core::PluginInfo info;
     std::map<std::string, Answer> answers;  ///< The answers, indexed by the parameters of the plugin.
   };
-  std::map<std::string, Entry> entries_;  ///< By the path of the plugin's file.
+  std::map<std::string, Entry> entries_;  ///< The entries of the cache, by the path of the plugin's file.
   bool changed_ = false;
 };
 

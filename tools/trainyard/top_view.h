@@ -42,7 +42,7 @@ struct TopView {
 TopView make_top_view(const TopHeadline& headline, const visitors::Observation& observation, const TopChoice& choice,
                       std::size_t width);
 
-/// Returns the next order, for the key `s`.
+/// Returns the order that the key `s` chooses after the order `sort`.
 TopSort next_sort(TopSort sort, bool processes);
 /// Returns the name of an order: "plan", "busy", ...
 const char* name_of_sort(TopSort sort);

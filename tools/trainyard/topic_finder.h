@@ -8,8 +8,8 @@
 
 namespace trainyard::tools {
 
-/// Returns the registry's description of a topic, whose leading slash may be missing. Throws kNotFound, with the
-/// nearest name.
+/// Returns the registry's description of a topic, whose leading slash may be missing. Throws kNotFound, which suggests
+/// the nearest name, if there is no such topic.
 nlohmann::json find_topic(visitors::RegistryClient& registry, const std::string& name);
 
 }  // namespace trainyard::tools

@@ -19,23 +19,24 @@ struct Spread {
   double deviation = 0;
 };
 
-/// How often messages are sent, from the times at which they were sent.
+/// How often messages are sent, computed from the times in their headers.
 struct Rate {
-  double hz = 0;  ///< The messages of all sources together.
-  /// The time in seconds between two messages of one source. If messages were missed between two that arrived, they are
-  /// taken as evenly spaced.
+  double hz = 0;  ///< The number of messages per second, of all sources together.
+  /// The time in seconds between two consecutive messages of one source. If messages were missed between two that
+  /// arrived, they are assumed to be evenly spaced.
   Spread interval_s;
 };
 
-/// How much is sent.
+/// How much data is sent.
 struct Bandwidth {
   double hz = 0;
   double body_bytes_per_s = 0;
   double tensor_bytes_per_s = 0;
-  Spread message_bytes;  ///< Of one message, with its tensors.
+  Spread message_bytes;  ///< The size of one message, including its tensors.
 };
 
-/// How long messages are under way, in seconds, from the time at which they were sent until they were read here.
+/// How long messages travel, in seconds: from the moment at which they were sent to the moment at which this program
+/// read them.
 struct Delay {
   double mean = 0;
   double min = 0;
@@ -44,14 +45,15 @@ struct Delay {
   double p99 = 0;
 };
 
-/// Returns nothing if no two messages of one source, sent at different times, are in the window.
+/// Returns the rate, or nothing unless the window contains two messages of one source that were sent at different
+/// times.
 std::optional<Rate> rate_of(const std::deque<MessageRecord>& records);
 
-/// Returns nothing if there is no rate.
+/// Returns the bandwidth, or nothing if rate_of() returns nothing.
 std::optional<Bandwidth> bandwidth_of(const std::deque<MessageRecord>& records);
 
-/// Returns nothing if no message was sent at `since_ns` or later. Those that were sent earlier are messages that a
-/// latched topic has kept, and were not under way all this time.
+/// Returns the delay of the messages that were sent at `since_ns` or later, or nothing if there are none. Earlier
+/// messages are left out, because a latched topic had kept them, so their age is not a delay.
 std::optional<Delay> delay_of(const std::deque<MessageRecord>& records, std::int64_t since_ns);
 
 }  // namespace trainyard::tools

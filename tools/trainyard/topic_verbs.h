@@ -12,9 +12,9 @@ constexpr double kLongestTimeout = 1e6;
 
 /// Adds `topic echo`, which prints messages.
 void add_topic_echo(CLI::App& family, Action& chosen);
-/// Adds `topic hz|bw|delay`, which measure.
+/// Adds `topic hz`, `topic bw` and `topic delay`, which measure.
 void add_topic_meters(CLI::App& family, Action& chosen);
-/// Adds `topic pub`, which publishes.
+/// Adds `topic pub`, which publishes messages.
 void add_topic_pub(CLI::App& family, Action& chosen);
 
 }  // namespace trainyard::tools
