@@ -9,7 +9,7 @@
 
 namespace trainyard::archive {
 
-/// A reader of the lines of a file to which another program may still be writing.
+/// Reads the lines of a file to which another program may still be writing.
 class FollowedFile {
  public:
   /// Does not open the file yet. Lines longer than `max_line_bytes` are skipped and counted.
@@ -19,20 +19,21 @@ class FollowedFile {
   FollowedFile(const FollowedFile&) = delete;
   FollowedFile& operator=(const FollowedFile&) = delete;
 
-  /// Checks the file at the path. Returns true if it is another file than at the previous call, or has become shorter;
-  /// reading then begins at its start. The first call returns true. Throws kNotFound, kInvalidArgument or kIo if there
-  /// is no regular file that can be read.
+  /// Examines the path, and opens the file there if necessary. Returns true if reading starts from the beginning of the
+  /// file: at the first call, and if the file was replaced or has become shorter. Throws kNotFound if there is no file,
+  /// kInvalidArgument if it is not a regular file, and kIo if it cannot be read.
   bool look();
 
-  /// A function that is called with each line, without the line feed. If it returns false, reading stops.
+  /// Receives a line, without its line end. Reading stops when the function returns false.
   using OnLine = std::function<bool(std::string_view)>;
-  /// Calls `on_line` for every complete line that it has not been called for before. Throws kIo.
+  /// Calls `on_line` for every complete line that was not read before. Throws kIo if the file cannot be read.
   void read_lines(const OnLine& on_line);
 
-  /// Moves to the first line that begins within the last `bytes` bytes of the file.
+  /// Skips lines, so that reading continues with the first line that begins within the last `bytes` bytes of the file.
+  /// Lines that were read already are not read again.
   void skip_to_tail(std::uint64_t bytes);
 
-  /// Returns true if the text that was read last ends within a line.
+  /// Returns true if the file ends with an incomplete line.
   bool torn() const { return begin_ < buffer_.size(); }
   std::uint64_t skipped_lines() const { return skipped_lines_; }
   const std::string& path() const { return path_; }
@@ -48,11 +49,11 @@ class FollowedFile {
   int file_ = -1;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
-  std::uint64_t size_ = 0;    ///< The size of the file at the last call of look().
-  std::uint64_t offset_ = 0;  ///< The position in the file at which the next bytes are read.
-  std::string buffer_;  ///< The bytes that were read. Those from `begin_` on have not been passed to a callback yet.
+  std::uint64_t size_ = 0;    ///< The size at the last call of look().
+  std::uint64_t offset_ = 0;  ///< The position from which the next bytes are read.
+  std::string buffer_;        ///< The bytes that were read. Those from `begin_` on have not been passed on yet.
   std::size_t begin_ = 0;
-  bool in_skipped_line_ = false;  ///< True if the bytes up to the next line feed belong to a line that is skipped.
+  bool in_skipped_line_ = false;  ///< True if the bytes up to the next line end belong to a line that is being skipped.
   std::uint64_t skipped_lines_ = 0;
 };
 

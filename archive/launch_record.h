@@ -11,20 +11,20 @@
 
 namespace trainyard::archive {
 
-/// Whether a launch goes on, or how it ended.
+/// Whether a launch is still running, and if not, how it ended.
 enum class LaunchState : std::uint8_t {
   kRunning,
-  kEnded,        ///< It finished, or every program ended.
-  kFailed,       ///< An error occurred, and the launcher reported it.
+  kEnded,        ///< The run was completed, or all its programs ended.
+  kFailed,       ///< Something went wrong, and the launcher recorded it.
   kInterrupted,  ///< The user stopped it.
-  kKilled,       ///< No end was recorded, and the launcher's process no longer exists.
-  kUnknown,      ///< No end was recorded, and the launcher is on another host, so it cannot be checked.
+  kKilled,       ///< No end was recorded, and the launcher no longer exists.
+  kUnknown,      ///< No end was recorded, and the launcher was started on another host.
 };
 constexpr auto words_of(LaunchState) {
   return words("launch state", "running", "ended", "failed", "interrupted", "killed", "unknown");
 }
 
-/// The versions of the programs that made a run.
+/// The versions of the software that executed a run.
 struct Versions {
   std::string trainyard;
   std::string libtorch;
@@ -39,43 +39,43 @@ struct GitState {
   bool dirty = false;  ///< True if tracked files differed from the commit. Untracked files do not count.
 };
 
-/// A launch file, or a file that it includes, and the copy that was kept of it.
+/// A launch file, or a file that it includes, and the copy that the launcher made of it.
 struct KeptFile {
-  std::string path;  ///< Where the file was.
+  std::string path;  ///< The path of the original file.
   std::string copy;  ///< The path of the copy, relative to the launch's folder, such as "files/mnist.toml".
 };
 
-/// What the launcher keeps of one launch, in `launches/<number>/launch.json` below the output directory of the run.
-/// The folder also contains the copies of the launch file and its includes, and `plan.json`, the expanded plan as
-/// `trainyard plan --json` shows it. docs/launch_files.md describes both for users.
+/// The record that the launcher keeps of one launch, in `launches/<number>/launch.json` in the output directory of the
+/// run. The same folder contains copies of the launch file and its includes, and `plan.json`, the plan as `trainyard
+/// plan --json` shows it. docs/launch_files.md describes these files for users.
 struct LaunchRecord {
   std::uint32_t number = 0;            ///< 1 for the first launch in the output directory.
   std::string run;                     ///< The full name of the run, such as "mnist-9ix".
   std::string name;                    ///< The name without the suffix, such as "mnist".
   std::string file;                    ///< The launch file.
-  std::vector<std::string> arguments;  ///< The words of the command line after the launch file, such as "devices=2".
-  std::string working_directory;       ///< Where the launcher was called.
+  std::vector<std::string> arguments;  ///< The arguments after the launch file, such as "devices=2".
+  std::string working_directory;       ///< The directory in which the launcher was started.
   std::vector<KeptFile> files;         ///< The launch file, followed by the files that it includes.
   std::uint64_t seed = 0;
   std::uint32_t ranks = 1;
   Versions versions;
   std::optional<GitState> git;  ///< Empty if the launch file is in no repository, or git did not answer in time.
-  LauncherIdentity launcher;    ///< The process that launched the run and watches over it.
+  LauncherIdentity launcher;    ///< The process that launched the run and supervises it.
   std::int64_t started_ns = 0;  ///< When the run began, in nanoseconds since 1970.
   std::int64_t ended_ns = 0;    ///< When the run ended; 0 if no end was recorded.
-  LaunchState state = LaunchState::kRunning;  ///< The recorded state, which is never kKilled or kUnknown.
+  LaunchState state = LaunchState::kRunning;  ///< The recorded state: never kKilled or kUnknown.
   std::string reason;  ///< Why the run ended, such as "max_steps = 1000 reached"; empty while it runs.
 };
 
-/// Returns the current state: the recorded one, or, if no end was recorded and the launcher's process is not found,
-/// kKilled or kUnknown.
+/// Returns the state at this moment. This is the recorded state, unless the record has no end and the launcher is not
+/// found among the processes of this host: then it is kKilled, or kUnknown if the launcher was started on another host.
 LaunchState state_now(const LaunchRecord& launch);
 
 /// Returns the text of launch.json.
 std::string format_launch_record(const LaunchRecord& launch);
 
 /// Parses the text of launch.json. Throws kCorrupt, with a text that begins with `where`, if it is malformed or a field
-/// is missing. Fields that this version does not know are ignored.
+/// is missing. Unknown fields are ignored.
 LaunchRecord parse_launch_record(const std::string& text, const std::string& where);
 
 /// Returns the folder of a launch: "<output directory>/launches/<number>".

@@ -12,39 +12,41 @@
 
 namespace trainyard::archive {
 
-/// What reading metrics may cost, because the files may come from anybody. What lies beyond a limit is left out, and
-/// the table says so (`truncated`).
+/// Limits on what is read from files with metrics, because the files may come from anybody. Data beyond a limit is left
+/// out, and the table is marked as `truncated`.
 struct MetricsLimits {
-  std::size_t tables = 64;           ///< Stages of one run.
-  std::size_t columns = 1024;        ///< Metrics of one table.
-  std::size_t rows = 10'000'000;     ///< Rows of one table.
-  std::size_t cells = 60'000'000;    ///< Values of one table; 12 bytes each.
-  std::size_t line_bytes = 1 << 20;  ///< A longer line counts as damaged.
-  /// If not 0, reading begins at most this far before the end of each file. Useful for the last values of many runs.
+  std::size_t tables = 64;           ///< The largest number of stages of one run.
+  std::size_t columns = 1024;        ///< The largest number of metrics in one table.
+  std::size_t rows = 10'000'000;     ///< The largest number of rows in one table.
+  std::size_t cells = 60'000'000;    ///< The largest number of values in one table; each needs 12 bytes.
+  std::size_t line_bytes = 1 << 20;  ///< The largest length of a line. A longer line counts as damaged.
+  /// If this is not 0, only about the last `tail_bytes` bytes of each file are read. Useful for the last values of many
+  /// runs.
   std::uint64_t tail_bytes = 0;
 };
 
 class MetricsSource;
 
 /// Reads the metrics that the logger has written to an output directory: the files metrics_<stage>.csv, or
-/// metrics.jsonl if there are none. It can be asked again while the run writes, and then reads only what is new.
+/// metrics.jsonl if there are no such files. update() can be called repeatedly while the run writes, and reads only
+/// what is new.
 class MetricsReader {
  public:
-  /// `path` is an output directory, or one of these files. Reads nothing yet. Throws kNotFound if there is nothing at
+  /// `path` is an output directory, or one of these files. Nothing is read yet. Throws kNotFound if nothing exists at
   /// the path.
   explicit MetricsReader(std::string path, const MetricsLimits& limits = {});
   ~MetricsReader();
   MetricsReader(const MetricsReader&) = delete;
   MetricsReader& operator=(const MetricsReader&) = delete;
 
-  /// Reads what has been written since the last call. Returns true if a table has changed. A file that was replaced
-  /// (the logger does so to add a column) is read again. Throws kIo if a file cannot be read, and kInvalidArgument for
-  /// something that is not a regular file.
+  /// Reads what has been written since the last call. Returns true if a table has changed. A file that was replaced is
+  /// read again from its beginning; the logger replaces a file to add a column. Throws kIo if a file cannot be read,
+  /// and kInvalidArgument if it is not a regular file.
   bool update();
 
   /// Returns the tables, sorted by stage with "train" first. They stay valid until the next update().
   std::vector<const MetricsTable*> tables() const;
-  /// Returns the table of a stage, or nullptr.
+  /// Returns the table of a stage, or nullptr if there is none.
   const MetricsTable* find(std::string_view stage) const;
 
  private:

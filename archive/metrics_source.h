@@ -11,45 +11,46 @@
 
 namespace trainyard::archive {
 
-/// One file with metrics, and the tables that were read from it.
+/// A file with metrics, and the tables that were read from it.
 class MetricsSource {
  public:
   virtual ~MetricsSource() = default;
   virtual const std::string& path() const = 0;
-  /// Reads what is new. Returns true if a table has changed.
+  /// Reads what was appended to the file since the last call. Returns true if a table has changed.
   virtual bool update() = 0;
   virtual std::vector<const MetricsTable*> tables() const = 0;
 };
 
-/// Reads metrics_<stage>.csv, whose cells are numbers. The stage of a file with another name is the file's name.
+/// Reads metrics_<stage>.csv, whose cells are numbers. If the file's name does not have this form, the whole name is
+/// the stage.
 std::unique_ptr<MetricsSource> make_csv_source(const std::string& path, const MetricsLimits& limits);
 
 /// Reads the lines of kind "metrics" of metrics.jsonl.
 std::unique_ptr<MetricsSource> make_jsonl_source(const std::string& path, const MetricsLimits& limits);
 
-/// Fills a table, within the limits.
+/// Fills a table, and stops at the limits.
 class TableFiller {
  public:
   TableFiller(std::string stage, const MetricsLimits& limits);
 
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  /// Returns the index of the series with this name, and adds the series if it does not exist yet. Returns kNone if
-  /// there are too many series.
+  /// Returns the index of the series with this name, and adds the series if it is new. Returns kNone if there are too
+  /// many series.
   std::size_t series(std::string_view name);
-  /// Adds a row without values. Returns false if there are too many.
+  /// Adds a row without values. Returns false if there are too many rows.
   bool add_row(std::uint64_t step, std::int64_t time_ns, std::uint64_t samples);
-  /// Sets a value of the row that was added last. Does nothing for kNone.
+  /// Sets a value of the row that was added last. Does nothing if `series` is kNone.
   void set(std::size_t series, double value);
 
   MetricsTable& table() { return *table_; }
   const MetricsTable& table() const { return *table_; }
 
  private:
-  std::unique_ptr<MetricsTable> table_;  ///< Its address stays the same.
+  std::unique_ptr<MetricsTable> table_;  ///< On the heap, so that its address stays the same.
   MetricsLimits limits_;
   std::size_t cells_ = 0;
-  std::size_t next_ = 0;  ///< The series that series() tries first, because rows have the same order.
+  std::size_t next_ = 0;  ///< The series that series() tries first, because the values of all rows have the same order.
 };
 
 }  // namespace trainyard::archive

@@ -14,24 +14,24 @@
 
 namespace trainyard::archive {
 
-/// What the output directory of a run says about the run: its launches, oldest first. The metrics are read separately
+/// A run, as its output directory describes it: its launches, oldest first. The metrics are read separately
 /// (metrics_reader.h), because they can be large.
 struct RunRecord {
-  std::string name;       ///< The path of the directory below the folder that was searched, such as "mnist".
+  std::string name;       ///< The path of the directory, relative to the folder that was searched, such as "mnist".
   std::string directory;  ///< The output directory.
-  /// The launches, oldest first; empty if none were recorded, as with Trainyard 0.1.
+  /// Empty for a run without launch records, such as a run of Trainyard 0.1.
   std::vector<LaunchRecord> launches;
-  std::vector<std::string> unreadable;  ///< Why records of launches could not be read, one sentence each.
+  std::vector<std::string> unreadable;  ///< One sentence for each launch record that could not be read.
 
-  /// Returns the newest launch, or nullptr.
+  /// Returns the newest launch, or nullptr if there is none.
   const LaunchRecord* last() const { return launches.empty() ? nullptr : &launches.back(); }
 };
 
-/// Limits on the work of searching for runs.
+/// Limits on the search for runs.
 struct SearchLimits {
-  std::size_t depth = 4;          ///< The number of levels of folders that are searched.
-  std::size_t folders = 20'000;   ///< The number of folders that are examined.
-  std::size_t launches = 10'000;  ///< The number of launches of one run that are read.
+  std::size_t depth = 4;          ///< How many levels of folders are searched.
+  std::size_t folders = 20'000;   ///< How many folders are examined.
+  std::size_t launches = 10'000;  ///< How many launches of one run are read.
 };
 
 /// Returns true if the folder is the output directory of a run: it has `launches/`, tables of metrics, or checkpoints.
@@ -41,20 +41,20 @@ bool is_output_directory(const std::string& folder);
 /// Throws kNotFound if there is no such folder, and kInvalidArgument if it is not a folder.
 std::vector<RunRecord> find_runs(const std::string& folder, const SearchLimits& limits = {});
 
-/// Returns the number of the next launch in an output directory: one more than the largest so far.
+/// Returns the number of the next launch in an output directory: one more than the largest number in it.
 std::uint32_t next_launch_number(const std::string& output_directory);
 
 /// Reads the record of one run. Throws kNotFound if `directory` is not the output directory of a run.
 RunRecord read_run(const std::string& directory, const SearchLimits& limits = {});
 
-/// Returns the last step of which the launch `launches[index]` has written metrics to the table; nothing if it wrote
-/// none.
+/// Returns the last step whose metrics the launch `launches[index]` has written to the table, or an empty optional if
+/// the launch wrote none.
 std::optional<std::uint64_t> last_step(const RunRecord& run, std::size_t index, const MetricsTable& table);
 
-/// Returns what the launch file and the command line chose for the newest launch, by name, such as "optimizer.lr" and
-/// "accelerator_host.model.plugin". Of components that exist for each rank, that of rank 0 stands for all, without its
-/// rank. Also "seed" and "ranks". Returns nothing for a run that kept no plan. Throws kCorrupt for a plan that cannot
-/// be read.
+/// Returns the values that the launch file and the command line set for the newest launch, by names such as
+/// "optimizer.lr" and "accelerator_host.model.plugin", and also "seed" and "ranks". For a component that exists for
+/// each rank, the values of rank 0 are returned, under a name without the rank. The result is empty if the run has no
+/// plan on disk. Throws kCorrupt if the plan cannot be read.
 std::map<std::string, nlohmann::json> hyperparameters(const RunRecord& run);
 
 }  // namespace trainyard::archive

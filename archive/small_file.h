@@ -11,7 +11,8 @@ namespace trainyard::archive {
 /// kCorrupt if it is longer than `max_bytes`, and kIo if it cannot be read.
 std::string read_small_file(const std::string& path, std::size_t max_bytes);
 
-/// Writes a file, so that a reader sees either the old content or the new one. Throws kIo.
+/// Writes a file atomically: readers see either the old content or the new content. Throws kIo if the file cannot be
+/// written.
 void write_whole_file(const std::string& path, std::string_view content);
 
 }  // namespace trainyard::archive

@@ -10,8 +10,8 @@
 
 namespace trainyard::checkpoints {
 
-/// A SHA-256 hash that is computed incrementally. OpenSSL does the work, with the SHA instructions of the processor if
-/// it has any.
+/// A SHA-256 hash that is computed incrementally. OpenSSL computes it, with the processor's SHA instructions if there
+/// are any.
 class Sha256 {
  public:
   Sha256();

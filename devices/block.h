@@ -11,8 +11,8 @@
 
 namespace trainyard::devices {
 
-/// A piece of device memory. It exists as long as anybody refers to it. Operations that have been submitted to a stream
-/// refer to their blocks, too.
+/// A piece of device memory. Blocks are held by shared pointers, and an operation that was submitted to a stream holds
+/// the blocks on which it works, so memory is never freed while the device uses it.
 class Block {
  public:
   virtual ~Block() = default;
@@ -20,10 +20,10 @@ class Block {
   Block& operator=(const Block&) = delete;
 
   const DeviceId& device() const { return device_; }
-  /// Returns the address of the first byte on the device. The processor cannot access memory at this address.
+  /// Returns the address of the first byte, for kernels of the device. The processor must not access memory through it.
   void* address() const { return address_; }
   std::size_t bytes() const { return bytes_; }
-  /// Returns what the block contains, for errors about memory: "parameters of rank 0".
+  /// Returns a description of what the block holds, for error messages, such as "parameters of rank 0".
   const std::string& what() const { return what_; }
 
  protected:
@@ -37,7 +37,7 @@ class Block {
   std::string what_;
 };
 
-/// A range of a block. It keeps the block alive.
+/// A range of bytes in a block. It keeps the block alive.
 class Region {
  public:
   /// Makes a region of the whole block.
@@ -51,7 +51,8 @@ class Region {
   std::size_t bytes() const { return bytes_; }
   void* address() const { return static_cast<std::byte*>(block_->address()) + offset_; }
 
-  /// Returns a part of this region; `offset` counts from its beginning. Throws kInternal if it is not inside.
+  /// Returns the part of this region that has `bytes` bytes and begins at byte `offset` of this region. Throws
+  /// kInternal if the part is not inside this region.
   Region part(std::size_t offset, std::size_t bytes) const;
 
  private:
@@ -60,7 +61,7 @@ class Region {
   std::size_t bytes_;
 };
 
-/// A range of host memory, as one end of a copy. It keeps the buffer alive.
+/// A range of host memory that is the source or the destination of a copy. It keeps the buffer alive.
 class HostRegion {
  public:
   explicit HostRegion(Buffer buffer) : buffer_(std::move(buffer)), offset_(0), bytes_(buffer_.size()) {}

@@ -6,14 +6,15 @@
 
 namespace trainyard::devices {
 
-/// A number that only grows, with which streams wait for each other without the host. It begins at 0.
+/// A number with which streams wait for each other, without involving the host. It starts at 0 and only grows.
 ///
-/// A stream signals a value when all operations that were submitted to it before are done. Another stream, of this
-/// process or of a process that has opened the fence, waits for this value. The value has a meaning, such as the number
-/// of a step, so one signal cannot be mistaken for another, however many have been submitted.
+/// One stream signals a value, which sets the fence to this value as soon as all earlier operations of the stream are
+/// done. Another stream, in this process or in a process that has opened the fence, waits until the fence has reached
+/// the value. Each value has a meaning, such as the number of a step, so signals cannot be confused with each other,
+/// however many of them are pending.
 ///
-/// A stream may wait only for a value whose signal has already been submitted, which another component can announce
-/// with a message. Otherwise two streams could wait for each other for ever.
+/// Let a stream wait only for a value whose signal has already been submitted, which a message normally announces.
+/// Otherwise two streams could wait for each other forever.
 class Fence {
  public:
   Fence() = default;
@@ -21,15 +22,16 @@ class Fence {
   Fence(const Fence&) = delete;
   Fence& operator=(const Fence&) = delete;
 
-  /// Returns the largest value that has been signalled. The results of all operations before that signal are then
-  /// visible.
+  /// Returns the value that the fence has reached. The results of all operations before the signal of this value are
+  /// then visible.
   virtual std::uint64_t value() const = 0;
 
-  /// Signals a value from the host. Throws kInternal if the fence already has this value or a larger one.
+  /// Sets the fence to `value` from the host. Throws kInternal if the fence has already reached `value`.
   virtual void signal(std::uint64_t value) = 0;
 
-  /// Makes the host wait for a value. Use this at the start and the end of a run and in tests, but not in a step.
-  /// Throws kTimeout, with both values, if the fence has not reached `value` after `limit`.
+  /// Blocks the calling thread until the fence has reached `value`. This is meant for the start and the end of a run
+  /// and for tests; training steps never need it. If `limit` passes first, throws kTimeout with `value` and the value
+  /// that the fence has reached.
   virtual void await(std::uint64_t value, std::chrono::milliseconds limit) const = 0;
 };
 

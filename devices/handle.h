@@ -7,8 +7,9 @@
 
 namespace trainyard::devices {
 
-/// The identity of a device. With it, two processes of a host can tell whether they use the same device. The numbers
-/// that they use for a device can differ, because each process may see other devices.
+/// Identifies a device, so that two processes of a host can tell whether they refer to the same device. The number of a
+/// device is not enough for this, because it can differ from process to process: each process may see only some of the
+/// devices.
 struct DeviceId {
   std::string kind;  ///< The kind of memory, such as "cuda".
   std::string uuid;  ///< A text that is unique among the devices of this kind.
@@ -16,8 +17,8 @@ struct DeviceId {
   friend bool operator==(const DeviceId&, const DeviceId&) = default;
 };
 
-/// What another process of the host needs in order to open a block. Drivers can share only whole allocations, so the
-/// handle describes the allocation that contains the block, and the place of the block in it.
+/// What another process of the host needs in order to open a block: the driver's description of the allocation that
+/// contains the block, and the position of the block in this allocation. A driver can only export a whole allocation.
 struct BlockHandle {
   DeviceId device;
   std::vector<std::uint8_t> memory;  ///< The driver's description of the whole allocation.

@@ -17,14 +17,14 @@ enum class Purpose : std::uint8_t {
   kGradients,
   kState,  ///< The optimizer's state, which is copied when a run begins.
   kSnapshot,
-  kReaders,  ///< The arena, which is copied after a step for components that read it in host memory.
+  kReaders,  ///< The arena, for components that read its copy in host memory after a step.
 };
 constexpr auto words_of(Purpose) {
   return words("purpose of a copy", "batch", "parameters", "gradients", "state", "snapshot", "readers");
 }
 constexpr std::size_t kPurposes = 6;
 
-/// The numbers of bytes that were copied in each direction.
+/// The number of bytes that were copied in each direction.
 struct LinkCount {
   std::uint64_t to_device = 0;
   std::uint64_t to_host = 0;
@@ -39,8 +39,8 @@ class LinkBytes {
   void add_to_device(Purpose purpose, std::uint64_t bytes) { place(purpose).to_device += bytes; }
   void add_to_host(Purpose purpose, std::uint64_t bytes) { place(purpose).to_host += bytes; }
 
-  /// Returns the numbers of bytes since this object was made. If copies are being submitted at the same time, some of
-  /// them may be counted in one direction only.
+  /// Returns the number of bytes that were copied for this purpose since this object was created. Copies that are being
+  /// submitted at this moment may be counted or not.
   LinkCount of(Purpose purpose) const;
   LinkCount all() const;
 

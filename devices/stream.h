@@ -16,11 +16,12 @@ namespace trainyard::devices {
 
 class Device;
 
-/// A sequence of operations that a device carries out in the order in which they were submitted. Operations of
-/// different streams have no order unless fences define one.
+/// A sequence of operations that a device carries out in the order in which they are submitted. Operations of different
+/// streams can run in any order and at the same time, except where fences impose an order.
 ///
-/// Submitting returns immediately; the operation keeps the memory on which it works alive. If an operation fails, the
-/// stream fails, and every later call throws its error. Only one thread at a time may use a stream.
+/// Submitting an operation returns immediately, and the operation keeps the memory on which it works alive. If an
+/// operation fails, every later call of a function of this stream throws the error of that operation. Only one thread
+/// at a time may use a stream.
 ///
 /// The public functions check the arguments and count the bytes that are copied between host and device. A driver
 /// implements the protected functions.
@@ -33,27 +34,30 @@ class Stream {
   /// Returns the stream's name, for timelines and errors.
   const std::string& name() const { return name_; }
 
-  /// Submit a copy between host and device. Until the copy is done, the host memory must not be changed, and in the
-  /// case of to_host() not be read. Throw kInternal if the sizes differ, or if the region belongs to another device.
+  /// to_device() and to_host() submit a copy between host and device. Until the copy is done, the source must not
+  /// change, and the destination must not be used. Both throw kInternal if the sizes differ or if the region belongs to
+  /// another device.
   void to_device(const Region& to, const HostRegion& from, Purpose purpose);
   void to_host(const HostRegion& to, const Region& from, Purpose purpose);
 
-  /// Submits a copy within the device. The regions must not overlap.
+  /// Submits a copy within the device. The regions must not overlap. Throws kInternal if the sizes differ or if a
+  /// region belongs to another device.
   void copy(const Region& to, const Region& from);
   /// Submits an operation that sets all bytes of the region to zero.
   void zero(const Region& region);
 
-  /// Submits a signal: the fence gets the value when all earlier operations of this stream are done.
+  /// Submits a signal: the fence is set to `value` when all earlier operations of this stream are done.
   void signal(std::shared_ptr<Fence> fence, std::uint64_t value) { submit_signal(std::move(fence), value); }
-  /// Submits a wait: later operations of this stream begin only when the fence has reached the value.
+  /// Submits a wait: later operations of this stream begin only when the fence has reached `value`.
   void wait(std::shared_ptr<Fence> fence, std::uint64_t value) { submit_wait(std::move(fence), value); }
 
-  /// Submits a call of `callback`, which a thread of the driver makes when all earlier operations are done. `callback`
-  /// must be short, must not throw and must not use the device; usually it posts a task to an event loop.
+  /// Submits a call of `callback`, which a thread of the driver makes when all earlier operations of this stream are
+  /// done. `callback` must be short, must not throw and must not use the device; usually it posts a task to an event
+  /// loop.
   void then(std::function<void()> callback) { submit_call(std::move(callback)); }
 
-  /// Makes the host wait until all operations are done. Throws the error of an operation that has failed. Throws
-  /// kTimeout, naming the current operation, if this takes longer than `limit`.
+  /// Blocks the calling thread until all submitted operations are done. Throws the error of an operation that has
+  /// failed. If `limit` passes first, throws kTimeout with the name of the operation that is running.
   virtual void drain(std::chrono::milliseconds limit) = 0;
 
  protected:

@@ -9,60 +9,61 @@
 
 namespace trainyard {
 
-/// The place where the hosts of a run meet: an address of host 0, and the ports at which host 0 can listen.
+/// Where the hosts of a run connect to each other at the start: an address of host 0, and the ports at which host 0 can
+/// listen.
 struct MeetingPlace {
   std::string host;  ///< A name or an address that the other hosts can resolve.
-  /// The ports to try, in this order. Host 0 listens at the first one that is free. If the engine names no ports, they
-  /// are derived from the job (environments/job_ports.h), so that two jobs seldom try the same ports.
+  /// The ports to try, in this order: host 0 listens at the first port that is free. If the engine names no ports, they
+  /// are derived from the name of the job (environments/job_ports.h), so that different jobs rarely use the same ports.
   std::vector<std::uint16_t> ports;
 };
 
-/// How an engine tells its processes that they must stop.
+/// How an engine tells the processes of a job that they must stop.
 struct StopNotice {
   /// The signals with which the engine asks a run to save a checkpoint and end.
   std::vector<int> signals;
-  /// True if the engine sends them to every process that this process has started, too. The launcher then protects the
-  /// processes of the run, because it alone decides when they end.
+  /// True if the engine sends the signals also to every process that this process has started. The launcher then
+  /// shields the processes of the run from the signals, because only the launcher decides when they end.
   bool to_all_processes = false;
-  /// The time between the signal and the moment when the engine kills the processes, by default; empty if it is
+  /// The time from the signal until the engine kills the processes, by the engine's default settings; empty if it is
   /// unknown.
   std::optional<std::chrono::seconds> grace;
   /// The time at which the engine will end the job, for instance because of its time limit; empty if it is unknown.
   std::optional<std::chrono::system_clock::time_point> end;
 };
 
-/// What an engine has allotted to a run, as seen by one of the processes that the engine has started. A "host" is
-/// whatever the engine treats as one: a machine, a container or a pod.
+/// What an engine has allotted to a run, from the point of view of one of the processes that the engine has started. A
+/// "host" is whatever the engine treats as a host: a machine, a container or a pod.
 struct Allocation {
-  /// The number of this host among the hosts of the job, counted from 0. If the engine starts the job again, the host
-  /// can get another number.
+  /// The number of this host among the hosts of the job, from 0. It can change when the engine restarts the job.
   std::uint32_t host = 0;
   std::uint32_t hosts = 1;  ///< The number of hosts of the job.
-  /// The names of all hosts, in the order of their numbers; empty if the engine does not tell them.
+  /// The names of all hosts, in the order of their numbers; empty if the engine does not provide them.
   std::vector<std::string> names;
 
-  /// The number of this process among those that the engine has started on this host for the same run, counted from 0.
-  /// If there are several, only process 0 launches the run on this host.
+  /// The number of this process among the processes that the engine has started on this host for the same run, from 0.
+  /// If there are several such processes, process 0 acts on behalf of the host.
   std::uint32_t process = 0;
-  /// The number of processes that the engine has started on this host. It is 1 unless the engine starts one process for
-  /// each device.
+  /// How many processes the engine has started on this host: 1, or, if the engine starts one process for each device,
+  /// the number of devices.
   std::uint32_t processes = 1;
 
-  /// The number of devices that the engine has allotted on this host; empty if the engine does not say.
+  /// The number of devices that the engine has allotted on this host; empty if it is unknown.
   std::optional<std::uint32_t> devices;
-  /// Where the hosts meet; empty if the engine does not say how other hosts reach host 0.
+  /// Empty if it is unknown how other hosts can reach host 0.
   std::optional<MeetingPlace> meeting;
 
-  /// A text that distinguishes this job from all other jobs of the same engine, and is the same on all hosts; empty if
-  /// the engine has no such text. When the engine starts a job again, processes of the earlier start can still exist,
-  /// so only `job` and `restarts` together identify one start.
+  /// A name that distinguishes this job from all other jobs of the same engine, and that is the same on all hosts;
+  /// empty if the engine provides none. When the engine restarts a job, processes of the earlier attempt can still
+  /// exist, so only `job` and `restarts` together identify one attempt.
   std::string job;
-  std::uint32_t restarts = 0;  ///< The number of times that the engine has started this job again.
+  std::uint32_t restarts = 0;  ///< How many times the engine has restarted this job.
 
   StopNotice stop;
-  /// The program, with its arguments, that puts this job back into the queue; empty if there is none.
+  /// The command that puts this job back into the engine's queue: the program and its arguments. Empty if there is
+  /// none.
   std::vector<std::string> requeue;
-  /// True if the engine starts the job again by itself when a process of it fails.
+  /// True if the engine restarts the job by itself when one of the job's processes fails.
   bool restarts_failures = false;
 };
 
@@ -71,9 +72,9 @@ namespace environments {
 /// The largest number of hosts that a job can have.
 inline constexpr std::uint32_t kMostHosts = 65536;
 
-/// Throws kInvalidArgument if the fields contradict each other: a number that is not smaller than the count it belongs
-/// to, a number of names that differs from the number of hosts, a name that occurs twice, or a name that is not
-/// allowed. `where` names the environment in the error.
+/// Throws kInvalidArgument if the allocation is contradictory: the number of the host or of the process is too large,
+/// there are not as many names as hosts, a name occurs twice, or a name cannot be that of a host. `where` is the name
+/// of the environment in the error message.
 void check_allocation(const Allocation& allocation, const std::string& where);
 
 }  // namespace environments

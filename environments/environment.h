@@ -14,10 +14,10 @@ namespace trainyard {
 
 using EnvironmentContext = PluginContext;
 
-/// Whether an engine has started this process.
+/// The result of Environment::detect(): whether the engine of the environment has started this process.
 struct Detection {
   bool found = false;
-  /// The reason, as a part of a sentence that a user understands: "SLURM_JOB_ID is 12" or "SLURM_JOB_ID is not set".
+  /// The reason for the decision, as a clause that users understand: "SLURM_JOB_ID is 12" or "SLURM_JOB_ID is not set".
   std::string reason;
 };
 
@@ -25,8 +25,8 @@ struct Detection {
 /// starts `trainyard launch` on the hosts of a job. It translates what the engine tells its processes into an
 /// Allocation. The engine places, queues and restarts jobs; an environment does none of this.
 ///
-/// An environment has no state, does not change anything, and uses only the facts that it is given. The program on
-/// every host creates it and calls it once, before the run begins.
+/// An environment has no state, changes nothing, and uses only the facts that it is given. On every host, `trainyard
+/// launch` creates the environment and calls it once, before the run begins.
 class Environment : public Configurable {
  public:
   static constexpr const char* kKind = "environment";
@@ -35,26 +35,28 @@ class Environment : public Configurable {
   explicit Environment(EnvironmentContext& context) : Configurable(context.where, context.parameters) {}
 
   /// Returns a number from 0 to 100. If several engines seem to have started this process, and its ancestors do not
-  /// show which of them is nearest, the environment with the highest number is chosen. An engine that people start
-  /// within another, as they start torchrun within Slurm, has a higher number than the other. `single_host` has 0.
+  /// show which of them is nearest, the environment with the highest number is chosen. An engine that is usually
+  /// started inside another one, such as torchrun inside Slurm, has a higher number than the outer engine.
+  /// `single_host` has 0.
   virtual int precedence() const = 0;
 
-  /// Returns the names of the engine's processes that start other processes on a host, such as "orted". A name that
-  /// ends with '*' stands for all names that begin in the same way.
+  /// Returns the names of the programs with which the engine starts processes on a host, such as "orted". A name that
+  /// ends with '*' stands for all names that begin with the text before the '*'.
   virtual std::vector<std::string> starters() const { return {}; }
 
   /// Returns whether the engine has started this process. Never throws, whatever the facts are.
   virtual Detection detect(const ProcessFacts& facts) const = 0;
 
-  /// Returns what the engine has allotted. Throws kNotFound or kInvalidArgument if the engine has not provided enough
-  /// information or if the information is contradictory; the error names the variable and says what the user can do.
-  /// Called only if detect() has found the engine or the user has named the environment.
+  /// Returns what the engine has allotted. Throws kNotFound or kInvalidArgument if the engine's information is
+  /// incomplete or contradictory; the error message states which variable is concerned and what the user can do. This
+  /// function is called only if detect() has found the engine or the user has named the environment.
   virtual Allocation allocation(const ProcessFacts& facts) const = 0;
 
-  /// Returns the names of the variables that identify a single process of the engine. The processes of a run do not
-  /// inherit these variables, because each of them would take itself for that one process. A program in a run that uses
-  /// MPI, for instance, would then wait for ever. A name that ends with '*' stands for all names that begin in the same
-  /// way. Variables that describe the whole job, such as SLURM_JOB_ID, are inherited.
+  /// Returns the names of the environment variables by which the engine tells a single process which of its processes
+  /// it is. The processes of a run must not inherit these variables, because each of them would then believe that it is
+  /// that one process: a program of the run that uses MPI, for instance, would wait forever. A name that ends with '*'
+  /// stands for all names that begin with the text before the '*'. Variables that describe the job as a whole, such as
+  /// SLURM_JOB_ID, are kept.
   virtual std::vector<std::string> process_variables() const { return {}; }
 };
 

@@ -9,18 +9,18 @@
 
 namespace trainyard {
 
-/// The facts about a process that an environment may use. An environment gets these facts instead of examining the
-/// process itself, so that a test can provide the facts of any engine.
+/// The facts about its process that an environment may use. An environment receives these facts instead of examining
+/// the process itself, so that a test can simulate any engine.
 struct ProcessFacts {
   using Variables = std::map<std::string, std::string, std::less<>>;
 
   Variables variables;                 ///< The environment variables.
   std::string host_name;               ///< The name of the host, as gethostname() returns it.
   std::vector<std::string> addresses;  ///< The addresses of this host's network interfaces, without loopback.
-  /// The names of the processes that have started this one, the nearest first, as the kernel knows them, with at most
-  /// 15 characters each. In a container, the list ends at the first process that the container hides.
+  /// The names of the ancestors of this process, its parent first. The names come from the kernel and have at most 15
+  /// characters. In a container, the list ends with the outermost process of the container.
   std::vector<std::string> ancestors;
-  /// Returns the content of a file, or nothing if it cannot be read or has more than 1 MiB.
+  /// Returns the content of a file, or an empty optional if the file cannot be read or has more than 1 MiB.
   std::function<std::optional<std::string>(const std::string& path)> read_file;
 };
 

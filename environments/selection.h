@@ -26,28 +26,29 @@ struct Candidate {
 /// is sorted by precedence, the highest first, then by name.
 std::vector<Candidate> examine_environments(core::PluginLoader& loader, const ProcessFacts& facts);
 
-/// Returns the candidate whose engine has started this process. If several have found their engine, this is the one
-/// whose starter is the nearest ancestor of this process, because the variables of the others were only inherited. If
-/// no starter is among the ancestors, it is the first candidate that has found its engine. Throws kNotFound if there is
-/// none, which cannot happen if the plugin `single_host` is installed.
+/// Returns the candidate whose engine has started this process. If several candidates have found their engines, this is
+/// the one whose starter is the nearest ancestor of this process, because the variables of the other engines were
+/// merely inherited. If no ancestor is a starter, this is the first candidate that has found its engine. Throws
+/// kNotFound if no candidate has found its engine, which cannot happen if the plugin `single_host` is installed.
 const Candidate& nearest_environment(std::span<const Candidate> candidates, const ProcessFacts& facts);
 
-/// Creates the environment that the user has named. Throws kNotFound for an unknown name, with the nearest known one.
+/// Creates the environment that the user has named. Throws kNotFound if there is no such environment; the error message
+/// suggests the most similar name.
 Candidate named_environment(core::PluginLoader& loader, const PluginSpec& spec, const ProcessFacts& facts);
 
 /// Returns the allocation of the candidate, checked and completed:
 ///
 /// * The variable TRAINYARD_MEET_AT, "HOST" or "HOST:PORT", replaces the meeting place.
 /// * The variable TRAINYARD_HOST_NAMES, a list in the syntax of expand_host_list(), replaces the names of the hosts.
-/// * If there are several hosts and no meeting place, but names, the hosts meet at the first.
+/// * If there are several hosts with names, but no meeting place, the hosts meet at the first host.
 /// * If there is one host with several processes, and no meeting place, the processes meet at 127.0.0.1.
-/// * If the meeting place has no ports, it gets those of the job.
+/// * If the meeting place has no ports, it gets the ports that ports_of_job() derives from the job's name.
 ///
-/// Throws what Environment::allocation() throws, and kInvalidArgument for contradictions.
+/// Throws what Environment::allocation() throws, and kInvalidArgument if the result is contradictory.
 Allocation allocation_of(const Candidate& candidate, const ProcessFacts& facts);
 
-/// Returns the names of those of the variables that one of the environments names in process_variables(). They are
-/// removed from the environment of every process that a run starts.
+/// Returns those names in `variables` that match process_variables() of any candidate. These variables are removed from
+/// the environment of every process that a run starts.
 std::vector<std::string> variables_to_remove(std::span<const Candidate> candidates,
                                              const ProcessFacts::Variables& variables);
 

@@ -10,11 +10,11 @@
 
 namespace trainyard::environments {
 
-/// Reads the variables of an engine. Every error names the environment, the variable, its value, and what is allowed. A
-/// variable with an empty value counts as not set.
+/// Reads the environment variables of an engine. Every error message names the environment and the variable, and states
+/// its value and what is allowed. A variable whose value is empty counts as not set.
 class VariableReader {
  public:
-  /// `where` names the environment in errors. The facts must outlive the reader.
+  /// `where` is the name of the environment in error messages. The facts must outlive the reader.
   VariableReader(const ProcessFacts& facts, std::string where) : facts_(facts), where_(std::move(where)) {}
 
   bool has(std::string_view name) const { return !text(name).empty(); }
@@ -23,8 +23,8 @@ class VariableReader {
   /// Returns the value. Throws kNotFound if the variable is not set.
   std::string required_text(std::string_view name) const;
 
-  /// Returns the value as a whole number from `lowest` to `highest`, or nothing if the variable is not set. Throws
-  /// kInvalidArgument for any other value.
+  /// Returns the value, a whole number from `lowest` to `highest`, or an empty optional if the variable is not set.
+  /// Throws kInvalidArgument for any other value.
   std::optional<std::uint32_t> number(std::string_view name, std::uint32_t lowest, std::uint32_t highest) const;
   /// Like number(), but throws kNotFound if the variable is not set.
   std::uint32_t required_number(std::string_view name, std::uint32_t lowest, std::uint32_t highest) const;
@@ -40,10 +40,12 @@ class VariableReader {
   std::string where_;
 };
 
-/// Returns a whole number from `lowest` to `highest` that consists of digits only, or nothing.
+/// Returns the whole number from `lowest` to `highest` that `text` contains. Returns an empty optional for any other
+/// text; only digits are allowed.
 std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t lowest, std::uint32_t highest);
 
-/// Returns `text` for an error message: on one line, at most 80 characters of it, and by default in quotation marks.
+/// Returns `text` in a form for error messages: on one line, cut to at most 80 characters, and by default in quotation
+/// marks.
 std::string shown(std::string_view text, bool quoted = true);
 
 }  // namespace trainyard::environments

@@ -10,7 +10,7 @@
 
 namespace trainyard::recordings {
 
-/// Appends a number, little-endian.
+/// Appends a number in little-endian byte order.
 template <class T>
 void put(std::string& out, T value) {
   char bytes[sizeof value];
@@ -18,17 +18,17 @@ void put(std::string& out, T value) {
   out.append(bytes, sizeof value);
 }
 
-/// Appends the length of a text as u32, and the text.
+/// Appends the length of a text as a 32-bit number, followed by the text.
 inline void put_text(std::string& out, std::string_view text) {
   put(out, static_cast<std::uint32_t>(text.size()));
   out += text;
 }
 
-/// Reads numbers and texts from bytes that may be hostile. Everything that would reach beyond the end throws kCorrupt
-/// with the name of what is being read. The views that it returns refer to the bytes.
+/// Reads numbers and texts from untrusted bytes. A read beyond the end throws kCorrupt, with the name of what is being
+/// read. Returned views refer to the bytes, which must outlive them.
 class ByteReader {
  public:
-  /// `what` is the name of the bytes in errors, such as "channel record".
+  /// `what` is the name of the bytes in error messages, such as "channel record".
   ByteReader(std::string_view bytes, std::string_view what) : bytes_(bytes), what_(what) {}
 
   template <class T>
@@ -37,7 +37,7 @@ class ByteReader {
     std::memcpy(&value, take(sizeof value).data(), sizeof value);
     return value;
   }
-  /// Reads a text that is preceded by its length as u32.
+  /// Reads a text that is preceded by its length as a 32-bit number.
   std::string_view text() { return take(number<std::uint32_t>()); }
   /// Reads the next `size` bytes.
   std::string_view take(std::uint64_t size) {

@@ -8,13 +8,14 @@
 
 namespace trainyard::recordings {
 
-/// Returns the CRC32 (the polynomial of zlib) of `bytes`, or continues `crc`, that of the bytes before.
+/// Returns the CRC32 of `bytes`, with the polynomial of zlib. To compute the CRC32 of several pieces, pass the result
+/// for the earlier pieces as `crc`.
 std::uint32_t crc32_of(std::string_view bytes, std::uint32_t crc = 0);
 
-/// Compresses chunks with zstd. Its memory is reused from chunk to chunk.
+/// Compresses chunks with zstd. One object reuses its memory for all its chunks.
 class Compressor {
  public:
-  /// `level` is the level of zstd: 1 is fastest.
+  /// `level` is the compression level of zstd. Level 1 is the fastest.
   explicit Compressor(int level);
   ~Compressor();
 
@@ -27,9 +28,9 @@ class Compressor {
 };
 
 /// Decompresses the records of a chunk. `compression` is "zstd" or empty, which means that the bytes are not
-/// compressed. Throws kUnsupported for any other compression. Throws kCorrupt if the result is not exactly `size`
-/// bytes, or `size` is more than kMostChunkBytes. Its memory is proportional to the actual result, whatever `size`
-/// claims.
+/// compressed. Throws kUnsupported for any other compression. Throws kCorrupt if the result does not have exactly
+/// `size` bytes, or if `size` is greater than kMostChunkBytes. The memory that it uses is proportional to the actual
+/// result, even if `size` is wrong.
 std::string decompress(std::string_view compression, std::string_view bytes, std::uint64_t size);
 
 }  // namespace trainyard::recordings

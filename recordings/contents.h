@@ -13,12 +13,12 @@ namespace trainyard::recordings {
 /// A part of the file that contains messages.
 struct Chunk {
   ChunkIndex index;
-  /// True if the messages are stored directly in the file and not in a chunk record. `index.offset` and `index.length`
-  /// then describe the place of these messages.
+  /// True if the messages are directly in the file and not in a chunk record. Then `index.offset` and `index.length`
+  /// are the position and the size of their records.
   bool bare = false;
 };
 
-/// Everything that a file contains, except the messages themselves.
+/// The description of a file's content, without the messages themselves.
 struct Contents {
   FileHeader header;
   std::map<std::uint16_t, SchemaRecord> schemas;
@@ -27,7 +27,7 @@ struct Contents {
   std::vector<Metadata> metadata;
   Statistics statistics;
 
-  /// Returns the metadata record of this name, or null.
+  /// Returns the metadata record with this name, or null if there is none.
   const TextMap* find_metadata(std::string_view name) const;
 };
 
@@ -35,16 +35,17 @@ struct Contents {
 /// before the end of the record.
 std::pair<Opcode, std::uint64_t> read_head(const InputFile& file, std::uint64_t offset);
 
-/// Reads the content of a record whose head was read. Throws kCorrupt if it has more than `most` bytes.
+/// Reads the content of the record whose head is at `offset`; read_head() has returned its `length`. Throws kCorrupt if
+/// `length` is greater than `most`.
 std::string read_content(const InputFile& file, std::uint64_t offset, std::uint64_t length, std::uint64_t most);
 
-/// Reads and decompresses the records of a chunk, and checks their checksum. Throws kCorrupt.
+/// Reads and decompresses the records of a chunk. Throws kCorrupt if they are damaged or do not match their checksum.
 std::string read_chunk(const InputFile& file, const Chunk& chunk);
 
-/// Decompresses the records of a chunk record, and checks their checksum. Throws kCorrupt.
+/// Decompresses the records of a chunk record. Throws kCorrupt if they are damaged or do not match their checksum.
 std::string open_chunk(const ChunkRecord& record);
 
-/// Throws kCorrupt if the file does not begin as MCAP files do.
+/// Throws kCorrupt if the file does not begin with kMagic, as MCAP files do.
 void check_magic(const InputFile& file);
 
 }  // namespace trainyard::recordings

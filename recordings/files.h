@@ -7,17 +7,17 @@
 
 namespace trainyard::recordings {
 
-/// A new file to which whole pieces are appended. If a piece cannot be written, the file is cut back to the pieces
-/// before it, so that it never ends within a record because the disk is full.
+/// A new file to which data is appended piece by piece. If a piece cannot be written completely, for instance because
+/// the disk is full, it is removed again, so the file never ends in the middle of a record.
 class OutputFile {
  public:
-  /// Creates the file. Throws kIo if that is not possible, or if something exists at the path.
+  /// Creates the file. Throws kIo if it cannot be created, or if something already exists at the path.
   explicit OutputFile(std::string path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Appends the piece. Throws kIo with the path and the reason, such as a full disk.
+  /// Appends the piece. Throws kIo, with the path and the reason, if the piece cannot be written.
   void append(std::string_view piece);
 
   const std::string& path() const { return path_; }
@@ -32,8 +32,8 @@ class OutputFile {
   std::uint32_t crc_ = 0;
 };
 
-/// A file that is open for reading. Its size is determined when it is opened: a file that is still being written can be
-/// read as far as it was written then.
+/// A file that is open for reading. Its size is determined when it is opened, so data that is appended later is
+/// ignored.
 class InputFile {
  public:
   /// Throws kNotFound if the file does not exist, and kIo if it is not a regular file or cannot be opened.
@@ -44,8 +44,8 @@ class InputFile {
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
-  /// Returns `length` bytes that begin at `offset`. Throws kCorrupt if the file has not that many, and kIo if it cannot
-  /// be read. The caller has bounded `length`.
+  /// Returns `length` bytes that begin at `offset`. Throws kCorrupt if the file does not have that many bytes there,
+  /// and kIo if it cannot be read. The caller must have checked that `length` is not too large.
   std::string read(std::uint64_t offset, std::uint64_t length) const;
 
  private:

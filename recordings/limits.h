@@ -6,13 +6,13 @@
 
 namespace trainyard::recordings {
 
-/// The limits on what a file can make a reader allocate. A file that exceeds one of them is refused as corrupt. This
-/// one is for the records of one chunk, after decompression.
-constexpr std::uint64_t kMostChunkBytes = 256ull << 20;    ///< The records of one chunk, when decompressed.
+/// These limits bound the memory that a file can make a reader allocate. A file that exceeds one of them is refused as
+/// corrupt.
+constexpr std::uint64_t kMostChunkBytes = 256ull << 20;    ///< The decompressed records of one chunk.
 constexpr std::uint64_t kMostMessageBytes = 128ull << 20;  ///< The limit for the data of one message.
-/// Chunks whose times overlap, so that they must be in memory together, when decompressed.
+/// The decompressed records of all chunks that must be in memory together because their times overlap.
 constexpr std::uint64_t kMostOpenBytes = 512ull << 20;
-/// Everything that a reader keeps for the whole file: schemas, channels, metadata and the index.
+/// Everything that a reader keeps in memory for the whole file: schemas, channels, metadata and the index.
 constexpr std::uint64_t kMostDescriptionBytes = 256ull << 20;
 constexpr std::uint64_t kMostMetadataBytes = 16ull << 20;  ///< The limit for one schema, channel or metadata record.
 

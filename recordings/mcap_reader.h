@@ -14,18 +14,17 @@
 
 namespace trainyard::recordings {
 
-/// Reads an MCAP file. If the file has an index, only the index is read at first; otherwise, or if the index is
-/// damaged, the whole file is read once to make one.
+/// Reads an MCAP file. The constructor reads the index of the file. If the file has no index, or if the index is
+/// damaged, the constructor reads the whole file in order to make one.
 class McapReader {
  public:
-  /// Opens the file and reads its index. Throws kNotFound or kIo if the file cannot be read, and kCorrupt if it is not
-  /// an MCAP file.
+  /// Throws kNotFound if the file does not exist, kIo if it cannot be read, and kCorrupt if it is not an MCAP file.
   explicit McapReader(std::string path);
 
   const Contents& contents() const { return contents_; }
   const InputFile& file() const { return file_; }
-  /// Returns why the index of the file could not be used, and what could not be read; empty if the file is as it should
-  /// be. Only `verify` reads everything, so a file without a problem may still be damaged.
+  /// Returns why the index of the file could not be used, and what could not be read; empty if no problem was found.
+  /// Even then the file may be damaged, because only `trainyard bag verify` reads everything.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -40,31 +39,32 @@ class McapReader {
   std::string problem_;
 };
 
-/// Selects messages of a file.
+/// Specifies which messages of a file are read.
 struct Selection {
-  /// Returns true for the channels whose messages are wanted. Empty: all.
+  /// Returns true for the channels whose messages are read. If this function is empty, the messages of all channels are
+  /// read.
   std::function<bool(const ChannelRecord&)> channel;
-  std::uint64_t start = 0;                                        ///< The earliest log_time.
-  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< The first log_time that is not wanted any more.
+  std::uint64_t start = 0;                                        ///< The smallest log_time that is read.
+  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< The log_time at which reading stops.
 };
 
-/// A message of a stream. The references are valid until the next call of next().
+/// A message that MessageStream::next() returns. The references are valid until the next call of next().
 struct StreamedMessage {
   const ChannelRecord& channel;
   MessageRecord record;
 };
 
-/// The selected messages of a file in the order of their log_time. Messages of the same time are in the order of the
-/// file. Only the chunks that contain selected messages are read, and only those whose times overlap are in memory
-/// together.
+/// The selected messages of a file in the order of their log_time. Messages with the same time are in the order of the
+/// file. Only chunks that contain selected messages are read, and several chunks are in memory at the same time only if
+/// their times overlap.
 class MessageStream {
  public:
   /// The reader must outlive the stream.
   MessageStream(const McapReader& reader, Selection selection);
   ~MessageStream();
 
-  /// Returns the next message; empty after the last one. Throws kCorrupt if a chunk is damaged, or if the chunks that
-  /// overlap need more than kMostOpenBytes.
+  /// Returns the next message, or an empty optional after the last one. Throws kCorrupt if a chunk is damaged, or if
+  /// chunks with overlapping times need more than kMostOpenBytes of memory.
   std::optional<StreamedMessage> next();
 
  private:
@@ -77,10 +77,10 @@ class MessageStream {
 
   const McapReader& reader_;
   Selection selection_;
-  std::vector<bool> wanted_;                      ///< By id of the channel.
-  std::vector<const Chunk*> waiting_;             ///< The chunks that have not been opened, the next one last.
-  std::vector<std::unique_ptr<OpenChunk>> open_;  ///< A heap by the time of the next message.
-  std::unique_ptr<OpenChunk> done_;  ///< The chunk of the message that was returned last, if it is at its end.
+  std::vector<bool> wanted_;           ///< Whether the messages of a channel are selected, by the channel's id.
+  std::vector<const Chunk*> waiting_;  ///< The chunks that have not been opened yet. The next one to open is the last.
+  std::vector<std::unique_ptr<OpenChunk>> open_;  ///< A heap, ordered by the time of each chunk's next message.
+  std::unique_ptr<OpenChunk> done_;  ///< The chunk of the last returned message, if it has no more messages.
   std::uint64_t open_bytes_ = 0;
 };
 

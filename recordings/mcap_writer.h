@@ -14,34 +14,34 @@ namespace trainyard::recordings {
 
 /// Writes an MCAP file with compressed chunks, an index and checksums.
 ///
-/// Messages are collected in a chunk in memory. A chunk is written when it is large enough, or when its first message
-/// is old enough, so that a program that is killed loses no more than that. Apart from the index, which grows by about
-/// a hundred bytes for every chunk, the writer's memory does not grow with the file. A file whose writer was killed
-/// lacks the index and the summary; repair() adds them.
+/// Messages are collected in memory, in a chunk. The chunk is written to the file when it is large enough or when its
+/// first message is old enough. So if the program is killed, only the messages of this chunk are lost, and the file
+/// lacks the index and the summary, which repair() can add. The writer's memory grows with the file only by the index,
+/// which needs about a hundred bytes for every chunk.
 ///
-/// All functions throw kIo if the file cannot be written. Whatever was written before stays readable.
+/// All functions throw kIo if the file cannot be written. The part that was written before remains readable.
 class McapWriter {
  public:
   using Clock = std::chrono::steady_clock;
 
   struct Options {
     std::size_t chunk_bytes = 1 << 20;               ///< The size of a chunk before it is compressed.
-    std::chrono::milliseconds flush_interval{1000};  ///< The longest time that a message stays in memory.
-    int compression_level = 1;                       ///< The level of zstd.
+    std::chrono::milliseconds flush_interval{1000};  ///< How long a message may stay in memory before it is written.
+    int compression_level = 1;                       ///< The compression level of zstd.
   };
 
-  /// Creates the file, which must not exist.
+  /// Creates the file, which must not exist yet.
   McapWriter(std::string path, const FileHeader& header, Options options);
   McapWriter(std::string path, const FileHeader& header) : McapWriter(std::move(path), header, Options{}) {}
 
   /// Adds a schema or a channel, and returns its id. The `id` of the argument is ignored. Throws kUnsupported if the
-  /// file has 65535 of them.
+  /// file already has 65535 of them.
   std::uint16_t add(SchemaRecord schema);
   std::uint16_t add(ChannelRecord channel);
 
   /// Appends a message to the chunk, and writes the chunk if it is large enough. The channel must have been added.
   void write(const MessageRecord& message);
-  /// Writes the chunk if its first message is older than the flush interval. To be called often.
+  /// Writes the chunk if its first message is older than the flush interval. Must be called frequently.
   void flush_if_due(Clock::time_point now) {
     if (chunk_messages_ != 0 && now - chunk_begun_ >= options_.flush_interval) flush();
   }
@@ -50,11 +50,11 @@ class McapWriter {
   /// Writes a metadata record.
   void write(const Metadata& metadata);
 
-  /// Writes the chunk, the index and the summary. Nothing may be written afterwards.
+  /// Writes the chunk, the index and the summary. No other function may be called afterwards.
   void close();
 
   const std::string& path() const { return file_.path(); }
-  /// Returns the size of the file: what has been written, without the chunk in memory.
+  /// Returns the present size of the file, without the chunk in memory.
   std::uint64_t bytes() const { return file_.size(); }
   std::uint64_t messages() const { return statistics_.messages; }
   std::size_t chunks() const { return chunks_.size(); }
@@ -69,18 +69,18 @@ class McapWriter {
   OutputFile file_;
   Options options_;
   Compressor compressor_;
-  std::vector<SchemaRecord> schemas_;    ///< The schema of id i is at i - 1.
-  std::vector<ChannelRecord> channels_;  ///< The channel of id i is at i - 1.
+  std::vector<SchemaRecord> schemas_;    ///< The schema with the id i is at index i - 1.
+  std::vector<ChannelRecord> channels_;  ///< The channel with the id i is at index i - 1.
   std::vector<ChunkIndex> chunks_;
   std::vector<MetadataIndex> metadata_;
   Statistics statistics_;
 
   std::string chunk_;                      ///< The records of the chunk in memory.
   std::uint64_t chunk_messages_ = 0;       ///< The number of messages in it.
-  ChunkRecord chunk_times_;                ///< Its earliest and its latest time.
-  Clock::time_point chunk_begun_;          ///< When its first message was written.
+  ChunkRecord chunk_times_;                ///< Contains the earliest and the latest time of its messages.
+  Clock::time_point chunk_begun_;          ///< When its first message was added.
   std::vector<MessageIndex> chunk_index_;  ///< Its messages, by channel.
-  std::string block_;                      ///< What is written to the file in one piece.
+  std::string block_;  ///< The bytes that are written to the file in one piece; a member so that its memory is reused.
 };
 
 }  // namespace trainyard::recordings

@@ -15,18 +15,19 @@ namespace trainyard::recordings {
 // A message in a recording is one JSON object: the fields of the message in the form of json_from_binary(), and after
 // them up to two fields that do not belong to the message.
 
-/// The trace of the message, as 16 hexadecimal digits, because many readers of JSON keep only 53 bits of a number. It
-/// is left out if the message has none.
+/// The field for the trace of the message, as 16 hexadecimal digits, because many JSON readers keep only 53 bits of a
+/// number. The field is left out if the message has no trace.
 inline constexpr const char* kTraceField = "_trace";
-/// The bytes of the payloads, each as base64. It is left out if the recording has no payloads.
+/// The field for the payloads, a list with the bytes of each payload as base64. The field is left out if the payloads
+/// are not recorded.
 inline constexpr const char* kPayloadsField = "_payloads";
 
-/// Returns true if messages of this type have fields of the names above. They are then recorded without a trace and
-/// without payloads.
+/// Returns true if the message type itself has a field with one of these two names. Its messages are then recorded
+/// without trace and payloads.
 bool uses_reserved_names(const Schema& schema);
 
-/// Appends a message as JSON on one line. `payloads` is empty if they are not recorded. Throws kCorrupt if the body
-/// does not match the schema; `out` is then as it was before.
+/// Appends a message to `out` as JSON on one line. `payloads` is empty if the payloads are not recorded. Throws
+/// kCorrupt if the body does not match the schema; `out` is then unchanged.
 void append_message(const Schema& schema, std::span<const std::byte> body, std::uint64_t trace,
                     std::span<const std::string_view> payloads, std::string& out);
 
@@ -34,11 +35,11 @@ void append_message(const Schema& schema, std::span<const std::byte> body, std::
 struct RestoredMessage {
   std::string body;  ///< The binary form (docs/wire_format.md, section 5).
   std::uint64_t trace = 0;
-  /// One entry for each payload to which the body refers; its bytes are empty if they were not recorded.
+  /// One element for each payload to which the body refers. An element is empty if its payload was not recorded.
   std::vector<std::string> payloads;
 };
 
-/// Converts the JSON of a recording back. Throws kCorrupt if it does not match the schema.
+/// Converts the JSON of a recording back to a message. Throws kCorrupt if the JSON does not match the schema.
 RestoredMessage restore_message(const Schema& schema, std::string_view json);
 
 }  // namespace trainyard::recordings

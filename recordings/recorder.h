@@ -19,7 +19,8 @@
 
 namespace trainyard::recordings {
 
-/// A topic as one process publishes it. Recorders tell feeds apart by their addresses, and keep them.
+/// A topic of one publishing process. A recorder holds the feeds of the messages that it has received, and
+/// distinguishes them by the addresses of these objects.
 struct Feed {
   std::string topic;
   std::string process;  ///< The publishing process.
@@ -27,59 +28,61 @@ struct Feed {
   Schema schema;
 };
 
-/// One message that has arrived.
+/// A message that has arrived.
 struct Arrival {
   const std::shared_ptr<const Feed>& feed;
   Header header;
   std::span<const std::byte> body;
-  std::span<const std::string_view> payloads;  ///< The bytes of tensors; empty if they were not requested.
+  std::span<const std::string_view> payloads;  ///< The bytes of the tensors; empty if they were not requested.
   std::uint64_t time_ns = 0;                   ///< When it arrived, in nanoseconds since 1970.
 };
 
 /// Writes the messages of a run to a recording: an MCAP file, or several of limited size.
 ///
-/// A recorder counts for each topic how many messages arrived and how many were missed, which it sees from the sequence
-/// numbers of each source. The counts are the last record of every file. If the disk is full, take() and the other
-/// functions throw once; the recording then ends with what was written before.
+/// For each topic, a recorder counts the messages that have arrived and those that were missed. It detects missed
+/// messages by gaps in the sequence numbers of each source. The counts are the last record of every file. If the disk
+/// is full, take() or another function throws, and the recording ends with the messages that were written before.
 class Recorder {
  public:
   using Clock = std::chrono::steady_clock;
 
   struct Options {
-    std::string path;  ///< The first file, such as "run.mcap"; the next ones are "run_2.mcap", ...
-    /// True to begin with the first file of the series that does not exist yet. Otherwise `path` must not exist.
+    std::string path;  ///< The first file, such as "run.mcap". The following files are "run_2.mcap" and so on.
+    /// True to begin with the first file of the series that does not exist yet. If it is false, `path` must not exist.
     bool number_existing = false;
-    /// True if the recorder listens from the start of the run: what a source sent before its first message that arrived
-    /// was missed.
+    /// True if the recorder listens from the start of the run. Then, if the first message that arrives from a source is
+    /// not the first one that the source has sent, the messages before it count as missed.
     bool from_start = false;
     TextMap run;                  ///< Facts about the run, for the metadata record kRunMetadata.
-    std::uint64_t max_bytes = 0;  ///< The size at which the next file is begun; 0 = one file of any size.
-    std::uint64_t max_files = 0;  ///< When there are more files, the oldest is deleted; 0 = none is.
-    /// The largest payloads of a message, in bytes, that are recorded; those of larger messages are left out.
+    std::uint64_t max_bytes = 0;  ///< The size at which a new file is begun; 0 means one file of unlimited size.
+    std::uint64_t max_files = 0;  ///< If there are more files, the oldest is deleted; 0 means no limit.
+    /// The payloads of a message are left out if they have more than this number of bytes in total.
     std::uint64_t max_payload_bytes = 16 << 20;
-    /// Returns the name of the component with this index in the plan; empty if it is not known.
+    /// Returns the name of the component with this index in the plan, or an empty text if it is not known.
     std::function<std::string(std::uint32_t)> component_name;
   };
 
-  /// Creates the first file. Throws kIo if that is not possible, or if the file exists.
+  /// Creates the first file. Throws kIo if it cannot be created or already exists.
   explicit Recorder(Options options);
   ~Recorder();
 
   /// Records a message. Throws kIo if the disk is full, and kCorrupt if the body does not match the schema of the feed.
   void take(const Arrival& arrival);
 
-  /// Writes what is due. To be called at least every few hundred milliseconds, even if nothing arrives.
+  /// Writes messages that have been in memory long enough. Must be called at least every few hundred milliseconds, even
+  /// if no messages arrive.
   void tick(Clock::time_point now);
 
-  /// Writes the rest and the counts, and closes the file. `ended` says why the recording ends; `cut_short`, unless it
-  /// is empty, why it lacks something that the sequence numbers do not show.
+  /// Writes the remaining messages and the counts, and closes the file. `ended` is the reason why the recording ends.
+  /// `cut_short` is the reason why it is incomplete if the sequence numbers do not show this; it is empty if there is
+  /// no such reason.
   void finish(const std::string& ended, const std::string& cut_short = "");
 
   /// Returns the counts of all files together.
   const Counts& counts() const { return all_; }
   /// Returns the path of the file that is being written.
   const std::string& path() const { return writer_->path(); }
-  /// Returns the number of files that were begun.
+  /// Returns the number of files that were created.
   std::uint64_t files() const { return files_; }
   /// Returns the size of all files together, including those that were deleted.
   std::uint64_t bytes() const { return closed_bytes_ + writer_->bytes(); }
@@ -87,11 +90,11 @@ class Recorder {
  private:
   /// One source of a feed, and its channel in the current file.
   struct Stream {
-    std::shared_ptr<const Feed> feed;  ///< Kept, so that no other feed can have its address.
+    std::shared_ptr<const Feed> feed;  ///< Held, so that no other feed can get the same address.
     SequenceCounter sequence;
     TopicCount* all = nullptr;   ///< The counts of its topic in all files.
     TopicCount* file = nullptr;  ///< The counts of its topic in the current file; null before its first message.
-    bool with_extras = true;     ///< False if the type uses the names of the trace and the payloads itself.
+    bool with_extras = true;     ///< False if trace and payloads are left out; see uses_reserved_names().
     std::uint16_t channel = 0;   ///< 0 if the current file has no channel for it yet.
   };
 
@@ -106,7 +109,7 @@ class Recorder {
   Options options_;
   std::unique_ptr<McapWriter> writer_;
   std::map<std::pair<const Feed*, std::uint32_t>, Stream> streams_;
-  std::map<std::string, std::uint16_t> schemas_;  ///< The schemas of the current file, by schema text.
+  std::map<std::string, std::uint16_t> schemas_;  ///< The ids of the current file's schemas, by schema text.
   std::deque<std::string> paths_;                 ///< The files that exist, the oldest first.
   Counts all_;
   Counts file_;

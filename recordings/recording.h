@@ -13,19 +13,20 @@ namespace trainyard::recordings {
 // What Trainyard writes into an MCAP file beyond the messages: how its channels describe themselves, and two metadata
 // records, one about the run and one that counts.
 
-/// The metadata record that is written first: the facts of the run.
+/// The name of the first metadata record, which contains facts about the run.
 inline constexpr const char* kRunMetadata = "trainyard.run";
-/// The metadata record that is written last: what arrived and what was missed.
+/// The name of the last metadata record, which contains the numbers of messages that arrived and were missed.
 inline constexpr const char* kCountsMetadata = "trainyard.counts";
 
-/// A fact of the run: its components as JSON, a list of {"component", "plugin", "process", "rank", "inputs",
-/// "outputs"}, in which the last two are lists of topics.
+/// The key, in the metadata record kRunMetadata, of the run's components. The value is JSON: a list of objects with the
+/// fields "component", "plugin", "process", "rank", "inputs" and "outputs". The last two are lists of topics.
 inline constexpr const char* kComponentsKey = "components";
 
-/// The keys of a channel's metadata. There is one channel for each topic and sending component.
+/// The keys of a channel's metadata. A recording has one channel for each pair of a topic and a component that sends on
+/// it.
 inline constexpr const char* kTypeKey = "type";                ///< The name of the message type.
 inline constexpr const char* kFingerprintKey = "fingerprint";  ///< Its fingerprint, as 16 hexadecimal digits.
-inline constexpr const char* kSchemaKey = "schema";            ///< Its schema text, by which it can be encoded again.
+inline constexpr const char* kSchemaKey = "schema";            ///< Its schema text, for encoding messages again.
 inline constexpr const char* kComponentKey = "component";      ///< The sending component; may be empty.
 inline constexpr const char* kProcessKey = "process";          ///< Its process; may be empty.
 inline constexpr const char* kSourceKey = "source";            ///< Its index in the plan (Header::source).
@@ -52,14 +53,15 @@ struct Counts {
 };
 
 TextMap to_metadata(const Counts& counts);
-/// Throws kCorrupt if a number is malformed.
+/// Converts the metadata record back. Throws kCorrupt if a number is malformed.
 Counts parse_counts(const TextMap& metadata);
 
-/// Counts messages of one source by their sequence numbers. A number that is smaller than the expected one is no gap:
-/// the source has been started again, or repeats its last message.
+/// Detects missed messages of one source by gaps in the sequence numbers. A number that is smaller than expected is not
+/// a gap: the source was restarted or repeats its last message.
 class SequenceCounter {
  public:
-  /// Returns how many messages were missed just before this one.
+  /// Takes the sequence number of the next message that has arrived. Returns how many messages were missed between the
+  /// previous message and this one.
   std::uint64_t count(std::uint64_t sequence) {
     const std::uint64_t missed = begun_ && sequence > next_ ? sequence - next_ : 0;
     next_ = sequence + 1;
@@ -68,7 +70,7 @@ class SequenceCounter {
   }
 
   bool begun() const { return begun_; }
-  /// Sets the number of the next message.
+  /// Sets the sequence number that the next message should have.
   void expect(std::uint64_t sequence) {
     next_ = sequence;
     begun_ = true;

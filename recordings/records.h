@@ -15,12 +15,12 @@ namespace trainyard::recordings {
 // the content of one, and throws kCorrupt if the content is malformed. Fields that a later version of the format has
 // added at the end of a record are ignored.
 
-/// The bytes at both ends of a file.
+/// The bytes with which every MCAP file begins and ends.
 inline constexpr std::string_view kMagic{"\x89MCAP0\r\n", 8};
-/// The size of the opcode and the length that precede the content of a record.
+/// The number of bytes before the content of a record: its opcode and the length of the content.
 inline constexpr std::uint64_t kRecordHead = 9;
 
-/// The kinds of records. Readers skip all others.
+/// The kinds of records. Readers skip records of unknown kinds.
 enum class Opcode : std::uint8_t {
   kHeader = 0x01,
   kFooter = 0x02,
@@ -67,7 +67,7 @@ struct ChannelRecord {
   friend bool operator==(const ChannelRecord&, const ChannelRecord&) = default;
 };
 
-/// One message. `data` refers to the bytes from which the record was read.
+/// A message. `data` refers to the bytes from which the record was read.
 struct MessageRecord {
   std::uint16_t channel = 0;
   std::uint32_t sequence = 0;
@@ -76,25 +76,25 @@ struct MessageRecord {
   std::string_view data;
 };
 
-/// Schema, channel and message records that are compressed together. `compression` and `records` refer to the bytes
-/// from which the record was read.
+/// A group of schema, channel and message records that are compressed together. `compression` and `records` refer to
+/// the bytes from which the record was read.
 struct ChunkRecord {
   std::uint64_t start_time = 0;  ///< The earliest log_time of the messages; 0 if there are none.
   std::uint64_t end_time = 0;    ///< The latest log_time.
   std::uint64_t size = 0;        ///< The size of the records when they are decompressed.
   std::uint32_t crc = 0;         ///< The CRC32 of the decompressed records, or 0 if it is not known.
-  std::string_view compression;  ///< "zstd", or empty for none.
+  std::string_view compression;  ///< "zstd", or empty if the records are not compressed.
   std::string_view records;
 };
 
-/// Where the messages of one channel are in the chunk before this record: pairs of log_time and offset in the
-/// decompressed records.
+/// The positions of one channel's messages in the chunk that precedes this record: pairs of the log_time and the offset
+/// in the decompressed records.
 struct MessageIndex {
   std::uint16_t channel = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> entries;
 };
 
-/// Where a chunk is in the file, and what it contains.
+/// The position of a chunk in the file, and a description of its content.
 struct ChunkIndex {
   std::uint64_t start_time = 0;
   std::uint64_t end_time = 0;
@@ -109,7 +109,7 @@ struct ChunkIndex {
   friend bool operator==(const ChunkIndex&, const ChunkIndex&) = default;
 };
 
-/// What the file contains, in numbers.
+/// Statistics about the content of the file.
 struct Statistics {
   std::uint64_t messages = 0;
   std::uint16_t schemas = 0;
@@ -124,7 +124,7 @@ struct Statistics {
   friend bool operator==(const Statistics&, const Statistics&) = default;
 };
 
-/// Named texts about the recording.
+/// A record of named texts that describe the recording.
 struct Metadata {
   std::string name;
   TextMap values;
@@ -132,14 +132,14 @@ struct Metadata {
   friend bool operator==(const Metadata&, const Metadata&) = default;
 };
 
-/// Where a metadata record is in the file.
+/// The position of a metadata record in the file.
 struct MetadataIndex {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   std::string name;
 };
 
-/// Where all records of one kind are in the summary.
+/// The position of all records of one kind in the summary.
 struct SummaryOffset {
   Opcode group{};
   std::uint64_t start = 0;
@@ -187,8 +187,8 @@ Metadata parse_metadata(std::string_view content);
 DataEnd parse_data_end(std::string_view content);
 Footer parse_footer(std::string_view content);
 
-/// Reads the next record of a sequence of records in memory, and moves `records` behind it. Throws kCorrupt if the
-/// record is not complete.
+/// Removes the first record from `records`, a sequence of records in memory, and returns its kind and its content.
+/// Throws kCorrupt if the record is incomplete.
 std::pair<Opcode, std::string_view> take_record(std::string_view& records);
 
 }  // namespace trainyard::recordings

@@ -16,23 +16,23 @@
 
 namespace trainyard::recordings {
 
-/// What of a running launch is recorded, and where.
+/// Specifies what is recorded of a running launch, and to which files.
 struct RunRecordingOptions {
-  std::vector<std::string> topics;   ///< Names or patterns, as for visitors::Watch; empty: all topics.
+  std::vector<std::string> topics;   ///< Names or patterns, as for visitors::Watch; empty for all topics.
   std::vector<std::string> exclude;  ///< Names or patterns of topics that are not recorded.
-  bool payloads = false;             ///< True to record the bytes of tensors, too.
-  Recorder::Options files;           ///< `run` and `component_name` are filled in.
+  bool payloads = false;             ///< True to record also the bytes of tensors.
+  Recorder::Options files;           ///< RunRecording sets `run` and `component_name`.
 };
 
-/// Records a running launch: a visitor that passes on what it receives to a Recorder. It never slows training; what it
-/// misses is counted. One thread uses it.
+/// Records a running launch: it attaches as a visitor and passes the messages that it receives to a Recorder. It never
+/// slows training down; messages that it misses are counted. Only one thread may use it.
 class RunRecording {
  public:
-  /// Subscribes to the topics, and creates the file. Throws as Watch and Recorder do.
+  /// Subscribes to the topics, and creates the file. Throws what the constructors of Watch and Recorder throw.
   RunRecording(zmq::context_t& context, visitors::RunInfo run, RunRecordingOptions options);
 
   /// Records the messages that arrive within `time`. Returns false if none arrived. Throws kIo if the disk is full, and
-  /// kCorrupt if a publisher sends a malformed message; nothing more can be recorded then.
+  /// kCorrupt if a publisher sends a malformed message. After an exception, nothing more can be recorded.
   bool record_for(std::chrono::milliseconds time);
 
   /// Returns true when the run has ended.
@@ -40,7 +40,8 @@ class RunRecording {
   /// Returns true when every publisher has accepted the subscriptions.
   bool subscribed() const { return watch_.subscribed(); }
 
-  /// Writes the counts and closes the file. `ended` says why the recording ends; empty: because the run has ended.
+  /// Writes the counts and closes the file. `ended` is the reason why the recording ends; an empty text means that the
+  /// run has ended.
   void finish(const std::string& ended = "");
 
   const Recorder& recorder() const { return *recorder_; }
@@ -54,9 +55,9 @@ class RunRecording {
 
   zmq::context_t& context_;
   visitors::Watch watch_;
-  std::map<std::uint32_t, std::string> components_;  ///< By index in the plan.
-  std::string description_;                          ///< What kComponentsKey says.
-  std::map<std::string, std::string> processes_;     ///< By the address of the gateway.
+  std::map<std::uint32_t, std::string> components_;  ///< The names of the components, by their indices in the plan.
+  std::string description_;                          ///< The value for kComponentsKey.
+  std::map<std::string, std::string> processes_;  ///< The names of the processes, by the addresses of their gateways.
   std::map<std::pair<const visitors::Stream*, std::string>, std::shared_ptr<const Feed>> feeds_;
   std::unique_ptr<Recorder> recorder_;
 };

@@ -10,29 +10,29 @@
 
 namespace trainyard::recordings {
 
-/// Something that is wrong in a file.
+/// A problem that was found in a file.
 struct Finding {
-  std::uint64_t offset = 0;  ///< Where in the file.
+  std::uint64_t offset = 0;  ///< The position in the file.
   std::string text;
 };
 
 /// The result of scan().
 struct Scan {
-  Contents contents;  ///< Everything that is whole. The statistics are counted, not read.
-  /// What is damaged or does not fit together, in the order of the file; only the first kMostFindings.
+  Contents contents;  ///< Everything that is undamaged. The statistics are counted anew, not read.
+  /// The first kMostFindings problems, in the order of the file: damaged parts and contradictions.
   std::vector<Finding> findings;
   std::uint64_t all_findings = 0;
-  std::uint64_t lost_bytes = 0;  ///< The size of what could not be read.
-  bool has_end = false;          ///< True if the file has a footer and ends as MCAP files do.
+  std::uint64_t lost_bytes = 0;  ///< The number of bytes that could not be read.
+  bool has_end = false;          ///< True if the file has a footer and ends with kMagic.
 };
 
-/// The number of findings that are kept, so that a file of garbage needs no more memory than another.
+/// The largest number of findings that are kept. It bounds the memory that a badly damaged file needs.
 constexpr std::size_t kMostFindings = 100;
 
-/// Reads the whole file from its beginning, without using its index, and holds everything against everything else:
-/// checksums, and the index and the statistics against the content. A damaged part is skipped: the scan continues with
-/// the next chunk after it. The findings are empty if and only if the file is as it should be. Throws kCorrupt if the
-/// file does not begin as MCAP files do, and kIo if it cannot be read.
+/// Reads the whole file from its beginning, without using its index, and compares the checksums, the index and the
+/// statistics with the content. If a part is damaged, the scan continues with the next chunk after it. There are no
+/// findings if and only if the file has no errors. Throws kCorrupt if the file does not begin with kMagic, and kIo if
+/// it cannot be read.
 Scan scan(const InputFile& file);
 
 }  // namespace trainyard::recordings

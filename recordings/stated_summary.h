@@ -11,18 +11,18 @@
 
 namespace trainyard::recordings {
 
-/// What the end of a file says about the file: its index, its statistics and its checksums. A scan collects it, and
-/// then holds it against what it has found.
+/// What a file states about itself at its end: its index, its statistics and its checksums. A scan collects these
+/// statements and compares them with the actual content of the file.
 class StatedSummary {
  public:
-  /// A function that takes note of something that is wrong, and where.
+  /// Receives a problem and its position in the file.
   using Find = std::function<void(std::uint64_t offset, std::string text)>;
 
-  /// Takes a record that begins at `begin`; those that belong neither to the summary nor to the end of the data are
-  /// ignored. Chunks that the index names are compared at once, so that the index need not be kept.
+  /// Takes the record that begins at position `begin`. Records that belong neither to the summary nor to the end of the
+  /// data are ignored. An entry of the index is compared with `found` immediately, so that the index need not be kept.
   void take(Opcode opcode, std::string_view content, std::uint64_t begin, const Contents& found, const Find& find);
 
-  /// Returns true after the end of the data: what follows is the summary.
+  /// Returns true if the end of the data has been taken, so that the summary follows.
   bool data_ended() const { return data_end_.has_value(); }
   bool has_footer() const { return footer_.has_value(); }
 
@@ -35,7 +35,7 @@ class StatedSummary {
   void check_data_crc(const InputFile& file, const Find& find) const;
   void check_summary_crc(const InputFile& file, const Find& find) const;
 
-  std::optional<std::uint64_t> data_end_;  ///< Where the record is that ends the data.
+  std::optional<std::uint64_t> data_end_;  ///< The position of the record that ends the data.
   std::uint32_t data_crc_ = 0;
   std::optional<Statistics> statistics_;
   std::uint64_t statistics_at_ = 0;

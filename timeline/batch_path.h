@@ -10,15 +10,15 @@
 
 namespace trainyard::timeline {
 
-/// One event that a batch caused. `depth` is the number of other events of the same component, caused by the same
-/// batch, within which it happened.
+/// An event that a batch has caused. `depth` is the number of enclosing events: those of the same component and the
+/// same batch during which this event took place.
 struct PathLine {
   Event event;
   std::size_t depth = 0;
 };
 
-/// All events that one batch caused, ordered by their beginnings: from the moment at which the batch was read to the
-/// last message that its step caused.
+/// All events that one batch has caused, in the order in which they began: from the reading of the batch to the last
+/// message that its step has caused.
 struct BatchPath {
   std::uint64_t trace = 0;
   std::uint64_t step = 0;  ///< The training step to which the batch belongs; 0 if there is none.
@@ -27,11 +27,12 @@ struct BatchPath {
   std::vector<PathLine> lines;
 };
 
-/// Returns the path of the batch with this trace; it has no lines if the timeline does not contain the batch. Events in
-/// which a component waits for a message are left out, because the batch is not involved in them.
+/// Returns the path of the batch `trace`. It has no lines if the timeline does not contain the batch. Times during
+/// which a component waited for a message are left out, because they concern the component rather than the batch.
 BatchPath path_of(const Timeline& timeline, std::uint64_t trace);
 
-/// Returns what an event is, in words: "Batch from data_loader", "waits for rank1/accelerator_host", "forward".
+/// Returns a short description of an event, such as "Batch from data_loader", "waits for rank1/accelerator_host" or
+/// "forward".
 std::string words_for(const Event& event);
 
 }  // namespace trainyard::timeline

@@ -10,8 +10,8 @@
 
 namespace trainyard::timeline {
 
-/// Writes events as a trace in the form that Perfetto itself uses: TracePackets with TrackEvents, which
-/// protos/perfetto/trace of its sources defines. Each component is a track of its process. A message is a flow from an
+/// Writes events in Perfetto's own format: TracePackets with TrackEvents, as defined in the folder
+/// protos/perfetto/trace of Perfetto's sources. Each component is a track of its process. A message is a flow from an
 /// instant on the track of its sender to an instant on the track of its receiver. `run` is the name of the run; `write`
 /// receives the bytes in pieces.
 void write_perfetto_trace(const std::deque<Event>& events, const std::string& run,

@@ -11,7 +11,7 @@
 
 namespace trainyard::timeline {
 
-/// The time of several consecutive steps, measured by the steps of rank 0.
+/// A sequence of consecutive steps, and the time that they took on rank 0.
 struct StepWindow {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -21,12 +21,12 @@ struct StepWindow {
   std::uint64_t steps() const { return last - first + 1; }
 };
 
-/// Returns the first `steps` consecutive steps in the timeline, or nothing if the timeline does not contain that many
-/// yet. Only steps after the step `after` are considered.
+/// Returns the first `steps` consecutive steps that the timeline contains, or an empty optional if there are not that
+/// many yet. The step `after` and all steps before it are ignored.
 std::optional<StepWindow> find_steps(const Timeline& timeline, std::uint64_t steps, std::uint64_t after = 0);
 
-/// An activity of a component and the time that it took. `what` is the text of words_for() without the parts that
-/// differ from message to message.
+/// One kind of activity of a component, with its total time and the number of times it happened. `what` is a
+/// description as from words_for(), without details that differ from message to message.
 struct ProfilePart {
   std::string what;
   SpanKind kind = SpanKind::kOther;
@@ -34,13 +34,13 @@ struct ProfilePart {
   std::uint64_t count = 0;
 };
 
-/// How a component spent the time of the window. Each moment of its event loop counts for the innermost span only, so
-/// the parts and `idle_ns` add up to the length of the window.
+/// How a component spent the time of the window. Each moment of its event loop counts only for the innermost span, so
+/// that the parts and `idle_ns` add up to the length of the window.
 struct ComponentProfile {
   std::string component;
   std::vector<ProfilePart> parts;  ///< The parts, the longest first.
   std::int64_t idle_ns = 0;
-  /// The activities of the component's own threads, divided by the number of threads that were active.
+  /// What the component's own threads did. The times are averages over the threads that did anything.
   std::vector<ProfilePart> own_threads;
   std::uint32_t number_of_own_threads = 0;
 };
@@ -53,7 +53,7 @@ struct HopProfile {
   std::int64_t max_ns = 0;
 };
 
-/// An operation of LibTorch. `self_ns` is the time without the operations that it has called.
+/// An operation of LibTorch. `self_ns` is its time without the operations that it has called; `total_ns` includes them.
 struct OperationProfile {
   std::string name;
   std::uint64_t count = 0;
@@ -64,11 +64,11 @@ struct OperationProfile {
 struct Profile {
   StepWindow window;
   std::vector<ComponentProfile> components;  ///< The components, in alphabetical order.
-  std::vector<HopProfile> hops;              ///< The pairs of components, those with the longest total time first.
-  std::vector<OperationProfile> operations;  ///< The operations, those with the longest `self_ns` first.
+  std::vector<HopProfile> hops;              ///< Sorted by total time, the longest first.
+  std::vector<OperationProfile> operations;  ///< Sorted by `self_ns`, the longest first.
 };
 
-/// Returns how the time of the window was spent.
+/// Returns how the components spent the time of the window.
 Profile profile_of(const Timeline& timeline, const StepWindow& window);
 
 }  // namespace trainyard::timeline

@@ -7,7 +7,7 @@
 
 namespace trainyard::timeline {
 
-/// A message in the wire format of Protocol Buffers, which is written field by field. Source of the format:
+/// Writes a message in the wire format of Protocol Buffers, field by field. The format is described at
 /// https://protobuf.dev/programming-guides/encoding.
 class ProtobufMessage {
  public:

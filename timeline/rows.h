@@ -10,8 +10,8 @@
 
 namespace trainyard::timeline {
 
-/// A row of a picture of the timeline: the event loop of a component, one of its own threads, or the steps of a rank,
-/// which contain the time between handlers as well.
+/// A row in a picture of the timeline. It shows the event loop of a component, one of the component's own threads, or
+/// the steps of a rank; a step also covers the time between handlers.
 struct Row {
   std::int32_t pid = 0;
   std::string_view component;
@@ -21,11 +21,11 @@ struct Row {
 };
 
 Row row_of(const Event& event);
-/// Returns the row on which messages to and from a component are shown.
+/// Returns the row on which the messages of a component, sent or received, are shown.
 Row row_of_messages(std::int32_t pid, std::string_view component);
-/// Returns what the row of an event is called, such as "optimizer (thread main)".
+/// Returns the name of the row to which an event belongs, such as "optimizer (thread main)".
 std::string name_of_row(const Event& event);
-/// Returns what an event is called on its row, such as "step 12".
+/// Returns the label of an event on its row, such as "step 12".
 std::string title_of(const Event& event);
 
 }  // namespace trainyard::timeline

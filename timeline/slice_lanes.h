@@ -9,15 +9,16 @@
 
 namespace trainyard::timeline {
 
-/// What happens on one lane of a row.
+/// The beginning or the end of a slice, on one lane of a row.
 struct LaneEvent {
   const Event* slice = nullptr;
   std::size_t lane = 0;
-  bool begins = false;  ///< Otherwise it ends.
+  bool begins = false;  ///< True if the slice begins, false if it ends.
 };
 
-/// Orders the slices of a row such that on each lane a slice ends before those that contain it. There is one lane as
-/// long as slices do not overlap in part; a slice that ends after one that began before it gets another lane.
+/// Distributes the slices of a row over lanes so that the slices of each lane are properly nested, and passes their
+/// beginnings and ends to `emit`, in the right order for each lane. One lane suffices unless slices overlap partially.
+/// A slice that overlaps partially with an earlier one is put on another lane.
 void order_slices(std::vector<const Event*> slices, const std::function<void(const LaneEvent&)>& emit);
 
 }  // namespace trainyard::timeline

@@ -13,14 +13,15 @@
 
 namespace trainyard::timeline {
 
-/// A span with its texts, which live as long as the Timeline that contains it. The times are those of CLOCK_MONOTONIC.
+/// A span with its texts, which are valid as long as the Timeline that contains it exists. Times are those of
+/// CLOCK_MONOTONIC.
 struct Event {
   SpanKind kind = SpanKind::kHandler;
   std::string_view process, component, thread, name, peer;
   std::int32_t pid = 0;
   std::uint32_t rank = 0;
   std::uint32_t own_thread = 0;  ///< 0 for the event loop; otherwise the number of one of the component's own threads.
-  std::uint64_t step = 0;        ///< 0 if the component did not know it.
+  std::uint64_t step = 0;        ///< 0 if the component did not know the step.
   std::uint64_t trace = 0;
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
@@ -28,41 +29,43 @@ struct Event {
   std::int64_t length_ns() const { return end_ns - begin_ns; }
 };
 
-/// The parts of a trace (docs/wire_format.md, section 4): which data loader sent the batch, and as its how many-th.
+/// The parts of a trace (docs/wire_format.md, section 4): the data loader that sent the batch, and the number of the
+/// batch among all batches of this data loader.
 struct BatchNumber {
   std::uint32_t rank = 0;
   std::uint64_t batch = 0;
 };
 BatchNumber batch_of(std::uint64_t trace);
 
-/// The spans of all processes of a run, in the order of their arrival. The number of events is bounded; the oldest are
-/// dropped first.
+/// The spans of all processes of a run, in the order of their arrival. The number of events is limited; when there are
+/// too many, the oldest are dropped.
 class Timeline {
  public:
   static constexpr std::size_t kMostEvents = 1'000'000;
-  /// Names of components and of what they do. A run has some dozens of them.
+  /// The largest number of different texts: names of components and descriptions of what they do. A run typically has a
+  /// few dozen of them.
   static constexpr std::size_t kMostTexts = 10'000;
 
   explicit Timeline(std::size_t most_events = kMostEvents) : most_events_(most_events) {}
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
-  /// Adds the spans of one message. Throws kCorrupt if an index or a time in it is wrong, or if there are too many
-  /// different texts.
+  /// Adds the spans of one message. Throws kCorrupt if an index or a time in the message is invalid, or if there are
+  /// too many different texts.
   void add(const Spans& spans);
 
   const std::deque<Event>& events() const { return events_; }
-  /// Returns the steps of rank 0 by their numbers.
+  /// Returns the steps of rank 0, by their numbers.
   const std::map<std::uint64_t, Event>& steps() const { return steps_; }
   /// Returns the step to which a batch belongs, or 0 if it is not known.
   std::uint64_t step_of(std::uint64_t trace) const;
-  /// Returns the traces of the batches of a step, in the order of their ranks and numbers.
+  /// Returns the traces of the batches of a step, ordered by rank, then by number.
   std::vector<std::uint64_t> batches_of(std::uint64_t step) const;
-  /// Returns true if the timeline contains how the batch was read.
+  /// Returns true if the timeline contains the reading of the batch.
   bool was_read(std::uint64_t trace) const { return read_.contains(trace); }
-  /// Returns how many spans the processes have lost, because they came faster than they could be published.
+  /// Returns how many spans were lost in the processes because they were recorded faster than they could be published.
   std::uint64_t lost() const;
-  /// Returns how many events were dropped here, because there were too many.
+  /// Returns how many events this object has dropped because there were too many.
   std::uint64_t dropped() const { return dropped_; }
 
  private:
@@ -71,11 +74,11 @@ class Timeline {
 
   std::size_t most_events_;
   std::deque<Event> events_;
-  std::set<std::string, std::less<>> texts_;  ///< Its elements never move.
+  std::set<std::string, std::less<>> texts_;  ///< A set whose elements never move, because events refer to them.
   std::map<std::uint64_t, Event> steps_;
   std::map<std::uint64_t, std::uint64_t> step_of_trace_;
   std::set<std::uint64_t> read_;
-  std::map<std::int32_t, std::uint64_t> lost_;  ///< By process id.
+  std::map<std::int32_t, std::uint64_t> lost_;  ///< The number of lost spans, by process id.
   std::uint64_t dropped_ = 0;
 };
 

@@ -17,7 +17,7 @@ constexpr auto words_of(AlertKind) {
 enum class Severity : std::uint8_t { kWarning, kError };
 constexpr auto words_of(Severity) { return words("severity", "warning", "error"); }
 
-/// An event in a run that somebody should know about.
+/// A message that draws attention to a possible problem of a run, such as a loss that is not a number.
 struct Alert {
   std::int64_t time_ns = 0;
   std::uint64_t step = 0;

@@ -11,7 +11,7 @@
 
 namespace trainyard::viewer {
 
-/// The alerts of one run. Their number is limited; the oldest are dropped.
+/// The alerts of one run. Their number is limited: when there are too many, the oldest are removed.
 class AlertShelf {
  public:
   static constexpr std::size_t kMaxAlerts = 1000;
@@ -19,10 +19,10 @@ class AlertShelf {
   void add(Alert alert) { alerts_.add(std::move(alert)); }
   nlohmann::json list() const;
 
-  /// Returns the number that the next alert will have.
+  /// Returns the number that the next alert will get.
   std::uint64_t end() const { return alerts_.end(); }
-  /// Appends a push that contains the alerts from number `position` on, if there are any, and sets `position` to the
-  /// end.
+  /// If there are alerts with the number `position` or a larger one, appends a push with them to `news`
+  /// (docs/viewer_protocol.md), and sets `position` to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -14,8 +14,10 @@
 
 namespace trainyard::viewer {
 
-/// Everything that is known about one run. Sources write into the book and pages read from it on different threads, so
-/// every function locks the book. The size of a book is limited, because the size of each of its shelves is.
+/// Everything that the viewer knows about one run. Sources, such as a Follower, write into the book, and the
+/// connections of pages in browsers read from it. They use different threads, so every function locks the book. The
+/// content is divided into shelves, one for each kind of data (shelves.h). Each shelf has a limited size, so the book
+/// has, too.
 ///
 ///     book.add(metrics);
 ///     json list = book.read([](const Shelves& run) { return run.curves.list(); });
@@ -29,9 +31,9 @@ class Book {
   void set_graph(nlohmann::json graph);
   void set_hyperparameters(nlohmann::json map);
 
-  /// Adds a row of metrics. Returns false if the book already contains it.
+  /// Adds a row of metrics. Returns false if the book already contains the row.
   bool add(const Metrics& metrics);
-  /// Adds a record. Returns false if the book already contains it.
+  /// Adds a record of the log. Returns false if the book already contains the record.
   bool add(const LogRecord& record);
   /// Adds a sample, unless the book already contains it.
   void add(Sample sample);
@@ -44,8 +46,8 @@ class Book {
   /// launches have written.
   void drop_repeated_steps();
 
-  /// Calls `look` with the shelves, and returns a copy of its result. `look` can also be a pointer to a member of
-  /// Shelves. The book is locked during the call, so `look` must not use the book itself.
+  /// Calls `look` with the shelves, and returns a copy of the result. `look` can be a function or a pointer to a member
+  /// of Shelves. The book is locked during the call, so the function must not use the book.
   template <class Look>
   auto read(const Look& look) const {
     const std::lock_guard lock(mutex_);

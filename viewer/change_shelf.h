@@ -11,8 +11,8 @@
 
 namespace trainyard::viewer {
 
-/// A change that somebody made through the viewer: of a parameter, or by an action such as "pause", which has no
-/// values.
+/// A change that somebody has made through the viewer: a new value of a parameter, or an action without a value, such
+/// as "pause".
 struct Change {
   std::int64_t time_ns = 0;
   std::uint64_t step = 0;
@@ -23,10 +23,10 @@ struct Change {
 };
 
 nlohmann::json json_of(const Change& change);
-/// Converts JSON that json_of() has made back to a change. Throws nlohmann::json::exception for any other JSON.
+/// Converts the result of json_of() back. Throws nlohmann::json::exception if the object has another form.
 Change change_of(const nlohmann::json& object);
 
-/// The changes that were made in one run. Their number is limited; the oldest are dropped.
+/// The changes that were made in one run. Their number is limited: when there are too many, the oldest are removed.
 class ChangeShelf {
  public:
   static constexpr std::size_t kMaxChanges = 10'000;
@@ -34,9 +34,10 @@ class ChangeShelf {
   void add(Change change) { changes_.add(std::move(change)); }
   nlohmann::json list() const;
 
-  /// Returns the number that the next change will have.
+  /// Returns the number that the next change will get.
   std::uint64_t end() const { return changes_.end(); }
-  /// Appends one push for each change from number `position` on, and sets `position` to the end.
+  /// Appends to `news` one push (docs/viewer_protocol.md) for each change with the number `position` or a larger one,
+  /// and sets `position` to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

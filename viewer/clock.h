@@ -6,7 +6,7 @@
 
 namespace trainyard::viewer {
 
-/// Returns the time in nanoseconds since 1970, as messages and files give it.
+/// Returns the current time in nanoseconds since 1970, the form that messages and files use.
 inline std::int64_t now_ns() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();

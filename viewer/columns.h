@@ -10,35 +10,36 @@
 
 namespace trainyard::viewer {
 
-/// The values of one metric, one for each row of its stage.
+/// The values of one metric: one for each row of its stage.
 struct Column {
   std::string name;
   std::vector<double> values;  ///< The values; absent() for a row that has no value of this metric.
   std::size_t present = 0;     ///< The number of rows that have a value.
 };
 
-/// Returns the value that stands for "not reported". It is a NaN, but not one that arithmetic produces.
+/// Returns the value that marks a missing value. It is a NaN with a special bit pattern, which arithmetic does not
+/// produce.
 double absent();
 bool is_absent(double value);
 
-/// All metrics of one stage, such as "train", in the order of their times. One column holds one metric, so that a curve
-/// reads only what it shows.
+/// All metrics of one stage, such as "train", ordered by time. Each metric has a column of its own, so that drawing a
+/// curve reads only the data of that curve.
 ///
-/// The same row can come from two sources, a message and a file. Rows are told apart by their step and their time in
-/// microseconds, which is how exact the files are.
+/// The same row can come from two sources: a message and a file. Two rows count as the same if they have the same step
+/// and the same time in microseconds, which is the precision of times in the files.
 class Columns {
  public:
-  /// The maximum number of rows. When there are more, every second row is removed.
+  /// The largest number of rows. When there are more, every second row is dropped.
   static constexpr std::size_t kMaxRows = 2'000'000;
-  /// The maximum number of metrics. Further metrics are ignored; the limit is needed because the names come from
-  /// strangers.
+  /// The largest number of metrics; further metrics are ignored. The names come from untrusted sources, so their number
+  /// must be limited.
   static constexpr std::size_t kMaxMetrics = 256;
 
-  /// Adds a row. Returns false if the row exists already. Rows usually come in order, which is fast; a late row is
-  /// inserted at its place.
+  /// Adds a row. Returns false if the row is already present. Adding rows in the order of their times is fast; an older
+  /// row is inserted at its place.
   bool add(const Metrics& metrics);
 
-  /// Removes the rows that a later launch has replaced (archive::rows_in_effect).
+  /// Removes the rows that are not in effect (archive::rows_in_effect).
   void drop_repeated_steps();
 
   std::size_t rows() const { return steps_.size(); }
@@ -47,15 +48,15 @@ class Columns {
   const std::vector<double>& samples() const { return samples_; }
   const std::vector<Column>& metrics() const { return columns_; }
   const Column* find(std::string_view name) const;
-  /// Returns true if the step never becomes smaller from one row to the next. It does if a run was started again from
-  /// an earlier step.
+  /// Returns true if the steps never decrease from one row to the next. They decrease if a later launch began at an
+  /// earlier step.
   bool steps_ascend() const { return steps_ascend_; }
   bool samples_ascend() const { return samples_ascend_; }
 
  private:
   Column* column(const std::string& name);
   void insert_at(std::size_t row, const Metrics& metrics, std::int64_t time_us);
-  /// Keeps only these rows.
+  /// Removes the rows for which `rows` contains false.
   void keep(const std::vector<bool>& rows);
   void thin();
 

@@ -14,31 +14,33 @@
 
 namespace trainyard::viewer {
 
-/// The confusion matrices of one run, each summed over the ranks. Their number is limited; the oldest are dropped.
+/// The confusion matrices of one run, summed over its ranks. Their size is limited: when there are too many, the oldest
+/// are removed.
 class ConfusionShelf {
  public:
   static constexpr std::size_t kMaxMatrices = 200;
-  /// The maximum number of counts in all matrices together.
+  /// The largest number of counts in all matrices together.
   static constexpr std::size_t kMaxCounts = 1u << 20;
 
-  /// Adds the matrix of one rank. Returns false if the shelf already contains it, or if it does not have one count for
-  /// each pair of classes.
+  /// Adds a message. Returns false if the shelf already contains it, or if it does not have one count for each pair of
+  /// classes.
   bool add(const Confusion& confusion);
 
-  /// Returns the matrix of a split after a step; see docs/viewer_protocol.md. Without a split, that of the newest
-  /// matrix is taken, and without a step, the newest of the split. Throws kNotFound.
+  /// Returns the matrix of `split` after `step`, in the form of docs/viewer_protocol.md. If `split` is empty, the split
+  /// of the newest matrix is used. If `step` is empty, the newest matrix of the split is returned. Throws kNotFound if
+  /// there is no such matrix.
   nlohmann::json matrix(const std::string& split, std::optional<std::uint64_t> step) const;
 
-  /// Returns a number that grows with every message.
+  /// Returns a number that increases with every message that is added.
   std::uint64_t revision() const { return revision_; }
-  /// Appends a push that announces a new matrix if one was added since the shelf had the revision `position`, and sets
-  /// `position` to the current revision.
+  /// If a matrix was added since revision() returned `position`, appends to `news` a push that announces it
+  /// (docs/viewer_protocol.md), and sets `position` to revision().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:
   std::deque<Confusion> matrices_;
   std::size_t counts_ = 0;
-  std::set<std::pair<std::int64_t, std::uint32_t>> known_;  ///< The times and the ranks of the messages.
+  std::set<std::pair<std::int64_t, std::uint32_t>> known_;  ///< The times and ranks of the messages that were added.
   std::uint64_t revision_ = 0;
 };
 

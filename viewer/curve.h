@@ -16,32 +16,32 @@ namespace trainyard::viewer {
 enum class Axis : std::uint8_t { kStep, kTime, kSamples };
 constexpr auto words_of(Axis) { return words("axis", "step", "time", "samples"); }
 
-/// Which part of a series a curve shows, and with which resolution.
+/// Specifies which part of a series a curve shows, and at which resolution.
 struct CurveRequest {
   Axis axis = Axis::kStep;
-  std::optional<double> from, to;  ///< The window, in units of the axis. An end without a value is open.
+  std::optional<double> from, to;  ///< The window, in units of the axis. It is unbounded where a value is missing.
   std::size_t points = 1000;       ///< The maximum number of buckets.
-  double smooth = 0;               ///< The weight of the past in the smoothed values, from 0 to less than 1.
-  /// The time at which the axis kTime begins, in seconds since 1970. If it is empty, the axis begins at the first row.
+  double smooth = 0;               ///< The weight of earlier values in the smoothed values, from 0 to less than 1.
+  /// The time, in seconds since 1970, that is 0 on the axis kTime; if it is empty, the time of the first row.
   std::optional<double> zero_time;
 };
 
-/// A series as it can be drawn: the rows of the window, in buckets of equal width. A bucket without rows does not
-/// exist. A value is NaN if its bucket has no finite value.
+/// A series in a form that can be drawn. The window is divided into buckets of equal width, each of which combines its
+/// rows. Buckets without rows are left out. A value is NaN if its bucket contains no finite value.
 struct Curve {
-  std::vector<double> x;  ///< The position on the axis of the last row of each bucket.
+  std::vector<double> x;  ///< The position on the axis of the last row in each bucket.
   std::vector<double> low, high, mean;
-  /// The exponentially smoothed value after the last row of each bucket. It is computed from the first row of the
-  /// series on, so it does not depend on the window, and is corrected for its start, where few values are known.
+  /// The exponentially smoothed value at the last row of each bucket. Smoothing begins at the first row of the series,
+  /// so the result does not depend on the window. It is corrected for the bias at the beginning of the series.
   std::vector<double> smooth;
   std::size_t rows = 0;     ///< The number of rows in the window that have a value.
-  double from = 0, to = 0;  ///< The positions on the axis of the first and the last of these rows.
+  double from = 0, to = 0;  ///< The positions of the first and the last of these rows.
 };
 
-/// Returns a curve as docs/viewer_protocol.md describes it.
+/// Returns the curve in the form of docs/viewer_protocol.md.
 nlohmann::json json_of(const Curve& curve);
 
-/// Computes a curve with one pass over the column. Its time is a few milliseconds for a million rows.
+/// Computes a curve in one pass over the column. A million rows take a few milliseconds.
 Curve curve_of(const Columns& columns, const Column& column, const CurveRequest& request);
 
 }  // namespace trainyard::viewer

@@ -13,33 +13,34 @@
 
 namespace trainyard::viewer {
 
-/// The metrics of one run, stage by stage, and the progress of the run according to them. The size is limited: Columns
-/// thins out long series, and stages beyond kMaxStages are ignored.
+/// The metrics of one run by stage, and the progress of the run according to them. Their size is limited: Columns drops
+/// rows of long series, and stages beyond the first kMaxStages are ignored.
 class CurveShelf {
  public:
   static constexpr std::size_t kMaxStages = 64;
 
-  /// Adds a row. Returns false if the shelf already contains it, or has no room for its stage.
+  /// Adds a row. Returns false if the shelf already contains the row, or if there are too many stages.
   bool add(const Metrics& metrics);
   /// Removes rows whose steps were repeated by a later launch. Needed for a directory to which several launches have
   /// written.
   void drop_repeated_steps();
 
-  /// Returns the newest step of all stages.
+  /// Returns the newest step in any stage.
   std::uint64_t step() const { return step_; }
-  /// Returns how many steps the run will do; 0 if this is not known.
+  /// Returns the total number of steps that the run has announced; 0 if it has announced none.
   std::uint64_t total_steps() const { return total_steps_; }
 
-  /// Returns the metrics as a list of `{"stage", "name", "rows", "last", "last_step"}`.
+  /// Returns the list of all metrics. The elements have the form `{"stage", "name", "rows", "last", "last_step"}`.
   nlohmann::json list() const;
-  /// Returns the curve of one metric of one stage. Throws kNotFound, which suggests the nearest name.
+  /// Returns one metric of one stage in a form that can be drawn. Throws kNotFound if there is no such stage or metric;
+  /// the error message suggests the most similar name.
   Curve curve(const std::string& stage, const std::string& name, const CurveRequest& request) const;
 
-  /// The number of rows of each stage that a page has already received.
+  /// The number of rows of each stage that a page has been told about.
   using Position = std::map<std::string, std::size_t>;
   Position position() const;
-  /// Appends a push that names the stages with new rows since `position`, if there are any, and sets `position` to the
-  /// end.
+  /// If stages have changed since `position`, appends to `news` a push that names these stages
+  /// (docs/viewer_protocol.md), and updates `position`.
   void append_news(Position& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -11,8 +11,8 @@
 
 namespace trainyard::viewer {
 
-/// Observations that tell how a launch has ended. They are needed for a run without an output directory, because such a
-/// run has no record of its end.
+/// Determines how a launch ended from the orders and log records that a follower has received. This is needed for a run
+/// without an output directory, because the end of such a run is not recorded anywhere.
 class EndingClues {
  public:
   /// All objects passed by reference must outlive this object.
@@ -22,12 +22,12 @@ class EndingClues {
   void see(const Order& order);
   void see(const LogRecord& record);
 
-  /// Returns true if the launcher died before its processes ended. A launcher that ends its run properly lives longer
-  /// than its processes. If the follower could not observe this order, it uses what it knows: whether the run was told
-  /// to stop or had done all of its steps.
+  /// Returns true if the launcher seems to have died before the processes of its run. It returns false if the launcher
+  /// is alive, if the run was told to stop, or if the run has completed all its steps: in these cases the launcher ends
+  /// the run itself, and outlives the other processes.
   bool launcher_died() const;
-  /// Returns how the run has ended, from the record of the launcher or else from the observations. `killed` tells
-  /// whether the launcher died before its processes.
+  /// Returns how the run has ended: as the launcher has recorded it, or, if there is no record, as the messages
+  /// suggest. `killed` is true if the launcher died early; see launcher_died().
   Ending ending(bool killed) const;
 
  private:

@@ -13,11 +13,11 @@
 
 namespace trainyard::viewer {
 
-/// A function that makes a request to the registry of a run, such as a change of a parameter. It may take long. It must
-/// report its result and its errors itself; exceptions are ignored.
+/// A task that sends requests to the registry of a run, for instance to change a parameter. It may take a long time.
+/// Exceptions that it throws are ignored, so the errand itself must report errors to whoever requested it.
 using Errand = std::function<void(visitors::RegistryClient& registry)>;
 
-/// Carries out the errands of one run, one after another, on a separate thread.
+/// Runs the errands of one run, one after another, on a separate thread.
 class Errands {
  public:
   static constexpr std::size_t kMaxWaiting = 32;
@@ -29,9 +29,9 @@ class Errands {
   Errands(const Errands&) = delete;
   Errands& operator=(const Errands&) = delete;
 
-  /// Adds an errand to the queue. Returns false if too many errands wait, or after stop().
+  /// Queues an errand. Returns false, and drops the errand, if too many errands are waiting or stop() has been called.
   bool post(Errand errand);
-  /// Cancels the current errand and drops the others. Does not wait.
+  /// Cancels the errand that is running, and drops those that are waiting. Returns without waiting for the thread.
   void stop();
 
  private:

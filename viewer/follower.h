@@ -13,9 +13,9 @@
 
 namespace trainyard::viewer {
 
-/// Follows a running launch as a visitor, and writes what it learns into a book. It listens to topics, asks the
-/// registry for counters once a second, and reads the file that the logger writes, which contains what happened before
-/// the follower came and what it has missed. It ends by itself when the run has ended.
+/// Follows a running launch as a visitor, and writes what it learns into a book. It listens to topics and requests
+/// counters from the registry once a second. It also reads the files that the logger writes, because they contain what
+/// happened before the follower attached, and messages that it has missed. It ends by itself when the run has ended.
 class Follower {
  public:
   /// `on_alert` is called on the follower's thread.
@@ -25,7 +25,7 @@ class Follower {
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
 
-  /// Adds an errand to the queue. Returns false if too many errands wait.
+  /// Queues an errand (viewer/errands.h). Returns false, and drops the errand, if too many errands are waiting.
   bool post(Errand errand) { return errands_.post(std::move(errand)); }
 
   bool over() const { return over_; }

@@ -8,19 +8,20 @@
 
 namespace trainyard::viewer {
 
-/// The newest graph of one run, and whether somebody is looking at it. To keep it up to date, the components have to
-/// measure how they spend their time, so a source updates it only while somebody looks.
+/// The newest graph of one run, with the activity of its components, and whether somebody is looking at it. While a
+/// source updates the graph, the components must measure how they spend their time, so it is updated only while
+/// somebody looks at it.
 class GraphShelf {
  public:
   void set(nlohmann::json graph);
 
-  /// Returns the graph, or null if the components are not known. The call counts as a look.
+  /// Returns the graph, or null if nothing is known about the components. The call counts as a look for is_watched().
   nlohmann::json look() const;
-  /// Returns true if somebody has requested the graph, or news of it, within the last few seconds.
+  /// Returns true if somebody is looking at the graph: look() or append_news() was called within the last few seconds.
   bool is_watched() const;
 
-  /// Appends a push that contains the graph, unless its number is `position`, and sets `position` to its number. The
-  /// first graph has the number 1. The call counts as a look.
+  /// Graphs are numbered from 1. If the number of the newest graph is not `position`, appends a push with this graph to
+  /// `news` (docs/viewer_protocol.md), and sets `position` to its number. The call counts as a look for is_watched().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

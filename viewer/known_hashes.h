@@ -7,13 +7,14 @@
 
 namespace trainyard::viewer {
 
-/// Recognises items that arrive twice, because a message and a file both contain them. The number of hashes is limited;
-/// the oldest are dropped. By then, both sources have passed the items that these hashes stand for.
+/// Recognizes duplicates by their hashes. The viewer learns most facts twice, from a message and from a file. The
+/// number of hashes is limited: the oldest are removed. By then, both sources have passed the item in question, so it
+/// does not come again.
 class KnownHashes {
  public:
   explicit KnownHashes(std::size_t limit) : limit_(limit) {}
 
-  /// Adds a hash. Returns false if it has been added before.
+  /// Adds a hash. Returns false if it is already known.
   bool add(std::uint64_t hash) {
     if (!known_.insert(hash).second) return false;
     oldest_first_.push_back(hash);

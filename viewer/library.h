@@ -16,46 +16,50 @@
 
 namespace trainyard::viewer {
 
-/// All runs that a viewer shows. Thread-safe.
+/// All runs that a viewer shows. All functions are thread-safe.
 class Library {
  public:
-  /// A run: its book, and the follower that fills the book if the run is live.
+  /// A run: its book, and, if the run is live, the follower that fills the book.
   struct Entry {
     std::shared_ptr<Book> book;
     std::shared_ptr<Follower> follower;  ///< Null for a past run.
   };
 
-  /// The maximum number of runs. A new run replaces the oldest run that has ended; if none has ended, it is not added.
+  /// The largest number of runs; further runs are not added. However, when a running launch is to be followed and there
+  /// is no room, the oldest run that has ended is removed.
   static constexpr std::size_t kMaxRuns = 1000;
 
   explicit Library(OnAlert on_alert) : on_alert_(std::move(on_alert)) {}
   ~Library();
 
-  /// Follows a running launch, unless it is followed already.
+  /// Follows a running launch, unless it is already being followed.
   void follow(const visitors::RunInfo& run);
-  /// Opens the past runs in a folder and its subfolders. They are read on a separate thread. A run that has not ended
-  /// is followed instead. Throws kNotFound if there is no such folder, and kInvalidArgument if it contains no run.
+  /// Opens the past runs in a folder and its subfolders. They are read on a separate thread. A run that is still
+  /// running is followed instead. Throws kNotFound if there is no such folder, and kInvalidArgument if it contains no
+  /// run.
   void open_folder(const std::string& folder);
 
-  /// Opens a recording, unless it is open already. It is read on a separate thread. Throws the errors of RecordedRun.
+  /// Opens a recording, unless it is already open. It is read on a separate thread. Throws what the constructor of
+  /// RecordedRun throws.
   void open_recording(const std::string& path);
 
-  /// Returns the run whose full name is `run`. Throws kNotFound, which suggests the nearest name.
+  /// Returns the run whose full name is `run`. Throws kNotFound if there is none; the error message suggests the most
+  /// similar name.
   Entry find(const std::string& run) const;
   /// Returns a number that changes when a run is added or removed.
   std::vector<Entry> all() const;
-  /// A number that changes when a run was added or removed.
+  /// Returns a number that changes whenever a run is added or removed.
   std::uint64_t revision() const;
-  /// Returns true if every run that was followed has ended.
+  /// Returns true if all runs that were followed have ended.
   bool all_over() const;
 
  private:
   void make_room();
-  /// Returns the book of a new run, or null if the run is there already or there is no room for it.
+  /// Adds a run and returns its book. Returns null if the run is already present or there is no room for it.
   std::shared_ptr<Book> add(Identity identity);
   std::shared_ptr<Book> add_past_run(const archive::RunRecord& record);
   void open_recording_or_say(const std::string& path);
-  /// Calls a function on a separate thread.
+  /// Calls `read` on a separate thread.
   void read_later(std::function<void(const std::stop_token&)> read);
 
   OnAlert on_alert_;

@@ -11,10 +11,10 @@
 
 namespace trainyard::viewer {
 
-/// A function that is told about an alert of a run.
+/// Called with every new alert of a run, for instance to notify somebody.
 using OnAlert = std::function<void(const Identity& run, const Alert& alert)>;
 
-/// Enters the alerts of a live run into its book, and calls the OnAlert.
+/// Raises the alerts of a launch that is being followed: enters them into its book, and calls `on_alert`.
 class LiveAlerts {
  public:
   /// All objects passed by reference must outlive this object.
@@ -23,8 +23,8 @@ class LiveAlerts {
   void see(const Metrics& metrics);
   void see(const RankMetrics& metrics);
   void see(const visitors::Observation& observation);
-  /// Enters metrics that are older than the follower. Their alerts are entered into the book, but nobody is told about
-  /// them.
+  /// Takes metrics from before the follower attached. Alerts that follow from them are entered into the book, but
+  /// `on_alert` is not called for them.
   void see_past(const Metrics& metrics);
 
  private:

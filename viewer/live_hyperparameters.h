@@ -9,8 +9,9 @@
 
 namespace trainyard::viewer {
 
-/// Enters the hyperparameters of a running launch into its book. If there is a record of the launch, they are what the
-/// user has chosen. Otherwise, an errand asks the launch for all parameters of its components.
+/// Enters the hyperparameters of a running launch into its book. They come from the launch record, which contains the
+/// values that the user has set. If there is no launch record, an errand is posted that requests all parameters from
+/// the components of the run.
 void find_hyperparameters(const Identity& identity, const visitors::Observation& observation,
                           const std::shared_ptr<Book>& book, Errands& errands);
 

@@ -10,25 +10,26 @@
 
 namespace trainyard::viewer {
 
-/// Enters the metrics and the log of a live run into its book, in order and without duplicates. They come from two
-/// sources: messages, and the files of the logger, which also contain what happened before the follower started and
-/// what it has missed. Messages wait until this past has been read.
+/// Enters the metrics and the log of a launch that is being followed into its book, in the right order and without
+/// duplicates. There are two sources: messages, and the logger's files. The files contain what happened before the
+/// follower attached, and messages that it has missed. Messages are held back until this past has been read from the
+/// files.
 class LiveIntake {
  public:
   /// All objects passed by reference must outlive this object.
   LiveIntake(const Identity& identity, Book& book, LiveAlerts& alerts);
 
-  /// Enters a message, now or when the past has been read.
+  /// Takes a message. It is entered into the book immediately, or, if the past has not been read yet, later.
   void take(const Metrics& metrics);
   void take(const LogRecord& record);
 
-  /// Reads a part of the past. When all of it has been read, enters the waiting messages.
+  /// Reads a part of the past. When all of it has been read, enters the messages that were held back.
   void catch_up();
-  /// Returns whether the past has been read.
+  /// Returns true if the past has been read.
   bool caught_up() const { return caught_up_; }
-  /// Reads a part of the new content of the files. Returns true if there is more to read.
+  /// Reads a part of the new data in the files. Returns true if there is more to read.
   bool read_files();
-  /// Reads all remaining content of the files, and enters the waiting messages.
+  /// Reads the rest of the files, and enters the messages that were held back.
   void finish();
 
  private:

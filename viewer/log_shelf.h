@@ -13,30 +13,31 @@
 
 namespace trainyard::viewer {
 
-/// Selects records of the log. An empty field does not restrict the selection.
+/// Specifies which records of the log are requested. An empty field imposes no restriction.
 struct LogRequest {
   std::optional<std::uint64_t> before;  ///< Only records whose numbers are smaller than this.
   std::size_t limit = 200;
-  LogLevel level = LogLevel::kTrace;  ///< Only records of this level or a more important one.
-  std::string component;              ///< Only records of the component with exactly this name.
-  std::string text;                   ///< Only records that contain this text, ignoring case.
+  LogLevel level = LogLevel::kTrace;  ///< Only records of this level or a more severe one.
+  std::string component;              ///< The exact name of the component.
+  std::string text;                   ///< A text that the record must contain, regardless of case.
 };
 
-/// The log of one run. Its size is limited: the oldest records are dropped, and long texts are cut.
+/// The log of one run. Its size is limited: the oldest records are removed, and long texts are cut.
 class LogShelf {
  public:
   static constexpr std::size_t kMaxRecords = 100'000;
 
-  /// Adds a record. Returns false if the shelf already contains it.
+  /// Adds a record. Returns false if the shelf already contains the record.
   bool add(const LogRecord& record);
 
-  /// Returns the newest of the selected records, and the number of all records so far; see docs/viewer_protocol.md.
+  /// Returns the newest records that match the request, and the number of all records so far, in the form of
+  /// docs/viewer_protocol.md.
   nlohmann::json find(const LogRequest& request) const;
 
-  /// Returns the number that the next record will have.
+  /// Returns the number that the next record will get.
   std::uint64_t end() const { return records_.end(); }
-  /// Appends a push that contains the records from number `position` on, if there are any, and sets `position` to the
-  /// end.
+  /// If there are records with the number `position` or a larger one, appends a push with them to `news`
+  /// (docs/viewer_protocol.md), and sets `position` to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

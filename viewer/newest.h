@@ -9,8 +9,8 @@
 
 namespace trainyard::viewer {
 
-/// The newest elements of a sequence, each with its number. The first element that was ever added has the number 0.
-/// Older elements are dropped.
+/// A sequence of limited length, which keeps only the newest elements. Elements are numbered in the order in which they
+/// are added, from 0; the numbers do not change when old elements are removed.
 template <class T>
 class Newest {
  public:
@@ -23,7 +23,7 @@ class Newest {
     ++first_;
   }
   std::uint64_t first() const { return first_; }                   ///< The number of the oldest element kept.
-  std::uint64_t end() const { return first_ + elements_.size(); }  ///< The number of the next element.
+  std::uint64_t end() const { return first_ + elements_.size(); }  ///< The number that the next element will get.
   const T& at(std::uint64_t number) const { return elements_[static_cast<std::size_t>(number - first_)]; }
 
  private:
@@ -32,11 +32,12 @@ class Newest {
   std::deque<T> elements_;
 };
 
-/// The maximum number of elements of a list that are pushed to a page at once.
+/// The largest number of elements of a list in one push to a page.
 inline constexpr std::uint64_t kMostNews = 200;
 
-/// Returns the list of the elements from number `position` on, and moves the position to the end. If there are more
-/// than kMostNews, only the newest are returned. `to_json` makes the JSON of the element with a number.
+/// Returns the elements from number `position` on as a JSON array, and sets `position` to newest.end(). If there are
+/// more than kMostNews such elements, only the newest are returned. `to_json` is called with the number of an element
+/// and returns its JSON.
 template <class T, class ToJson>
 nlohmann::json take_news(const Newest<T>& newest, std::uint64_t& position, const ToJson& to_json) {
   const std::uint64_t skipped = newest.end() - std::min(newest.end(), kMostNews);

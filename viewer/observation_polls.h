@@ -9,14 +9,15 @@
 
 namespace trainyard::viewer {
 
-/// Asks a run once a second what its components and edges do. It never waits for the answer, so a slow launcher delays
-/// nothing else. The components measure how they spend their time only while somebody looks at the graph.
+/// Asks a run once a second about the activity of its components and edges. It never waits for the answer, so a
+/// launcher that answers slowly delays nothing else. The components measure how they spend their time only while
+/// somebody looks at the graph.
 class ObservationPolls {
  public:
   /// All objects passed by reference must outlive this object.
   ObservationPolls(visitors::RegistryClient& registry, const Book& book) : observer_(registry), book_(book) {}
 
-  /// Returns an observation if one has arrived.
+  /// Returns an observation if one has arrived, otherwise an empty optional.
   std::optional<visitors::Observation> answer();
   /// Asks again if a second has passed. Returns true if it has asked.
   bool ask_when_due();

@@ -11,36 +11,37 @@
 
 namespace trainyard::viewer {
 
-/// The phase of a launch, and the reason why it ended, if it has.
+/// The phase of a launch: what it is doing, or how it ended, and why.
 struct Ending {
   RunPhase phase = RunPhase::kUnknown;
   std::string message;
 };
 
-/// Returns what the newest launch of a run is doing, or how it ended, as its record says.
+/// Returns the phase of a run's newest launch, according to its launch record.
 Ending ending_of(const archive::RunRecord& record);
 
-/// Returns the record of the run in an output directory if its newest launch has the full name `run`.
+/// Returns the record of the run in an output directory if the full name of its newest launch is `run`, otherwise an
+/// empty optional.
 std::optional<archive::RunRecord> record_of_launch(const std::string& output_directory, const std::string& run);
 
-/// Returns the hyperparameters of the newest launch, by their names; an empty object if it has kept none. Throws
-/// kCorrupt.
+/// Returns the hyperparameters of the newest launch as a JSON object; the object is empty if none are recorded. Throws
+/// kCorrupt if the plan cannot be read.
 nlohmann::json hyperparameters_of(const archive::RunRecord& record);
 
-/// Enters what the records of a run say into a book: how it ended, and its hyperparameters. The log of the book says
-/// what could not be read.
+/// Enters the end of a run and its hyperparameters, which its launch records contain, into a book. If something cannot
+/// be read, a message is added to the log in the book.
 void enter_record(const archive::RunRecord& record, Book& book);
 
-/// Enters what a run has left in its output directory apart from the records, which can be much: metrics, log records,
-/// predictions, changes, and the alerts that follow from the metrics. If several launches have written to the
-/// directory, steps that a later launch has repeated are left out. What cannot be read is left out, too, and the log of
-/// the book says so.
+/// Enters the remaining content of a run's output directory into a book: metrics, log records, predictions, changes,
+/// and the alerts that follow from the metrics. This can be a large amount of data. If several launches have written to
+/// the directory, steps that a later launch has repeated are left out. If something cannot be read, it is left out and
+/// a message is added to the log in the book.
 ///
-/// If the recorder has recorded the run there, the graph comes from the recording. So does all the rest if the logger
-/// has written nothing.
+/// If the directory contains a recording of the run, the graph is taken from the recording. If the logger has written
+/// nothing, everything else is taken from the recording, too.
 void read_output_directory(const Identity& identity, Book& book, const std::stop_token& stop);
 
-/// Calls a function that reads something. If the function throws an Error, writes its text to the log of the book.
+/// Calls `read`. If it throws an Error, the text of the error is added to the log in the book.
 void read_or_say(Book& book, const std::function<void()>& read);
 
 }  // namespace trainyard::viewer

@@ -11,22 +11,24 @@
 
 namespace trainyard::viewer {
 
-/// Who asks a question: the role of the asker, and the name that is recorded as the author of a change.
+/// Identifies who asks a question: the role determines what is allowed, and the name is recorded as the author of
+/// changes.
 struct Asker {
   web::Role role = web::Role::kWatch;
   std::string name;
 };
 
-/// Callbacks for the result of a question, and for the reason why there is none. One of them is called once, on any
-/// thread.
+/// Answered receives the result of a question, and Refused the error if the run refuses it. Unless answer_question()
+/// throws, one of the two is called, once, on any thread.
 using Answered = std::function<void(nlohmann::json result)>;
 using Refused = std::function<void(const Error& error)>;
 
 /// Answers one question about the runs of a library, in the form of docs/viewer_protocol.md, except for `hello` and
-/// `watch`, which concern the connection. What needs the run itself is answered later, on another thread.
+/// `watch`, which concern the connection. A question that must be passed on to the run is answered later, on another
+/// thread.
 ///
 /// Throws kNotFound for an unknown question, run, stage or metric; kInvalidArgument for arguments of the wrong type or
-/// out of range, and for changes that the role does not allow; and kUnsupported for changes of a run that is not live.
+/// out of range, and for changes that the role does not allow; and kUnsupported for changes to a run that is not live.
 void answer_question(Library& library, const Asker& asker, const nlohmann::json& question, const Answered& answered,
                      const Refused& refused);
 

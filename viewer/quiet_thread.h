@@ -6,7 +6,8 @@
 
 namespace trainyard::viewer {
 
-/// Starts a thread in which all signals are blocked, because other threads of the program wait for them.
+/// Starts a thread in which all signals are blocked, so that they are delivered to those threads of the program that
+/// wait for them.
 std::thread quiet_thread(std::function<void()> work);
 
 }  // namespace trainyard::viewer

@@ -13,29 +13,28 @@
 
 namespace trainyard::viewer {
 
-/// A run that is read from its recording (docs/record_a_run.md), which consists of one file and the files that continue
-/// it.
+/// A run that is shown from its recording (docs/record_a_run.md). The recording is one file, or a series of files.
 class RecordedRun {
  public:
-  /// Opens the file and the parts that follow it, and reads what describes them. Throws as McapReader does, and
-  /// kInvalidArgument if the file was not recorded from a run of Trainyard.
+  /// Opens the first file and the other files of its series, and reads their descriptions. Throws what the constructor
+  /// of McapReader throws, and kInvalidArgument if the file is not a recording of a Trainyard run.
   explicit RecordedRun(const std::string& path);
 
-  /// Returns the names of the run. The directory is the path of the recording.
+  /// Returns the identity of the run. Its `directory` is the path of the recording.
   Identity identity() const;
-  /// Returns the phase kRecording, with a text that says why the recording ended and what is missing in it.
+  /// Returns the phase kRecording, with a text that states why the recording ended and what is missing from it.
   Ending ending() const;
-  /// The components, and the edges between them with their mean rates, in the form of docs/viewer_protocol.md.
+  /// Returns the components, and the edges between them with their mean rates, in the form of docs/viewer_protocol.md.
   nlohmann::json graph() const;
-  /// Enters the metrics, the log records, the predictions, and the alerts that follow from the metrics. Messages that
-  /// cannot be understood are left out, and the log of the book says how many.
+  /// Enters the metrics, the log records, the predictions, and the alerts that follow from the metrics into the book.
+  /// Malformed messages are left out, and their number is added to the log in the book.
   void read(Book& book, const std::stop_token& stop) const;
 
  private:
   std::deque<recordings::McapReader> parts_;
 };
 
-/// Returns the paths of the recordings in a folder, in the order of their names.
+/// Returns the paths of the recordings in a folder, sorted by name.
 std::vector<std::string> recordings_in(const std::string& folder);
 
 }  // namespace trainyard::viewer

@@ -14,18 +14,20 @@
 
 namespace trainyard::viewer {
 
-/// The observations that rules get once a second.
+/// Values that rules check once a second.
 struct Poll {
   std::int64_t time_ns = 0;
   std::uint64_t step = 0;
-  /// The free space on the file system of the output directory, in bytes; 0 if it is unknown.
+  /// The free space on the file system of the output directory; 0 if it is unknown.
   std::uint64_t free_bytes = 0;
-  /// For each edge, as "data_loader -> accelerator_host (/batches)", how many messages it has dropped so far.
+  /// The number of messages that each edge has dropped so far. The keys have the form "data_loader -> accelerator_host
+  /// (/batches)".
   std::map<std::string, std::uint64_t> dropped;
 };
 
-/// Detects one kind of problem of a run. A rule receives all observations in order, and calls `raise` when it detects
-/// the problem. It raises the same alert again only after the problem has disappeared in between.
+/// The base class of rules, each of which detects one kind of problem in a run. A rule receives all metrics and polls
+/// in order, and raises an alert when it detects the problem. It raises the same alert again only after the problem has
+/// disappeared in the meantime.
 class Rule {
  public:
   using Raise = std::function<void(Alert)>;
@@ -44,18 +46,18 @@ class Rule {
   Raise raise_;
 };
 
-/// A value is NaN or infinite.
+/// Raises an alert if the value of a metric is NaN or infinite.
 class NanRule final : public Rule {
  public:
   using Rule::Rule;
   void on_metrics(const Metrics& metrics) override;
 
  private:
-  std::set<std::string> open_;  ///< The metrics whose values are not finite at the moment.
+  std::set<std::string> open_;  ///< The names of the metrics that are not finite at present.
 };
 
-/// The training loss is far above its earlier values: more than 6 standard deviations, and more than 50 %, above the
-/// mean of about the last 50 reports.
+/// Raises an alert if the training loss is much higher than before: if it exceeds the mean of about the last 50 reports
+/// by more than 6 standard deviations and also by more than half of that mean.
 class SpikeRule final : public Rule {
  public:
   using Rule::Rule;
@@ -64,11 +66,12 @@ class SpikeRule final : public Rule {
  private:
   std::uint64_t seen_ = 0;
   double mean_ = 0, variance_ = 0;
-  int above_ = 0;  ///< The number of consecutive reports that were far above.
+  int above_ = 0;  ///< The number of consecutive reports with such a loss.
 };
 
-/// The training loss no longer falls: the mean of 500 reports is less than 0.1 % below the mean of the 500 before. The
-/// rule ignores losses that are not positive, because percentages of them have no meaning.
+/// Raises an alert if the training loss no longer falls: if the mean of 500 reports is less than 0.1 % below the mean
+/// of the 500 reports before. Does not apply to losses that are zero or negative, for which a percentage has no
+/// meaning.
 class PlateauRule final : public Rule {
  public:
   static constexpr std::uint64_t kWindow = 500;
@@ -81,7 +84,8 @@ class PlateauRule final : public Rule {
   bool has_before_ = false, open_ = false;
 };
 
-/// In five reports in a row, a rank did less than 70 % of what the median rank did in the same time.
+/// Raises an alert if in five consecutive reports the throughput of a rank was less than 70 % of the median throughput
+/// of all ranks.
 class SlowRankRule final : public Rule {
  public:
   using Rule::Rule;
@@ -92,7 +96,8 @@ class SlowRankRule final : public Rule {
   std::map<std::uint32_t, int> slow_;
 };
 
-/// The file system of the output directory is nearly full: less than 2 GiB (a warning) or 256 MiB (an error) are free.
+/// Raises an alert if the file system of the output directory is nearly full: a warning if less than 2 GiB are free,
+/// and an error if less than 256 MiB are free.
 class DiskRule final : public Rule {
  public:
   using Rule::Rule;
@@ -102,7 +107,7 @@ class DiskRule final : public Rule {
   int level_ = 0;
 };
 
-/// An edge between components drops messages. One alert for each edge.
+/// Raises an alert if an edge between components drops messages. There is at most one alert for each edge.
 class DroppedRule final : public Rule {
  public:
   using Rule::Rule;

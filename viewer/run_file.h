@@ -12,24 +12,24 @@
 namespace trainyard::viewer {
 
 /// Reads a file that the logger writes into the output directory of a run, `metrics.jsonl` or `insights.jsonl`, and
-/// enters its lines into a book: metrics, log records and predictions; histograms, confusion matrices and samples. It
-/// can be asked again while the run writes, and then reads what is new. What the book has already, because it came as a
-/// message, is not added twice.
+/// enters its lines into a book: metrics, log records and predictions; histograms, confusion matrices and samples.
+/// read() can be called repeatedly while the run writes, and reads only what is new. An item that the book already
+/// contains, because it has arrived as a message, is not added again.
 class RunFile {
  public:
   using OnMetrics = std::function<void(const Metrics&)>;
 
-  /// Lines older than `from_ns` (nanoseconds since 1970) are ignored, because they belong to an earlier launch that
-  /// used the same directory.
+  /// Lines that are older than `from_ns`, in nanoseconds since 1970, are left out, because they belong to an earlier
+  /// launch that used the same directory.
   RunFile(std::string path, std::int64_t from_ns = 0);
   ~RunFile();
   RunFile(const RunFile&) = delete;
   RunFile& operator=(const RunFile&) = delete;
 
-  /// Reads at most about `bytes` and returns whether there is more to read now. A file that does not exist yet is
-  /// empty, and so is anything that is not a regular file. Lines that cannot be understood are left out.
+  /// Reads at most about `bytes` bytes, and returns true if there is more to read at the moment. A file that does not
+  /// exist yet, or that is not a regular file, counts as empty. Malformed lines are left out.
   ///
-  /// `on_metrics` is called for every row of metrics that the book did not have.
+  /// `on_metrics` is called for every row of metrics that the book did not contain before.
   bool read(std::size_t bytes, Book& book, const OnMetrics& on_metrics = {});
 
   std::uint64_t damaged_lines() const { return damaged_; }
@@ -43,7 +43,7 @@ class RunFile {
   std::int64_t from_ns_;
   int file_ = -1;
   std::string unread_;
-  bool skipping_ = false;  ///< True while the rest of a line that is too long is skipped.
+  bool skipping_ = false;  ///< True in the middle of a line that is too long.
   std::uint64_t damaged_ = 0;
 };
 

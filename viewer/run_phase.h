@@ -16,8 +16,8 @@ enum class RunPhase : std::uint8_t {
   kFailed,
   kInterrupted,  ///< A user stopped it.
   kKilled,       ///< The launcher was killed.
-  kUnknown,      ///< The run has ended, and nothing tells how.
-  kRecording,    ///< What is shown comes from a recording, which need not know how the run ended.
+  kUnknown,      ///< It has ended, and it is not known how.
+  kRecording,    ///< The run is shown from a recording, which may not contain how the run ended.
 };
 constexpr auto words_of(RunPhase) {
   return words("state of a run", "starting", "running", "paused", "ended", "failed", "interrupted", "killed", "unknown",

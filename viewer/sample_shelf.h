@@ -13,39 +13,42 @@
 
 namespace trainyard::viewer {
 
-/// A prediction of the model, in a form that pages can show.
+/// A prediction of the model, in a form that can be shown.
 struct Sample {
   std::uint64_t step = 0;
   std::string title;
   std::string text;
   nlohmann::json tensors = nlohmann::json::array();  ///< The dtype and shape of each tensor.
-  std::string image;                                 ///< A PNG image in base64, or empty.
-  /// For a sample of an evaluation: `split`, `index`, `right`, `predicted` and `probability`; otherwise null.
+  std::string image;                                 ///< A PNG image in base64; empty if there is none.
+  /// For a sample of an evaluation, an object with the fields `split`, `index`, `right`, `predicted` and `probability`;
+  /// otherwise null.
   nlohmann::json result;
 };
 
-/// Reads a Prediction in its JSON form. Throws nlohmann::json::exception.
+/// Converts the JSON form of a Prediction. Throws nlohmann::json::exception if the object has another form.
 Sample sample_of(const nlohmann::json& prediction);
 
-/// The samples of one run. Their number is limited: the oldest are dropped, long texts are cut, and large images are
-/// left out.
+/// The samples of one run. Their size is limited: the oldest are removed, long texts are cut, and large images are left
+/// out.
 class SampleShelf {
  public:
   static constexpr std::size_t kMaxSamples = 1000;
-  /// The maximum size of an image in base64. Larger images are left out.
+  /// The largest size of an image in base64, in bytes. Larger images are left out.
   static constexpr std::size_t kMaxImage = 96u << 10;
 
-  /// Adds a sample, unless the shelf already contains it. Two equal texts of one step count as one sample.
+  /// Adds a sample, unless the shelf already contains it. Samples of the same step with the same text count as one
+  /// sample.
   void add(Sample sample);
   void add(const SampleResults& results);
 
-  /// Returns the newest `limit` samples among those whose number is smaller than `before`; see docs/viewer_protocol.md.
+  /// Returns the newest `limit` samples whose numbers are smaller than `before`, or the newest of all if `before` is
+  /// empty, in the form of docs/viewer_protocol.md.
   nlohmann::json list(std::optional<std::uint64_t> before, std::size_t limit) const;
 
-  /// Returns the number that the next sample will have.
+  /// Returns the number that the next sample will get.
   std::uint64_t end() const { return samples_.end(); }
-  /// Appends a push that contains the samples from number `position` on, if there are any, and sets `position` to the
-  /// end.
+  /// If there are samples with the number `position` or a larger one, appends a push with them to `news`
+  /// (docs/viewer_protocol.md), and sets `position` to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -20,7 +20,8 @@
 
 namespace trainyard::viewer {
 
-/// The parts of a run that a page can watch. Its state is not among them, because every page is told about it.
+/// The kinds of data about a run that a page can choose to watch. The state of the run is not among them, because every
+/// page receives it.
 enum class NewsOf : std::uint8_t {
   kCurves,
   kGraph,
@@ -35,20 +36,20 @@ constexpr auto words_of(NewsOf) {
   return words("kind of news", "curves", "graph", "log", "samples", "histograms", "confusion", "alerts", "parameters");
 }
 
-/// How much of a run a page has received: for each shelf, the position that the shelf has returned. With these
-/// positions, the page receives only what is new.
+/// Marks how much of a run's data a page has received already: one position for each shelf. With these positions, the
+/// page receives only what is new.
 struct Positions {
   CurveShelf::Position curves;
   std::uint64_t log = 0, samples = 0, alerts = 0, changes = 0, graph = 0, histograms = 0, confusion = 0;
   std::string state;
 };
 
-/// Everything that is known about one run, with one shelf for each kind of data. JSON is returned in the form that
-/// docs/viewer_protocol.md describes. The struct has no lock; see Book.
+/// Everything that is known about one run, with one shelf for each kind of data. JSON that its functions return has the
+/// form of docs/viewer_protocol.md. It is not thread-safe; Book adds a lock.
 struct Shelves {
   Identity identity;
   RunPhase phase = RunPhase::kStarting;
-  std::string message;  ///< Further details of the phase, such as the reason why the run failed.
+  std::string message;  ///< Details of the phase, such as why the run failed.
   CurveShelf curves;
   LogShelf log;
   SampleShelf samples;
@@ -61,11 +62,11 @@ struct Shelves {
 
   /// Returns the newest step.
   std::uint64_t step() const { return curves.step(); }
-  /// Returns the entry of this run in the list of runs.
+  /// Returns a summary of this run for the list of runs.
   nlohmann::json summary() const;
 
-  /// Returns the news for a page that watches `what`, as a list of pushes without their field "run", and updates the
-  /// positions. Of long lists, only the newest elements are included.
+  /// Returns what is new for a page that watches `what`, as a list of pushes without their field "run", and updates
+  /// `positions`. Of long lists, only the newest elements are returned.
   std::vector<nlohmann::json> news(const std::vector<NewsOf>& what, Positions& positions) const;
   /// Returns the positions of a page that has received everything so far, except the state and the graph.
   Positions positions() const;

@@ -6,10 +6,10 @@
 
 namespace trainyard::viewer {
 
-/// Returns a foreign text in a form that pages can show: it is cut if it is too long, and control characters other than
-/// line feed and tab are replaced.
+/// Returns a text from an untrusted source in the form in which pages show it: a long text is cut, and control
+/// characters, except line feed and tab, are replaced.
 std::string shown_text(std::string_view text);
-/// Does the same for a text that must stay on one line, such as a name.
+/// Does the same for a text that must be on one line, such as a name.
 std::string shown_line(std::string_view text);
 
 }  // namespace trainyard::viewer

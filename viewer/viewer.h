@@ -11,34 +11,33 @@
 
 namespace trainyard::viewer {
 
-/// What a viewer shows, where it listens, and who is told about alerts.
+/// Specifies what a viewer shows, at which address, and where it sends alerts.
 struct ViewerSettings {
   web::Settings server;
-  std::string page;     ///< The folder of the page's files; empty for the one that comes with Trainyard.
+  std::string page;     ///< The folder with the files of the page; empty for the page that comes with Trainyard.
   std::string webhook;  ///< An address such as "http://127.0.0.1:9000/alerts" to which alerts are sent; empty for none.
-  /// The folder with the run directories of launches. Every running launch in it is followed, even if it starts later.
-  /// If empty, only runs that are added with library() are shown.
+  /// The folder that contains the run directories of launches. Every running launch in it is followed, also those that
+  /// start later. If this is empty, only runs that are added explicitly are shown.
   std::string runs_directory;
-  std::function<void(const std::string& line)> log;  ///< Receives alerts as lines of text. May be empty.
+  std::function<void(const std::string& line)> log;  ///< Receives each alert as a line of text. May be empty.
 };
 
-/// Shows runs in browsers. It consists of a server with the page, and of the answers to the page's questions over a
-/// WebSocket.
+/// Shows runs in browsers: a web server that delivers the page and answers the page's questions over a WebSocket.
 class Viewer {
  public:
-  /// Binds the address and reads the page's files. Throws as web::Server and web::Files::of_folder do, and
-  /// kInvalidArgument for a webhook that is not an address.
+  /// Binds the address and reads the page's files. Throws what web::Server and web::Files::of_folder throw, and
+  /// kInvalidArgument if the webhook is not a valid address.
   explicit Viewer(ViewerSettings settings);
   /// Closes all connections and ends all threads.
   ~Viewer();
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
 
-  /// Returns the runs that are shown. Runs can be added at any time.
+  /// Returns the runs that are shown. Runs can be added to them at any time.
   Library& library();
-  /// Begins to serve.
+  /// Starts serving browsers.
   void start();
-  /// Returns the address for a role, with its token.
+  /// Returns the address under which a browser gets the rights of `role`. It contains the token of the role.
   std::string url(web::Role role) const;
   web::Counters counters() const;
 
@@ -47,7 +46,7 @@ class Viewer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Returns the folder of the page that comes with Trainyard, or an empty text if it is not found.
+/// Returns the folder of the page that comes with Trainyard, or an empty text if the folder does not exist.
 std::string shipped_page();
 
 }  // namespace trainyard::viewer

@@ -9,19 +9,19 @@
 
 namespace trainyard::viewer {
 
-/// Sends texts to an address with HTTP POST, as application/json, on a separate thread. Each attempt may take five
-/// seconds. At most 64 texts wait; further texts are dropped. No text is sent twice.
+/// Sends JSON texts to an address with HTTP POST, on a separate thread. A request that takes longer than five seconds
+/// is abandoned. At most 64 texts can wait; further ones are dropped. No text is sent twice.
 class Webhook {
  public:
-  /// `url` is an address such as "http://127.0.0.1:9000/alerts". Throws kInvalidArgument for any other kind of address,
-  /// including https.
+  /// `url` is an address such as "http://127.0.0.1:9000/alerts". Throws kInvalidArgument if it has another form; https
+  /// is not supported.
   explicit Webhook(const std::string& url);
-  /// Drops the waiting texts, and ends within five seconds.
+  /// Drops the texts that are waiting. Returns within five seconds.
   ~Webhook();
   Webhook(const Webhook&) = delete;
   Webhook& operator=(const Webhook&) = delete;
 
-  /// Adds a text to the queue. Returns false if it is dropped.
+  /// Queues a text. Returns false if the text is dropped because too many are waiting.
   bool send(std::string body);
 
  private:

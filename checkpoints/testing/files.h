@@ -44,7 +44,7 @@ inline void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
-/// Changes one byte of a file; `from_end` is 1 for the last byte, 2 for the byte before it.
+/// Changes one byte of a file. `from_end` counts from the end of the file: 1 is the last byte, 2 is the byte before it.
 inline void flip_byte(const std::string& path, std::size_t from_end) {
   std::string bytes = read_file(path);
   bytes[bytes.size() - from_end] ^= 1;

@@ -12,17 +12,17 @@
 
 namespace trainyard::test_device {
 
-/// The memory of a test device, of this process or of another one.
+/// The memory of a test device. Either this process or another process has made it.
 ///
-/// The memory is mapped twice. The addresses of the device are protected: whatever uses one as if it were host memory
-/// crashes at once, as with most real devices. Kernels and copies of the device use the window, whose addresses nobody
-/// else learns.
+/// The memory is mapped into the process twice. The first mapping is protected: it supplies the device's addresses, and
+/// code that uses one of them as if it were in host memory crashes at once, as with most real devices. The second
+/// mapping, the window, is accessible. Only kernels and copies of the device know its addresses.
 class Memory {
  public:
   /// Every block begins at a page, so that the pages of a block that is freed can be returned to the system.
   static constexpr std::size_t kGrain = 4096;
 
-  /// Makes memory of `bytes` bytes, which occupy memory of the host only where they are used.
+  /// Makes memory of `bytes` bytes. It occupies host memory only for the pages that are used.
   static std::shared_ptr<Memory> make(std::size_t bytes);
   /// Opens the memory of another process; see core::MemoryFile::open. This process cannot allocate in it.
   static std::shared_ptr<Memory> open(const SharedHandle& handle);
@@ -31,20 +31,21 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
 
   std::size_t bytes() const { return bytes_; }
-  /// Returns the handle of the whole memory, which only the process that made the memory may give to others.
+  /// Returns the handle of the whole memory. Only the process that made the memory may pass the handle to other
+  /// processes.
   SharedHandle handle() const { return file_.handle(); }
 
-  /// Reserves zeroed memory and returns its offset. Throws kUnsupported, naming what holds the memory, if no hole is
-  /// large enough.
+  /// Reserves `bytes` bytes of zeroed memory and returns their offset. `what` describes their purpose in error
+  /// messages. Throws kUnsupported if no free range is large enough; the error lists what occupies the memory.
   std::size_t take(std::size_t bytes, const std::string& what);
-  /// Frees what take() reserved, and returns its pages to the system.
+  /// Frees the memory that take() reserved at `offset`, and returns its pages to the operating system.
   void give_back(std::size_t offset);
   /// Returns the number of bytes in use.
   std::size_t used() const;
 
-  /// Returns the device's address of a byte.
+  /// Returns the device's address of the byte at `offset`.
   std::byte* address(std::size_t offset) const { return protected_ + offset; }
-  /// Returns the address at which kernels and copies access a byte.
+  /// Returns the address through which kernels and copies of the device access the byte at `offset`.
   std::byte* window(std::size_t offset) const { return window_ + offset; }
 
  private:
@@ -62,7 +63,7 @@ class Memory {
   std::byte* protected_ = nullptr;
   std::byte* window_ = nullptr;
   mutable std::mutex mutex_;
-  std::map<std::size_t, Use> uses_;  ///< What is in use, by offset.
+  std::map<std::size_t, Use> uses_;  ///< The reserved ranges, by offset.
 };
 
 }  // namespace trainyard::test_device

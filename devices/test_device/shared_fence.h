@@ -12,7 +12,7 @@
 
 namespace trainyard::test_device {
 
-/// A fence in shared memory. Those who wait sleep in the kernel, in whatever process they are.
+/// A fence in shared memory. Threads of any process that wait for it sleep in the kernel instead of polling.
 class SharedFence final : public devices::Fence {
  public:
   static std::shared_ptr<SharedFence> make();
@@ -26,7 +26,7 @@ class SharedFence final : public devices::Fence {
   void signal(std::uint64_t value) override;
   void await(std::uint64_t value, std::chrono::milliseconds limit) const override;
 
-  /// Waits for `value` and returns true, or returns false when `stop` is requested before.
+  /// Waits until the fence has reached `value`, and returns true. Returns false if `stop` is requested first.
   bool await(std::uint64_t value, const std::stop_token& stop) const;
 
  private:

@@ -18,10 +18,10 @@ namespace trainyard::test_device {
 
 /// The properties of a test device.
 struct Options {
-  int index = 0;                          ///< Processes that open each other's blocks use the same index.
-  std::size_t memory_bytes = 1ull << 30;  ///< The memory of the device; it occupies memory of the host as it is used.
-  double link_gb_per_s = 0;  ///< The speed of copies from and to the host, in 1e9 bytes per second; 0 = any.
-  double latency_us = 0;     ///< The time that every operation takes besides.
+  int index = 0;  ///< Two processes can open each other's blocks only if they use the same index.
+  std::size_t memory_bytes = 1ull << 30;  ///< The size of the memory. Only used pages occupy host memory.
+  double link_gb_per_s = 0;  ///< The speed of copies from and to the host, in 1e9 bytes per second; 0 means unlimited.
+  double latency_us = 0;     ///< The time added to every operation.
 };
 
 /// An operation that a test device has carried out, for timelines.
@@ -29,14 +29,14 @@ struct Done {
   std::string stream;
   const char* what = "";  ///< "to device", "to host", "copy", "zero", "signal", "wait", "call", or a kernel's name.
   std::optional<devices::Purpose> purpose;  ///< Set for copies from and to the host.
-  std::size_t link_bytes = 0;               ///< The bytes that crossed the link.
-  std::int64_t begin_ns = 0;                ///< On CLOCK_MONOTONIC.
+  std::size_t link_bytes = 0;               ///< The number of bytes that were copied from or to the host.
+  std::int64_t begin_ns = 0;                ///< When it began, on CLOCK_MONOTONIC.
   std::int64_t end_ns = 0;
 };
 
-/// A device that runs on every machine, with memory of its own that the processor cannot access. Whatever runs on it
-/// without a crash has never taken its memory for the host's. It can share its memory with other processes of the host,
-/// and has asynchronous streams.
+/// A simulated device for tests, which needs no special hardware. It has memory of its own, which the processor cannot
+/// access, so code that mistakes device memory for host memory crashes. It has asynchronous streams, and can share its
+/// memory with other processes of the host.
 class TestDevice final : public devices::Device {
  public:
   static constexpr const char* kKind = "test";
@@ -55,12 +55,13 @@ class TestDevice final : public devices::Device {
   const Options& options() const { return options_; }
   std::size_t used_bytes() const { return memory_->used(); }
 
-  /// Returns the address at which the device itself accesses a region: for streams and kernels only.
+  /// Returns the address through which the device itself accesses a region. Only streams and kernels may use it.
   std::byte* window(const devices::Region& region) const;
 
   /// Records an operation. Called by streams.
   void add(Done done);
-  /// Returns the operations since the last call, in the order in which they ended. At most 65,536 are kept.
+  /// Returns the operations that have ended since the last call, in the order in which they ended. At most 65,536 of
+  /// them are kept.
   std::vector<Done> take_done();
 
  private:

@@ -23,16 +23,18 @@ namespace trainyard::test_device {
 
 class TestDevice;
 
-/// A stream of a test device: a thread that carries out one operation after another, and takes the time for each that
-/// the options of the device demand.
+/// A stream of a test device: a thread that carries out one operation after another. Each operation takes as long as
+/// the options of the device specify.
 class TimedStream final : public devices::Stream {
  public:
   TimedStream(TestDevice& device, std::string name);
-  /// Gives up the operations that have not begun, and those that wait for a fence. Call drain() before, if they matter.
+  /// Discards the operations that have not begun or that wait for a fence. To have all operations carried out, call
+  /// drain() first.
   ~TimedStream() override;
 
-  /// Submits a kernel. It gets the bytes of the regions, in their order, while it runs, and may access no other memory
-  /// of the device. `what` must live as long as the process.
+  /// Submits a kernel, which is called with the bytes of each region, in the order of `regions`. It may access no other
+  /// memory of the device, and these bytes only while it runs. `what` is the name of the kernel; the text must live as
+  /// long as the process.
   void launch(const char* what, std::vector<devices::Region> regions,
               std::function<void(std::span<const std::span<std::byte>>)> kernel);
 
@@ -51,7 +53,7 @@ class TimedStream final : public devices::Stream {
   struct Operation {
     const char* what = "";
     std::function<void(const std::stop_token&)> run;
-    std::size_t link_bytes = 0;  ///< The bytes that cross the link.
+    std::size_t link_bytes = 0;  ///< The number of bytes that are copied from or to the host.
     std::optional<devices::Purpose> purpose = {};
   };
 
@@ -64,9 +66,9 @@ class TimedStream final : public devices::Stream {
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<Operation> queue_;  ///< The first one is under way.
+  std::deque<Operation> queue_;  ///< The first operation is the one being carried out.
   std::exception_ptr failure_;
-  std::jthread thread_;  ///< The last member, so that the thread ends before the others are destroyed.
+  std::jthread thread_;  ///< The last data member, so that the thread ends before the others are destroyed.
 };
 
 }  // namespace trainyard::test_device

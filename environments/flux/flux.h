@@ -10,7 +10,7 @@ namespace trainyard {
 /// Flux does not tell a task the names of the hosts. Set TRAINYARD_HOST_NAMES or TRAINYARD_MEET_AT for a job on several
 /// hosts.
 ///
-/// Errors  kInvalidArgument if there are several tasks on some host of several
+/// Errors  kInvalidArgument if the job has several hosts, and more tasks than hosts
 class Flux final : public Environment {
  public:
   explicit Flux(EnvironmentContext& context) : Environment(context) {}

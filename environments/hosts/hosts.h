@@ -5,11 +5,12 @@
 
 namespace trainyard {
 
-/// A list of hosts, on each of which the run is started by any means: ssh, pdsh, or a person at a terminal.
+/// A list of hosts without an engine: somebody starts the run on each of them, for instance with ssh or pdsh, or by
+/// hand.
 ///
 /// Parameters  names     the names of the hosts, as the other hosts can resolve them; by default those of the variable
 ///                       TRAINYARD_HOST_NAMES, a list such as "a,b" or "n[0-3]"
-///             meet_at   HOST or HOST:PORT of host 0; by default its name
+///             meet_at   HOST or HOST:PORT of host 0; by default the name of host 0
 /// Variables   TRAINYARD_HOST_NUMBER   the number of this host, from 0; by default the position of this host's own name
 ///                                     or address in the list
 ///             TRAINYARD_HOST_COUNT    the number of hosts, if there is no list of names

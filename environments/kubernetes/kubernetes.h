@@ -5,14 +5,15 @@
 
 namespace trainyard {
 
-/// A pod of an indexed Job or of a JobSet, as one host. Kubernetes itself tells a pod only its number; a manifest must
-/// set TRAINYARD_HOST_COUNT, and TRAINYARD_MEET_AT for the name of pod 0 in the headless service of the Job.
+/// Kubernetes: each pod of an indexed Job or of a JobSet is a host. Kubernetes itself tells a pod only its number. The
+/// manifest must set TRAINYARD_HOST_COUNT, and must set TRAINYARD_MEET_AT to the name of pod 0 in the headless service
+/// of the Job.
 ///
 /// Variables  JOB_COMPLETION_INDEX   the number of this host, set by Kubernetes
 ///            TRAINYARD_HOST_COUNT   the number of pods
 ///            TRAINYARD_MEET_AT      HOST or HOST:PORT of pod 0, such as "run-workers-0-0.run" in a JobSet
-///            TRAINYARD_JOB          what distinguishes the job, such as its uid; by default the name of pod 0
-///            TRAINYARD_RESTARTS     how often the job was started again, such as the label restart-attempt of a JobSet
+///            TRAINYARD_JOB          what identifies the job, such as its uid; by default the name of pod 0
+///            TRAINYARD_RESTARTS     how often the job was restarted, such as the label restart-attempt of a JobSet
 /// Errors     kNotFound if the number of pods is not given
 class Kubernetes final : public Environment {
  public:

@@ -7,12 +7,12 @@
 
 namespace trainyard::lsf {
 
-/// Returns the hosts in a list of names and numbers of slots, "a 4 b 4". Throws kInvalidArgument if the list has
-/// another form; `where` names the environment.
+/// Returns the hosts in a list in which each name is followed by a number of slots, such as "a 4 b 4". Throws
+/// kInvalidArgument if the list has another form; `where` is the name of the environment in the error message.
 std::vector<std::string> hosts_with_counts(std::string_view text, const std::string& where);
 
-/// Returns the hosts in a text with one word for each slot, "a a b b", each host once, in the order in which they
-/// occur.
+/// Returns the hosts in a text that names the host of each slot, such as "a a b b". The result contains each host once,
+/// in the order of the text.
 std::vector<std::string> hosts_of_slots(std::string_view text);
 
 }  // namespace trainyard::lsf

@@ -7,9 +7,9 @@ namespace trainyard {
 
 /// LSF: the run is started on every host with `blaunch`, or with one or several tasks of `jsrun` on each host.
 ///
-/// LSF lists the hosts of a job, but gives no number to a process of blaunch, so the number of this host is the
-/// position of its name in the list. With jsrun, it is the same; jsrun's tasks also know how many they are on their
-/// host.
+/// LSF lists the hosts of a job but does not number the processes that blaunch starts, so the number of this host is
+/// the position of its name in the list. The same applies to jsrun, which in addition tells its tasks how many of them
+/// are on their host.
 ///
 /// Errors  kNotFound if this host's name is not in the list exactly once
 class Lsf final : public Environment {

@@ -6,7 +6,7 @@
 
 namespace trainyard::open_mpi {
 
-/// What a process of mpirun knows about the processes of its job.
+/// What mpirun tells each process about the processes of its job.
 struct RankNumbers {
   std::uint32_t rank = 0;        ///< The rank of this process.
   std::uint32_t ranks = 1;       ///< The number of processes of the job.
@@ -16,12 +16,13 @@ struct RankNumbers {
   std::uint32_t daemon = 0;  ///< The number of mpirun's daemon on this host; mpirun itself is daemon 0.
 };
 
-/// Returns the number of this host, or nothing if the numbers do not determine it.
+/// Returns the number of this host, or an empty optional if the numbers do not determine it.
 ///
-/// Daemons are numbered in the order of the hosts. If mpirun runs on a host of the job, this is host 0, and every host
-/// has the number of its daemon. If mpirun runs elsewhere, for instance on a login node, every host's number is one
-/// lower. The rank shows which of the two it is, if every host has equally many processes, whether they are dealt out
-/// by slot or by node. If not every host has, at least one of the processes gets nothing.
+/// Daemons are numbered in the order of the hosts. If mpirun runs on a host of the job, that host is host 0, and the
+/// number of every host is the number of its daemon. If mpirun runs elsewhere, for instance on a login node, the number
+/// of every host is one lower than the number of its daemon. If every host has the same number of processes, the rank
+/// shows which of the two cases applies, whether mpirun assigns ranks by slot or by node. If the hosts have different
+/// numbers of processes, the result is empty for at least one process.
 std::optional<std::uint32_t> host_of(const RankNumbers& numbers);
 
 }  // namespace trainyard::open_mpi

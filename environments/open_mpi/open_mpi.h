@@ -6,12 +6,11 @@
 namespace trainyard {
 
 /// Open MPI: the run is started with `mpirun ... trainyard launch ...`, with one process on each host (for instance
-/// with
-/// `--map-by ppr:1:node`), or with one for each device.
+/// with `--map-by ppr:1:node`) or one process for each device.
 ///
-/// mpirun tells a process its rank, and how many processes are on its host, but not the number of the host. The number
-/// is that of mpirun's daemon on the host, which is in a variable; host 0 can be reached at the address of mpirun if
-/// mpirun itself runs on host 0. Otherwise set TRAINYARD_MEET_AT.
+/// mpirun tells a process its rank and the number of processes on its host, but not the number of the host. The host's
+/// number is derived from the number of mpirun's daemon on the host, which is in an environment variable. If mpirun
+/// itself runs on host 0, the hosts meet at the address of mpirun. Otherwise set TRAINYARD_MEET_AT.
 ///
 /// Errors  kInvalidArgument if the numbers do not determine which host this is
 class OpenMpi final : public Environment {

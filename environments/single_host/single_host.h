@@ -5,7 +5,8 @@
 
 namespace trainyard {
 
-/// No engine: a person has started the run, on this host alone. It always fits, and is chosen if nothing else does.
+/// No engine: somebody has started the run by hand, on this host only. This environment always matches, and is chosen
+/// if no other environment does.
 class SingleHost final : public Environment {
  public:
   explicit SingleHost(EnvironmentContext& context) : Environment(context) {}

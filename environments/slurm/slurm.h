@@ -5,13 +5,13 @@
 
 namespace trainyard {
 
-/// Slurm: the run is started with `srun trainyard launch ...`, with one task on each host, or with one for each device.
-/// Works with every `--mpi` of srun, in job arrays and in heterogeneous jobs.
+/// Slurm: the run is started with `srun trainyard launch ...`, with one task on each host or one task for each device.
+/// It works with every value of srun's option `--mpi`, in job arrays and in heterogeneous jobs.
 ///
-/// Hosts meet at the first host of the job step, and never at the host on which srun runs, which is often a login node.
-/// The ports are those that `srun --resv-ports` has reserved, if any.
+/// The hosts meet at the first host of the job step, and not at the host on which srun runs, which is often a login
+/// node. The ports are those that `srun --resv-ports` has reserved, if any.
 ///
-/// Errors  kInvalidArgument in a batch script or in the shell of salloc: Slurm has started only one process there
+/// Errors  kInvalidArgument in a batch script or in the shell of salloc, where Slurm has started only one process
 class Slurm final : public Environment {
  public:
   explicit Slurm(EnvironmentContext& context) : Environment(context) {}

@@ -30,7 +30,7 @@ inline ProcessFacts changed(ProcessFacts facts, const ProcessFacts::Variables& c
   return facts;
 }
 
-/// One environment of the class `Kind`, as a launch file would create it, which is called "engine" in errors.
+/// An environment of the class `Kind` with these parameters, a JSON object. Error messages call it "engine".
 template <class Kind>
 class UnderTest {
  public:
@@ -43,7 +43,7 @@ class UnderTest {
   }
 
   Detection detect(const ProcessFacts& facts) const { return candidate_.environment->detect(facts); }
-  /// Returns the allocation, completed and checked.
+  /// Returns the allocation as allocation_of() completes and checks it.
   Allocation allocation(const ProcessFacts& facts) const { return environments::allocation_of(candidate_, facts); }
   /// Returns the text of the error that allocation() throws.
   std::string error(const ProcessFacts& facts) const {

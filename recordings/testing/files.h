@@ -54,7 +54,7 @@ std::string error_of(Action action) {
   return "";
 }
 
-/// One message of a file.
+/// A message that was read from a file.
 struct Read {
   std::string topic;
   std::uint32_t sequence = 0;
@@ -79,9 +79,8 @@ inline std::vector<Read> read_messages(const std::string& path, Selection select
 }
 
 /// Writes a file with two topics, /a and /b, whose messages alternate: the n-th message has the time 100 * n and the
-/// data
-/// {"n":n}. The chunks have about 500 bytes. With `whole` false, the writer ends without closing the file, as if it had
-/// been killed.
+/// data {"n":n}. The chunks have about 500 bytes. If `whole` is false, the writer ends without closing the file, as if
+/// it had been killed.
 inline void write_sample(const std::string& path, std::uint32_t messages, bool whole = true) {
   McapWriter writer(path, {"", "test"}, {.chunk_bytes = 500});
   writer.write(Metadata{"facts", {{"key", "value"}}});

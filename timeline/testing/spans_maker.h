@@ -10,7 +10,7 @@
 
 namespace trainyard::timeline {
 
-/// Makes a message of spans, for tests.
+/// Makes messages of spans for tests.
 class SpansMaker {
  public:
   explicit SpansMaker(std::string process = "main", std::int32_t pid = 10) {
@@ -18,7 +18,7 @@ class SpansMaker {
     spans_.pid = pid;
   }
 
-  /// Adds a span of a component, which lasts from `begin_ns` to `end_ns`. Returns it, so that a test can change it.
+  /// Adds a span of a component from `begin_ns` to `end_ns`. Returns the span, so that a test can change it.
   Span& add(SpanKind kind, const std::string& component, const std::string& name, std::int64_t begin_ns,
             std::int64_t end_ns, const std::string& peer = "") {
     spans_.spans.push_back({.kind = kind,

@@ -11,19 +11,19 @@ namespace trainyard::tools {
 
 // The actions of the verbs `bag ...`. Each returns the exit code.
 
-/// The arguments of the verbs `bag ...`. All of these verbs share one struct, because only one of them runs.
+/// The arguments of all verbs of the family `bag`. Only one verb runs at a time, so they share one struct.
 struct BagArguments {
   RunChoice run;
   std::string path;                 ///< The recording.
   std::string output;               ///< The file or folder to which the verb writes.
-  std::vector<std::string> topics;  ///< The names of topics, or patterns; empty for all topics.
+  std::vector<std::string> topics;  ///< Names or patterns of topics; empty for all topics.
   std::vector<std::string> exclude;
   std::string payloads = "none";
   std::uint64_t max_payload_bytes = 16 << 20;
   std::uint64_t max_bytes = 1 << 30;
   std::uint64_t max_files = 8;
   std::string format = "jsonl";
-  std::string perfetto;  ///< The file for Perfetto; empty if none is wanted.
+  std::string perfetto;  ///< The file to write for Perfetto; empty for none.
   double rate = 1;
   double start_s = 0;
   bool loop = false;
@@ -31,22 +31,23 @@ struct BagArguments {
   bool as_json = false;
 };
 
-/// Records a running launch until it ends or the user presses Ctrl-C. Returns kExitFailed if anything was missed.
+/// Records a running launch until it ends or the user presses Ctrl-C. Returns kExitFailed if messages were missed.
 int bag_record(const BagArguments& arguments);
-/// Shows what a recording contains.
+/// Shows a summary of what a recording contains.
 int bag_info(const BagArguments& arguments);
 /// Reads every byte of a recording, and compares the checksums and the index with the content.
 int bag_verify(const BagArguments& arguments);
-/// Writes the undamaged part of a recording to a new file.
+/// Copies everything that is undamaged in a recording to a new file.
 int bag_repair(const BagArguments& arguments);
-/// Writes the messages as JSON lines or as CSV tables.
+/// Writes the messages of a recording as JSON lines or as CSV tables.
 int bag_convert(const BagArguments& arguments);
-/// Publishes the messages of a recording as if the run were in progress.
+/// Publishes the messages of a recording as if the run were still running.
 int bag_play(const BagArguments& arguments);
 
-/// Returns a number of bytes as text, such as "4.2 MiB".
+/// Returns a number of bytes in readable form, such as "4.2 MiB".
 std::string text_of_bytes(std::uint64_t bytes);
-/// Returns true if `topic` matches one of the patterns, whose leading slash may be missing, or if there are none.
+/// Returns true if `topic` matches one of the patterns, or if there are no patterns. The leading slash of a pattern may
+/// be omitted.
 bool matches_any(const std::vector<std::string>& patterns, const std::string& topic);
 
 }  // namespace trainyard::tools

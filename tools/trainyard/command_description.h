@@ -10,33 +10,33 @@ class App;
 
 namespace trainyard::tools {
 
-/// An option or an argument of a verb.
+/// An option or a positional argument of a verb.
 struct OptionDescription {
-  std::vector<std::string> names;    ///< The names, such as "--json". An argument has only one name, such as "TOPIC".
+  std::vector<std::string> names;    ///< "-o" and "--output", or the one name of an argument: "TOPIC".
   std::string help;                  ///< The help text, which may have several lines.
-  std::string value;                 ///< The placeholder for its value, such as "NAME"; empty if it has none.
-  std::vector<std::string> choices;  ///< The allowed values; empty if there are others or if any value is allowed.
-  bool is_argument = false;          ///< True if the value is given by its position and not by its name.
+  std::string value;                 ///< The placeholder for its value, such as "NAME"; empty if it takes no value.
+  std::vector<std::string> choices;  ///< The allowed values; empty if they are not a fixed list.
+  bool is_argument = false;          ///< True for a positional argument, false for an option.
   bool takes_value = false;
   bool required = false;
   bool repeatable = false;
 };
 
-/// A verb, or a family of verbs, or the command itself.
+/// A verb, a family of verbs such as `topic`, or the command `trainyard` itself.
 struct VerbDescription {
   std::string name;
   std::string help;
   std::string footer;
-  /// The options, followed by the arguments in the order in which they are given.
+  /// Positional arguments are in their order on the command line.
   std::vector<OptionDescription> options;
-  std::vector<VerbDescription> verbs;  ///< The verbs of a family.
+  std::vector<VerbDescription> verbs;  ///< The verbs of a family; empty for a verb.
 
-  /// Returns the verb of the family with this name, or null.
+  /// Returns the verb with this name in the family, or null if there is none.
   const VerbDescription* find(const std::string& verb) const;
 };
 
-/// Returns a description of all verbs, made from the parser itself. The help, the completion in shells and the manual
-/// are made from this description, so no verb has to be described twice.
+/// Returns a description of the whole command line, taken from the parser. The help, the completion in shells and the
+/// manual page are generated from it, so each verb is described only once.
 VerbDescription describe_command(const CLI::App& app);
 
 }  // namespace trainyard::tools

@@ -9,12 +9,12 @@
 
 namespace trainyard::tools {
 
-/// Returns, for `trainyard doctor`, which environment fits this process, and why. If the information of the engine is
-/// incomplete or contradictory, the verdict is bad. Does not throw.
+/// For `trainyard doctor`: returns which environment was found for this process, and why. The verdict is kBad if the
+/// information from the engine is incomplete or contradictory. Does not throw.
 SystemCheck check_environment(const ProcessFacts& facts);
 
-/// Returns, for `trainyard doctor --environment`, everything that the environment knows, and why the other environments
-/// do not fit. Does not throw.
+/// For `trainyard doctor --environment`: returns the whole allocation of the environment, and the reasons why the other
+/// environments were not chosen. Does not throw.
 std::vector<SystemCheck> examine_environment(const ProcessFacts& facts);
 
 }  // namespace trainyard::tools

@@ -16,15 +16,15 @@ namespace trainyard::tools {
 ///    + - * / %                 compute; % is the remainder of a division
 ///    12  0.5  "text"  'text'   true  false  ["a", "b"]  (...)
 ///
-/// Everything is checked before the first message: the syntax, the fields by the schema, and the types. Evaluating a
-/// condition cannot fail. Numbers are exact for all integers of 64 bits. A comparison with a value that a message does
-/// not have (FieldPath::value_in) is false.
+/// The constructor checks everything: the syntax, whether the schema has the fields, and the types. Therefore
+/// evaluating a condition cannot fail. All 64-bit integers are represented exactly. A comparison is false if the
+/// message does not have one of the values (FieldPath::value_in).
 ///
-/// The text may come from a stranger: it has at most 1000 characters and 32 levels.
+/// The text may come from an untrusted source, so it may have at most 1000 characters and 32 levels of nesting.
 class Expression {
  public:
-  /// Throws kInvalidArgument, with the position of the mistake, if the text is not a condition on messages with this
-  /// schema.
+  /// Throws kInvalidArgument, with the position of the mistake, if the text is not a valid condition for messages of
+  /// this schema.
   Expression(const Schema& schema, std::string_view text);
 
   /// Returns true if the message, which json_from_binary() has decoded, meets the condition.

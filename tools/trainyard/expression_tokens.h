@@ -13,9 +13,9 @@ namespace trainyard::tools {
 /// The kinds of tokens in an expression.
 enum class TokenKind {
   kNumber,
-  kString,    ///< A text, without its quotes.
+  kString,    ///< A text; the token does not contain its quotation marks.
   kPath,      ///< The path of a field, such as values[0].value, or `true` or `false`.
-  kOperator,  ///< An operator sign, or one of the words and, or, not, in.
+  kOperator,  ///< An operator such as `==`, or one of the words `and`, `or`, `not` and `in`.
   kEnd,
 };
 
@@ -26,11 +26,11 @@ struct Token {
   std::size_t position = 0;
 };
 
-/// Divides an expression into tokens; the last one is kEnd. Throws kInvalidArgument, with the position, for characters
-/// that no expression has.
+/// Divides an expression into tokens. The last token is kEnd. Throws kInvalidArgument, with the position, for a
+/// character that is not allowed in expressions.
 std::vector<Token> tokens_of(std::string_view expression);
 
-/// Returns an error about the expression at a position: "--where, character 8: ...".
+/// Returns an error whose text begins with the position, such as "--where, character 8: ...".
 Error expression_error(std::size_t position, const std::string& what);
 
 }  // namespace trainyard::tools

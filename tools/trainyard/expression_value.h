@@ -10,7 +10,7 @@
 
 namespace trainyard::tools {
 
-/// The types of the language of expressions.
+/// The types of single values in expressions.
 enum class ValueType { kCondition, kNumber, kText };
 
 /// The type of a part of an expression: one value, or a list of such values.
@@ -21,20 +21,20 @@ struct PartType {
   friend bool operator==(const PartType&, const PartType&) = default;
 };
 
-/// Returns the type as a word of an error: "a number", "a list of texts".
+/// Returns the type in words for error messages, such as "a number" or "a list of texts".
 std::string describe(const PartType& type);
 
-/// A value while an expression is evaluated; std::monostate if the message does not have it. A long double holds every
-/// integer of 64 bits exactly on the machines that Trainyard supports.
+/// A value during the evaluation of an expression; std::monostate if the message does not have the value. On the
+/// machines that Trainyard supports, a long double represents every 64-bit integer exactly.
 using SingleValue = std::variant<std::monostate, bool, long double, std::string>;
-/// The elements of a list. A part that is not a list has one element.
+/// The value of a part of an expression: the elements of a list, or a single element if the part is not a list.
 using PartValue = std::vector<SingleValue>;
 
-/// Returns the type that a field has in expressions. Throws kInvalidArgument, beginning with `field`, for a struct, a
-/// map, a tensor or a list of lists, which cannot be compared.
+/// Returns the type that a field has in expressions. Throws kInvalidArgument for a struct, a map, a tensor or a list of
+/// lists, because they cannot be compared; the error message begins with `field`.
 PartType part_type_of(const FieldType& type, const std::string& field);
 
-/// Converts a value of a decoded message.
+/// Converts a value from a decoded message.
 PartValue part_value_of(const PartType& type, const nlohmann::json& value);
 
 }  // namespace trainyard::tools

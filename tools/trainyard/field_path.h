@@ -12,23 +12,23 @@
 
 namespace trainyard::tools {
 
-/// The place of a value in the messages of one type: names with dots between them, and the numbers of list elements in
-/// brackets, such as "step" or "values[0].value". An entry of a map is named like a field. The fields of a tensor are
-/// dtype, shape, payload and offset.
+/// The path to a value in the messages of one type, such as "step" or "values[0].value". It consists of names separated
+/// by dots, and of list indices in brackets. An entry of a map is written like a field. A tensor has the fields dtype,
+/// shape, payload and offset.
 class FieldPath {
  public:
-  /// Checks the path by the schema. Throws kInvalidArgument, with the nearest field, for a path that no message of the
-  /// type can have.
+  /// Checks the path against the schema. Throws kInvalidArgument if no message of the type can have such a value; the
+  /// error message suggests the field with the most similar name.
   FieldPath(const Schema& schema, std::string_view path);
 
-  /// Returns the path as it was given.
+  /// Returns the path as it was passed to the constructor.
   const std::string& text() const { return text_; }
 
-  /// Returns the type of the value. An optional value has the type of what it contains.
+  /// Returns the type of the value. For an optional value, this is the type of the contained value.
   const FieldType& type() const { return type_; }
 
-  /// Returns the value in a message that json_from_binary() has decoded; null if this message does not have it, because
-  /// a list is shorter, a map has no such key, or an optional is empty.
+  /// Returns the value in a message that json_from_binary() has decoded. Returns null if this message does not have the
+  /// value because a list is too short, a map does not contain the key, or an optional is empty.
   const nlohmann::json& value_in(const nlohmann::json& message) const;
 
  private:

@@ -9,14 +9,14 @@
 
 namespace trainyard::tools {
 
-/// A component of the graph, or an external program.
+/// A node of the graph: a component or an external program.
 struct GraphNode {
   std::string name;
   std::string plugin;  ///< Empty for an external program.
   std::string process;
 };
 
-/// A topic that leads from one component to another. `from` and `to` are indices of nodes.
+/// A topic on which one component sends messages to another. `from` and `to` are indices in Graph::nodes.
 struct GraphEdge {
   std::size_t from = 0;
   std::size_t to = 0;
@@ -24,7 +24,8 @@ struct GraphEdge {
   std::string policy;
 };
 
-/// The components of a run and the topics that connect them. Topics that no component receives are left out.
+/// The components of a run and the topics on which they send messages to each other. Topics without receiving
+/// components are left out.
 struct Graph {
   std::string title;
   std::vector<GraphNode> nodes;
@@ -37,17 +38,17 @@ Graph graph_of(const launch::Plan& plan);
 /// Returns the graph of a running launch from the registry's answers to "nodes" and "topics".
 Graph graph_of(const std::string& title, const nlohmann::json& nodes, const nlohmann::json& topics);
 
-/// A group of topics that have the same senders and the same receivers.
+/// All topics with the same senders and the same receivers. `from` and `to` are indices in Graph::nodes.
 struct TopicGroup {
   std::vector<std::string> topics;
   std::vector<std::size_t> from;
   std::vector<std::size_t> to;
 };
 
-/// Returns the groups of topics, in the order in which the edges first mention them.
+/// Returns the topics in groups. The order is that of their first occurrence in the edges.
 std::vector<TopicGroup> topic_groups(const Graph& graph);
 
-/// Returns the processes in the order of their first node.
+/// Returns the names of the processes, in the order of their first occurrence in the nodes.
 std::vector<std::string> processes_of(const Graph& graph);
 
 }  // namespace trainyard::tools

@@ -7,8 +7,8 @@
 
 namespace trainyard::tools {
 
-/// Returns the graph as a picture: a box for each component, and a box for each group of topics with the same ends. Its
-/// colours follow the viewer's choice of a light or a dark scheme. It needs no other file.
+/// Returns the graph as an SVG picture with a box for each component and a box for each group of topics with the same
+/// senders and receivers. The colours adapt to a light or a dark colour scheme. The picture needs no other files.
 std::string graph_svg(const Graph& graph);
 
 }  // namespace trainyard::tools

@@ -8,15 +8,15 @@
 
 namespace trainyard::tools {
 
-/// Returns a message type for messages like `example`, which must be an object. Whole numbers become i64, other numbers
-/// f64, and objects become structs that are named after their fields. A list has the type of its first element, or f64
-/// if it consists of numbers that are not all whole.
+/// Returns a schema for messages like `example`, which must be an object. Whole numbers get the type i64, and other
+/// numbers f64. Objects become structs, which are named after their fields. The elements of a list get the type of the
+/// first element, or f64 if they are numbers of which some are not whole.
 ///
 /// Throws kInvalidArgument, with the path of the field, for null and for empty lists, whose types are unknown, and for
-/// names that no field can have.
+/// names that are not valid for fields.
 Schema infer_schema(const nlohmann::ordered_json& example, const std::string& type_name);
 
-/// Returns a name for the type of a topic's messages: "SlowRank" for "/alerts/slow_rank".
+/// Derives a name for a message type from a topic: "SlowRank" for "/alerts/slow_rank".
 std::string type_name_of(const std::string& topic);
 
 }  // namespace trainyard::tools

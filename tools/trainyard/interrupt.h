@@ -5,12 +5,13 @@
 
 namespace trainyard::tools {
 
-/// Lets a verb ask between two steps whether the user has pressed Ctrl-C, so that it can finish in order. From the
-/// construction of the object on, even after its destruction, SIGINT and SIGTERM do not end the program. The object
-/// must be made before the process has any other thread, and therefore before any socket.
+/// Lets a verb check between two steps whether the user has pressed Ctrl-C, so that it can still print its results
+/// before it ends. From the creation of this object on, SIGINT and SIGTERM do not end the program, not even after the
+/// object has been destroyed. It must be created while the process has only one thread, and thus before any socket.
 class Interrupt {
  public:
-  /// Returns true if one of the signals has arrived since the object was made or since the last call.
+  /// Returns true if one of the signals has arrived since the last call, or, at the first call, since this object was
+  /// created.
   bool requested() const;
 
  private:

@@ -6,8 +6,8 @@
 
 namespace trainyard::tools {
 
-/// Keeps Ctrl-C from ending the command before its file is closed. As long as this object exists, the signal is pending
-/// until came() is called.
+/// Prevents Ctrl-C from ending the command before its file is closed. While this object exists, SIGINT, SIGTERM and
+/// SIGHUP are blocked in this thread, and came() tells whether one of them has arrived.
 class Interrupts {
  public:
   Interrupts() {
@@ -17,7 +17,7 @@ class Interrupts {
   }
   ~Interrupts() { ::pthread_sigmask(SIG_SETMASK, &old_, nullptr); }
 
-  /// Returns true if the user has pressed Ctrl-C.
+  /// Returns true if one of the signals has arrived, that is, if the command should end. Each signal is reported once.
   bool came() const {
     const struct timespec none {};
     return ::sigtimedwait(&set_, nullptr, &none) > 0;

@@ -5,10 +5,10 @@
 
 namespace trainyard::tools {
 
-/// Prints a value as indented JSON on stdout. Text that is not UTF-8 is replaced where it is not.
+/// Prints a value as indented JSON to stdout. Bytes that are not valid UTF-8 are replaced.
 void print_json(const nlohmann::ordered_json& value);
 
-/// Returns the number, or null for a value that is not finite, which JSON cannot express.
+/// Returns the number as JSON, or null if it is not finite, because JSON has no such numbers.
 nlohmann::ordered_json json_number(double value);
 
 }  // namespace trainyard::tools

@@ -9,19 +9,19 @@
 
 namespace trainyard::tools {
 
-/// Options of a launch that are not in the launch file.
+/// The name of a launch, and how one of its processes is started.
 struct LaunchChoices {
-  /// The name of the run, which other verbs take with --run; empty for the name from the launch file.
+  /// The name of the run, as for --run of other verbs; empty for the name in the launch file.
   std::string name;
-  /// A program and its arguments, such as a profiler, under which the process of `wrapped_component` is started; empty
-  /// if there is none.
+  /// A program, such as a profiler, and its arguments. The process of `wrapped_component` is started under this
+  /// program; empty for none.
   std::vector<std::string> wrapper;
-  /// The name of this component. If it exists for each rank, that of rank 0 is meant.
+  /// If it exists for each rank, the one of rank 0.
   std::string wrapped_component = "accelerator_host";
 };
 
-/// Plans and runs a launch, and returns its exit code. Must be called in the function that run_guarded() calls. Throws
-/// kInvalidArgument for any problem with the launch file.
+/// Plans and runs a launch, and returns its exit code. Must be called from within the function that is passed to
+/// run_guarded(). Throws kInvalidArgument for any problem with the launch file.
 int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, const launch::GuardLink& guard);
 
 }  // namespace trainyard::tools

@@ -12,26 +12,26 @@ struct Point {
   double y = 0;
 };
 
-/// A box of a drawing. The caller gives the size; the layout finds the place of its upper left corner.
+/// A box of a drawing. The caller sets the size; lay_out() computes the position of its upper left corner.
 struct LayoutBox {
   double width = 0;
   double height = 0;
   Point corner = {};
 };
 
-/// An arrow from one box to another. The layout finds the points through which it passes, from its tail to its head.
+/// An arrow from one box to another. lay_out() computes the points through which it passes, from its tail to its head.
 struct LayoutArrow {
   std::size_t from = 0;
   std::size_t to = 0;
   std::vector<Point> points = {};
 };
 
-/// Boxes and arrows in layers from left to right, in the manner of Sugiyama: arrows that would close a cycle are turned
-/// for the layout, each box is one layer to the right of its predecessors at least, the boxes of a layer are ordered so
-/// that few arrows cross, and are then moved towards their neighbours. Every choice depends on the order of the boxes
-/// and arrows alone, so the same graph always looks the same.
+/// Arranges boxes and arrows in layers from left to right, with the method of Sugiyama. Arrows that would close a cycle
+/// are treated as reversed. Each box is at least one layer to the right of its predecessors. The boxes of each layer
+/// are ordered so that few arrows cross, and are then moved towards their neighbours. The result depends only on the
+/// boxes and arrows and their order, so the same graph always looks the same.
 ///
-/// Returns the width and the height of the drawing. An arrow from a box to itself gets no points.
+/// Returns the width and the height of the drawing. No points are computed for an arrow from a box to itself.
 Point lay_out(std::vector<LayoutBox>& boxes, std::vector<LayoutArrow>& arrows);
 
 }  // namespace trainyard::tools

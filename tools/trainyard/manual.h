@@ -7,7 +7,7 @@
 
 namespace trainyard::tools {
 
-/// Returns the manual page trainyard(1), in the language of man(7).
+/// Returns the manual page trainyard(1) in the markup language of man(7).
 std::string manual_page(const VerbDescription& command, const std::string& version);
 
 }  // namespace trainyard::tools

@@ -20,16 +20,17 @@ struct LaunchArguments {
   std::string file;
   std::vector<std::string> values;
 
-  /// Declares both arguments. They are filled in when the command line is parsed, so this object must outlive the
-  /// parser.
+  /// Declares both arguments on `verb`. The parser writes their values into this object, which must therefore outlive
+  /// the parser.
   void add_to(CLI::App& verb);
 };
 
-/// Returns the plugins of this installation.
+/// Returns a catalogue of the plugins of this installation.
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue();
 
 /// Reads, expands and checks the launch file, and returns the plan. Throws kInvalidArgument for any problem with the
-/// file, because every such problem is a mistake in the user's input. `find_hosts` is passed on to make_plan().
+/// file, because every such problem is a mistake in the user's input. `find_hosts` has the same meaning as for
+/// make_plan().
 launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue,
                        const launch::FindHosts& find_hosts = {});
 

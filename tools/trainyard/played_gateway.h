@@ -18,33 +18,35 @@ struct PlayedMessage {
   std::vector<Buffer> payloads;
 };
 
-/// Returns a message type for messages that are PlayedMessage objects.
+/// Returns a message type whose messages are PlayedMessage objects with the given schema.
 MessageType played_type(const std::string& schema_text);
 
-/// The gateway of one process of a played recording. Visitors subscribe to it as to that of a running process.
+/// A gateway for one process of a recording that `bag play` plays. Visitors subscribe to it as to the gateway of a
+/// running process.
 class PlayedGateway {
  public:
-  /// Binds the address, and serves visitors on the loop of `owner`. Throws kIo.
+  /// Binds the address, and serves visitors on the event loop of `owner`. Throws kIo if the address cannot be bound.
   PlayedGateway(Component& owner, zmq::context_t& context, const std::string& address);
   ~PlayedGateway();
 
   const std::string& endpoint() const { return door_.endpoint(); }
 
-  /// Adds a topic; `type` must outlive the gateway. If `latched`, visitors that subscribe later get the last message.
+  /// Adds a topic; `type` must outlive the gateway. If `latched` is true, visitors that subscribe later receive the
+  /// last message.
   void add_topic(const std::string& topic, const MessageType& type, bool latched);
 
-  /// Sends a message to all visitors of the topic. Its type and size are filled in.
+  /// Sends a message to all visitors of the topic. The function sets the type and the size in the envelope.
   void publish(const std::string& topic, core::Envelope envelope);
 
   /// Tells every visitor that no more messages follow.
   void finish() { door_.say_ended(); }
-  /// Returns true if a visitor has subscribed.
+  /// Returns true if at least one visitor has subscribed.
   bool has_visitors() const;
-  /// Returns true if everything that was sent has been written to the connections.
+  /// Returns true if all messages have been written to the connections.
   bool delivered() const { return door_.unread() == 0; }
 
  private:
-  /// The door describes topics by outputs. Messages do not pass through this one.
+  /// Describes a topic to `door_`, which expects outputs. No messages pass through it.
   class TopicOutput;
   struct Topic {
     std::unique_ptr<TopicOutput> output;

@@ -12,18 +12,19 @@
 
 namespace trainyard::tools {
 
-/// The registry of a played recording. It answers the questions "run", "topics" and "nodes" like that of a running
-/// launch (docs/wire_format.md, section 2). Calls are refused, because there are no components.
+/// A registry for a recording that `bag play` plays. It answers the questions "run", "topics" and "nodes" like the
+/// registry of a running launch (docs/wire_format.md, section 2). It refuses calls, because there are no components.
 class PlayedRegistry final : public core::Source {
  public:
   /// Returns the answer to one of the three questions.
   using Describe = std::function<nlohmann::json(const std::string& op)>;
 
-  /// Binds the address. Throws kIo.
+  /// Binds the address. Throws kIo if the address cannot be bound.
   PlayedRegistry(zmq::context_t& context, const std::string& address, Describe describe);
 
   const std::string& endpoint() const { return socket_.endpoint(); }
-  /// Returns the source that watches the number of connections. It must be added to the same loop.
+  /// Returns the source that watches the number of connections. It must be added to the same event loop as this
+  /// registry.
   core::Source& connections() { return socket_.connections(); }
 
   bool poll() override;

@@ -9,35 +9,34 @@
 
 namespace trainyard::tools {
 
-/// Curves, with the names of the axes.
+/// A set of curves to be drawn, with a description of their axes.
 struct Plot {
   std::vector<Curve> curves;
-  /// The unsmoothed curves, for a picture that shows both; empty if the curves were not smoothed.
+  /// The curves before smoothing, for a picture that shows both; empty if the curves are not smoothed.
   std::vector<Curve> rough;
   std::string x_name;  ///< The name of the horizontal axis: "step", "samples" or "time (min)".
   bool logarithmic = false;
 };
 
-/// Returns the smallest and the largest value of all curves that can be shown: finite and, on a logarithmic axis, above
-/// 0. Throws kNotFound if there is none.
+/// The ranges that the axes of a plot must cover. range_of() considers only values that can be shown: those that are
+/// finite and, on a logarithmic axis, greater than 0. It throws kNotFound if there are none.
 struct PlotRange {
   double x_low = 0, x_high = 0, y_low = 0, y_high = 0;
 };
 PlotRange range_of(const Plot& plot);
 
-/// How a plot is drawn in a terminal.
+/// The style in which a plot is drawn in a terminal.
 struct TerminalStyle {
   std::size_t columns = 80;
-  std::size_t rows = 20;  ///< The number of lines, including the axis but not the legend.
-  bool unicode = true;    ///< True to draw with braille characters and lines; false for ASCII.
+  std::size_t rows = 20;  ///< The height, including the axis but not the legend.
+  bool unicode = true;    ///< True to draw with braille and box-drawing characters, false to use only ASCII.
   bool colours = false;
 };
 
-/// Returns the plot as lines of text, with the legend first.
+/// Returns the plot as lines of text. The legend comes first.
 std::string draw_in_terminal(const Plot& plot, const TerminalStyle& style);
 
-/// Returns the plot as an SVG picture, whose colours follow the reader's preference for a light or a dark ground. The
-/// size is in pixels.
+/// Returns the plot as an SVG picture, whose colours adapt to a light or a dark colour scheme. The size is in pixels.
 std::string draw_as_svg(const Plot& plot, std::size_t width, std::size_t height);
 
 }  // namespace trainyard::tools

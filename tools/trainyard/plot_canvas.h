@@ -8,8 +8,8 @@
 
 namespace trainyard::tools {
 
-/// A rectangle of characters in which lines are drawn. With braille characters, each of them has 2 x 4 dots; otherwise
-/// each character is one dot, drawn as the mark of its line.
+/// A rectangle of characters in which lines are drawn. A braille character consists of 2 x 4 dots. Without braille
+/// characters, each character is one dot, and shows the mark of the line that passes through it.
 class PlotCanvas {
  public:
   PlotCanvas(std::size_t columns, std::size_t rows, bool braille);
@@ -18,11 +18,12 @@ class PlotCanvas {
   std::size_t width() const { return columns_ * (braille_ ? 2 : 1); }
   std::size_t height() const { return rows_ * (braille_ ? 4 : 1); }
 
-  /// Draws a line between two dots, which are counted from the bottom left corner. Dots outside are left out. A
-  /// character that two lines share belongs to the later one.
+  /// Draws a line between two dots, which are counted from the bottom left corner. Dots outside the canvas are ignored.
+  /// A character through which two lines pass gets the pen of the later line.
   void line(double x0, double y0, double x1, double y1, std::uint8_t pen);
 
-  /// Returns one row of characters, the top one being 0. `colours` adds escape sequences for the colours of the pens.
+  /// Returns one row of characters. Row 0 is the top row. If `colours` is true, the text contains escape sequences for
+  /// the colours of the pens.
   std::string row(std::size_t row, bool colours) const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace trainyard::tools {
 
-/// What the horizontal axis of a plot shows.
+/// The quantity on the horizontal axis of a plot.
 enum class PlotAxis : std::uint8_t { kStep, kTime, kSamples };
 constexpr auto words_of(PlotAxis) { return words("axis", "step", "time", "samples"); }
 
@@ -18,22 +18,23 @@ constexpr auto words_of(PlotAxis) { return words("axis", "step", "time", "sample
 struct Curve {
   std::string name;
   std::vector<double> x;
-  /// The vertical positions, one for each element of x. A value that is not finite interrupts the curve.
+  /// One value for each element of x. A value that is not finite interrupts the curve.
   std::vector<double> y;
 };
 
-/// Returns the curve of one series, over the rows in effect. `origin_ns` is where the axis of time begins; time is in
-/// seconds.
+/// Returns the curve of one series, with the rows that are in effect (archive::rows_in_effect). For PlotAxis::kTime, x
+/// is the number of seconds since `origin_ns`.
 Curve curve_of(const archive::MetricsTable& table, const archive::Series& series, PlotAxis axis,
                std::int64_t origin_ns);
 
-/// Returns the curve smoothed with an exponential mean, where `factor` (0 to below 1) is the weight of what was before.
-/// The mean is corrected for its beginning, where little was before. Values that are not finite stay, and do not enter
-/// the mean.
+/// Returns the curve, smoothed with an exponential moving average. `factor`, from 0 to less than 1, is the weight of
+/// the earlier values. The average is corrected for the bias at the beginning. Values that are not finite remain as
+/// they are, and do not influence the average.
 Curve smoothed(const Curve& curve, double factor);
 
-/// Returns the curve with at most about 4 points for each of `columns` equal parts of the range `from` to `to`: the
-/// first, the smallest, the largest and the last. Drawn at that resolution, it looks the same.
+/// Returns a reduced curve that looks the same when it is drawn with `columns` columns. The range from `from` to `to`
+/// is divided into `columns` equal parts, of each of which at most about 4 points remain: the first, the smallest, the
+/// largest and the last.
 Curve thinned(const Curve& curve, double from, double to, std::size_t columns);
 
 }  // namespace trainyard::tools

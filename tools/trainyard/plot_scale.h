@@ -7,26 +7,28 @@
 
 namespace trainyard::tools {
 
-/// A mark on an axis.
+/// A mark with a label on an axis.
 struct Tick {
   double position = 0;  ///< The position along the axis, from 0 to 1.
   std::string label;
 };
 
-/// One axis of a plot: a range of values, and the positions of values along the axis.
+/// One axis of a plot. It maps the values in its range to positions along the axis.
 class PlotScale {
  public:
-  /// The range from `low` to `high`. A range without extent is widened. If `logarithmic`, both must be above 0.
+  /// Makes an axis for values from `low` to `high`. If both are equal, the range is widened. If `logarithmic` is true,
+  /// both must be greater than 0.
   PlotScale(double low, double high, bool logarithmic = false);
 
-  /// Returns where a value lies, from 0 (low) to 1 (high); outside of that for values outside of the range.
+  /// Returns the position of a value: 0 for `low` and 1 for `high`. Values outside the range have positions below 0 or
+  /// above 1.
   double position(double value) const;
 
   double low() const { return low_; }
   double high() const { return high_; }
 
-  /// Returns marks at round numbers (1, 2 or 5 times a power of ten). There are approximately `about` marks, and at
-  /// least one if the range contains a round number.
+  /// Returns about `about` marks, and at least one if possible. They are at round numbers: 1, 2 or 5 times a power of
+  /// ten.
   std::vector<Tick> ticks(std::size_t about) const;
 
  private:
@@ -38,7 +40,8 @@ class PlotScale {
   bool logarithmic_;
 };
 
-/// Returns a number as the label of a tick whose neighbours are `distance` away: "0.25", "1500", "2M", "1e-05".
+/// Returns the label for a tick at `value`, such as "0.25", "1500", "2M" or "1e-05". `distance` is the distance to the
+/// next tick, which determines the number of digits.
 std::string tick_label(double value, double distance);
 
 }  // namespace trainyard::tools

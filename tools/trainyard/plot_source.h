@@ -13,22 +13,22 @@ namespace trainyard::tools {
 /// The source of the curves of a plot: a run, or a file with metrics.
 class PlotSource {
  public:
-  /// `word` is a file, or names a run as find_past_run() does.
+  /// `word` is the path of a file, or refers to a run as for find_past_run().
   PlotSource(const std::string& word, const std::string& folder);
 
-  /// Reads what is new. Returns true if anything has changed.
+  /// Reads what was written since the last call. Returns true if anything has changed.
   bool update() { return reader_->update(); }
 
-  /// Returns true if the run has not ended. For a file that belongs to no run, returns false.
+  /// Returns true if the run is still running. Returns false for a file that does not belong to a run.
   bool goes_on() const;
 
   const std::string& name() const { return name_; }
 
-  /// Returns the curves of a metric: "validate/loss", or "loss" for that of every stage. Returns none if there is no
-  /// such metric.
+  /// Returns the curves of a metric. `metric` is a stage and a name, such as "validate/loss", or only a name, such as
+  /// "loss", which selects the metric in every stage. The result is empty if there is no such metric.
   std::vector<Curve> curves(const std::string& metric, PlotAxis axis) const;
 
-  /// Returns a sentence about what could not be read, or an empty text.
+  /// Returns a sentence about what could not be read, or an empty text if everything could be read.
   std::string damage() const;
 
   /// Returns the names of all metrics, such as "validate/loss".

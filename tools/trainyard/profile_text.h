@@ -9,18 +9,18 @@
 
 namespace trainyard::tools {
 
-/// How the time of some steps was spent and, if they were recorded, the operations of LibTorch in some further steps.
+/// A report on how the time of some steps was spent. It can also contain the operations of LibTorch, which are recorded
+/// in other steps.
 struct ProfileReport {
   std::string run;
   timeline::Profile time;
   std::optional<timeline::Profile> operations;
 };
 
-/// Returns the report as tables. Lines have at most `width` characters, unless `width` is 0.
+/// Returns the report as tables. Lines have at most `width` characters; 0 means no limit.
 std::string text_of(const ProfileReport& report, bool bold, std::size_t width);
 
-/// Returns the report for programs. All times are in nanoseconds; those of parts and operations are sums over the
-/// steps.
+/// Returns the report as JSON. All times are in nanoseconds. Those of parts and operations are sums over all steps.
 nlohmann::ordered_json json_of(const ProfileReport& report);
 
 }  // namespace trainyard::tools

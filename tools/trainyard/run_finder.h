@@ -15,7 +15,8 @@ namespace trainyard::tools {
 struct RunChoice {
   std::string name;
 
-  /// Declares the option. This object must outlive the parser.
+  /// Declares the option on `verb`. The parser writes its value into this object, which must therefore outlive the
+  /// parser.
   void add_to(CLI::App& verb);
 };
 

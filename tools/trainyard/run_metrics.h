@@ -12,7 +12,7 @@
 
 namespace trainyard::tools {
 
-/// A summary of one metric of a run. Rows that a later launch has repeated do not count.
+/// A few figures about one metric of a run. They consider only rows that no later launch has repeated.
 struct MetricFigures {
   std::string name;  ///< The stage and the name, such as "validate/loss".
   archive::MetricPoint last;
@@ -20,13 +20,13 @@ struct MetricFigures {
   std::optional<archive::MetricPoint> largest;
 };
 
-/// Reads the metrics in an output directory, in the order of the tables. What counts the progress of the run (epoch,
-/// tokens) is left out. Metrics that cannot be read are a warning on stderr, because other runs may be shown with this
-/// one.
+/// Reads the metrics in an output directory, in the order of the tables. Metrics that only count the progress of the
+/// run, such as the epoch and the tokens, are left out. If metrics cannot be read, the function prints a warning to
+/// stderr and does not throw, so that other runs can still be shown.
 std::vector<MetricFigures> read_figures(const std::string& output_directory);
 
-/// Returns what the launch file and the command line chose (archive::hyperparameters). A plan that cannot be read is a
-/// warning on stderr.
+/// Returns the values that the launch file and the command line set (archive::hyperparameters). If the plan cannot be
+/// read, the function prints a warning to stderr and does not throw.
 std::map<std::string, nlohmann::json> read_parameters(const archive::RunRecord& run);
 
 }  // namespace trainyard::tools

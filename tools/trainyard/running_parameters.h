@@ -16,16 +16,16 @@ struct RunningParameter {
   nlohmann::json value;
 };
 
-/// Returns the parameters of a component in the order of their declaration. Throws the errors of RegistryClient::call,
+/// Returns the parameters of a component in the order of their declaration. Throws what RegistryClient::call() throws,
 /// and kCorrupt if the answer is not a list of parameters.
 std::vector<RunningParameter> list_parameters(visitors::RegistryClient& registry, const std::string& component);
 
-/// Returns the components of the run under the names that the launch file gives them: a component that exists for each
-/// rank is listed once, without its rank. External programs are not listed, because they do not answer.
+/// Returns the names of the run's components as in the launch file: a component that exists for each rank is listed
+/// once, without its rank. External programs are not listed, because they do not answer requests.
 std::vector<std::string> configurable_components(visitors::RegistryClient& registry);
 
-/// Returns the value in the form in which components report values of this parameter, so that two values can be
-/// compared: the bare name of a plugin becomes a table.
+/// Converts a value of a parameter to the form in which components report it, so that two values can be compared. For
+/// example, a plugin that is given only by its name becomes a table.
 nlohmann::json normalised(const ParameterInfo& info, const nlohmann::json& value);
 
 }  // namespace trainyard::tools

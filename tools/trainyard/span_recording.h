@@ -12,18 +12,18 @@
 
 namespace trainyard::tools {
 
-/// The spans of a running launch. Its processes record them as long as this object exists.
+/// Receives the spans of a running launch. The processes of the launch record spans as long as this object exists.
 class SpanRecording {
  public:
-  /// Attaches to the run. If `operations` is true, its processes also record the operations of LibTorch, which makes
-  /// them slower. The spans are added to `timeline`, which must outlive this object.
+  /// Attaches to the run. If `operations` is true, the processes of the run also record the operations of LibTorch,
+  /// which makes them slower. The spans are added to `timeline`, which must outlive this object.
   SpanRecording(visitors::RunInfo run, timeline::Timeline& timeline, bool operations);
 
-  /// Receives spans until `enough` returns true. Throws kTimeout if no training step ends for the time `patience`, and
-  /// kNotFound if the run ends before. `what` names in these errors what is missing.
+  /// Receives spans until `enough` returns true. Throws kTimeout if no training step ends within `patience`, and
+  /// kNotFound if the run ends first. `what` states in the error message what is missing.
   void collect_until(const std::function<bool()>& enough, std::chrono::duration<double> patience,
                      const std::string& what);
-  /// Receives the spans that processes have recorded but not published yet.
+  /// Receives the spans that the processes have already recorded but not yet published.
   void collect_rest();
 
  private:
@@ -36,12 +36,12 @@ class SpanRecording {
   visitors::Watch watch_;
 };
 
-/// Returns the last step of which spans may be missing, because the processes and their event loops begin to record one
-/// after another. This is the last step that began within 0.2 s after the first step that follows `after`; 0 if there
-/// is none.
+/// Returns the last of the first steps after `after`, from which spans may be missing, or 0 if there are no steps after
+/// `after`. The processes and their event loops do not begin recording at the same moment, so steps that began within
+/// 0.2 s of the first one may be incomplete.
 std::uint64_t last_step_of_the_beginning(const timeline::Timeline& timeline, std::uint64_t after = 0);
 
-/// Tells the user on stderr if the timeline lacks spans.
+/// Prints a message to stderr if spans are missing from the timeline.
 void report_lost(const timeline::Timeline& timeline);
 
 }  // namespace trainyard::tools

@@ -13,16 +13,18 @@ class App;
 
 namespace trainyard::tools {
 
-/// The source of the spans for `trace` and `profile`. It is the argument [RUN]: a running launch, or a recording of
-/// spans.
+/// The source of the spans that `trace` and `profile` examine. The argument [RUN] specifies it: a running launch, or a
+/// recording that contains spans.
 struct SpansChoice {
   std::string run;
   double timeout_s = 30;
   bool as_json = false;
 
-  /// Declares the argument and the options that both verbs have. This object must outlive the parser.
+  /// Declares the argument and the options that both verbs have. The parser writes their values into this object, which
+  /// must therefore outlive the parser.
   void add_to(CLI::App& verb);
-  /// Returns the recording that `run` names, or nothing if it names a launch. Throws the errors of McapReader.
+  /// Returns the recording that `run` specifies, or an empty optional if `run` is a running launch. Throws what the
+  /// constructor of McapReader throws.
   std::optional<recordings::McapReader> recording() const;
 };
 

@@ -7,15 +7,15 @@
 
 namespace trainyard::tools {
 
-/// The verdict on one finding.
+/// The verdict of a check.
 enum class Verdict {
-  kFact,     ///< A fact that is neither good nor bad, such as a version.
-  kGood,     ///< Everything is as it should be.
-  kWarning,  ///< Trainyard works, but slowly or not for long.
-  kBad,      ///< Trainyard cannot work like this.
+  kFact,     ///< A mere fact, such as a version.
+  kGood,     ///< No problem was found.
+  kWarning,  ///< Trainyard works, but may be slow or fail later.
+  kBad,      ///< Trainyard cannot work in this state.
 };
 
-/// One check of `trainyard doctor`.
+/// The result of one check of `trainyard doctor`.
 struct SystemCheck {
   Verdict verdict = Verdict::kFact;
   std::string name;
@@ -23,19 +23,20 @@ struct SystemCheck {
   std::string advice;  ///< What the user should do; empty if nothing needs to be done.
 };
 
-/// Makes all checks and returns them in the order in which they are shown. Does not throw: a check that fails is a
-/// finding, too.
+/// Performs all checks and returns their results in the order in which they are shown. Does not throw: if a check
+/// fails, its result states why.
 std::vector<SystemCheck> check_system();
 
-/// Judges the BLAS to which a path such as /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3 belongs. Reference
-/// BLAS is a warning, because a matrix product takes some thirty times as long with it.
+/// Judges the BLAS library at a path such as /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3. The verdict for
+/// Reference BLAS is kWarning, because a matrix product takes about thirty times as long with it.
 SystemCheck judge_blas(const std::string& resolved_path);
 
 /// Judges whether there are enough free cores for the threads that compute. `load` is the average number of runnable
 /// threads during the last minute; `wait_policy` is the value of OMP_WAIT_POLICY, or empty.
 SystemCheck judge_threads(unsigned cores, double load, const std::string& wait_policy);
 
-/// Judges the soft and the hard limit of open files. Each process opens files for sockets and shared memory.
+/// Judges the soft and the hard limit of the number of open files. Each process opens files for sockets and shared
+/// memory.
 SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard);
 
 /// Judges the total memory of the machine, and how much of it is free for shared blocks.

@@ -11,7 +11,7 @@
 
 namespace trainyard::tools {
 
-/// A new file, or standard output, to which a text is written. Errors of the disk are reported when it is closed.
+/// A destination for text: a new file, or standard output. Write errors are reported when it is closed.
 class TextOutput {
  public:
   /// An empty path stands for standard output. Throws kIo if the file exists or cannot be created.

@@ -7,11 +7,11 @@
 
 namespace trainyard::tools {
 
-/// Returns a JSON value as a TOML value on one line. TOML has no null, so null entries of tables are left out. Throws
-/// kUnsupported for null elsewhere.
+/// Returns a JSON value as a TOML value on one line. TOML has no null, so entries of tables that are null are left out.
+/// Throws kUnsupported if null occurs elsewhere.
 std::string toml_value(const nlohmann::json& value);
 
-/// Returns a name as a TOML key, with quotes if it needs them.
+/// Returns a name as a TOML key, quoted if necessary.
 std::string toml_key(std::string_view name);
 
 }  // namespace trainyard::tools

@@ -12,12 +12,12 @@
 
 namespace trainyard::tools {
 
-/// Follows the progress of a training through the metrics that the run publishes, if it publishes any.
+/// Follows the progress of training by means of the metrics that the run publishes, if it publishes any.
 class TopProgress {
  public:
   TopProgress(zmq::context_t& context, const visitors::RunInfo& run);
 
-  /// Receives the metrics that have arrived and those that arrive within `time`. Returns when `time` is over.
+  /// Takes the metrics that have arrived and those that arrive within `time`. Returns when `time` has passed.
   void listen(std::chrono::milliseconds time);
 
   const TopHeadline& headline() const { return headline_; }
@@ -30,7 +30,7 @@ class TopProgress {
 
   TopHeadline headline_;
   std::optional<visitors::Watch> watch_;
-  std::optional<std::uint64_t> units_;  ///< The units, such as tokens, in the newest metrics.
+  std::optional<std::uint64_t> units_;  ///< The number of units in the last metrics.
   std::uint64_t time_ns_ = 0;           ///< When the newest metrics were sent.
 };
 

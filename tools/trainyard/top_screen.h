@@ -9,12 +9,12 @@
 
 namespace trainyard::tools {
 
-/// The whole terminal, for a program that redraws it and reacts to single keys. The destructor restores the previous
-/// content. The program must block the signals in signals() and pass those that arrive to this object, so that the
-/// terminal can be restored before the program stops or ends.
+/// Takes over the whole terminal for a program that redraws the screen and reacts to single keys. The destructor
+/// restores the terminal. A program that uses it must block the signals that would end or suspend the program, and
+/// handle them itself. Otherwise the terminal would not be restored when such a signal arrives.
 class TopScreen {
  public:
-  /// Takes the terminal over. stdin and stdout must be terminals.
+  /// Takes over the terminal. stdin and stdout must be terminals.
   TopScreen();
   ~TopScreen();
   TopScreen(const TopScreen&) = delete;
@@ -27,14 +27,16 @@ class TopScreen {
   /// Returns the current size of the terminal.
   static Size size();
 
-  /// Shows these lines from the top, without scrolling. Lines beyond the last row are left out.
+  /// Draws these lines from the top of the terminal, without scrolling. Lines beyond the last row are left out.
   void draw(const std::vector<std::string>& lines);
 
   enum class Key { kNone, kQuit, kSort, kProcesses, kUp, kDown, kPageUp, kPageDown, kHome };
-  /// Returns the keys that were pressed. Returns kQuit if the terminal is gone.
+  /// Returns the keys that were pressed since the last call. The result contains kQuit if the terminal no longer
+  /// exists.
   std::vector<Key> keys();
 
-  /// Restores the terminal, stops this process as Ctrl-Z does, and uses the terminal again when the process continues.
+  /// Restores the terminal, suspends this process as Ctrl-Z does, and takes over the terminal again when the process
+  /// continues.
   void suspend();
 
  private:

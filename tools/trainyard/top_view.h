@@ -11,7 +11,7 @@
 
 namespace trainyard::tools {
 
-/// The content of the first line of `trainyard top`: the progress of the training.
+/// The progress of training, for the first line of `trainyard top`.
 struct TopHeadline {
   std::string run;
   std::optional<std::uint64_t> step;
@@ -24,7 +24,7 @@ struct TopHeadline {
 /// The orders in which rows can be shown.
 enum class TopSort { kPlan, kBusy, kCpu, kMemory, kRate };
 
-/// The settings that the user has changed with keys.
+/// What the user has selected with keys.
 struct TopChoice {
   TopSort sort = TopSort::kPlan;
   bool processes = false;  ///< True to show processes instead of components.
@@ -32,19 +32,19 @@ struct TopChoice {
 
 /// The text that `trainyard top` shows at one moment.
 struct TopView {
-  std::vector<std::string> head;  ///< The lines about the run and its bottleneck.
+  std::vector<std::string> head;  ///< Lines about the run and its bottleneck.
   std::string columns;            ///< The heading of the table.
   std::vector<std::string> rows;  ///< One line for each component or process.
 };
 
-/// Makes the text. If `width` is not 0, no line has more characters: columns for which there is no room are left out,
-/// the least important first, and long names are cut. Control characters in names become '?'.
+/// Makes the text. If `width` is not 0, no line has more than `width` characters: columns for which there is no room
+/// are left out, the least important first, and long names are cut. Control characters in names are replaced with '?'.
 TopView make_top_view(const TopHeadline& headline, const visitors::Observation& observation, const TopChoice& choice,
                       std::size_t width);
 
-/// Returns the order that the key `s` chooses after the order `sort`.
+/// Returns the order that follows `sort` when the user presses the key `s`.
 TopSort next_sort(TopSort sort, bool processes);
-/// Returns the name of an order: "plan", "busy", ...
+/// Returns the name of an order, such as "plan" or "busy".
 const char* name_of_sort(TopSort sort);
 
 }  // namespace trainyard::tools

@@ -8,8 +8,8 @@
 
 namespace trainyard::tools {
 
-/// Returns the registry's description of a topic, whose leading slash may be missing. Throws kNotFound, which suggests
-/// the nearest name, if there is no such topic.
+/// Returns the registry's description of a topic. The leading slash of `name` may be omitted. Throws kNotFound if there
+/// is no such topic; the error message suggests the most similar name.
 nlohmann::json find_topic(visitors::RegistryClient& registry, const std::string& name);
 
 }  // namespace trainyard::tools

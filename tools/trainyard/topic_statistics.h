@@ -11,7 +11,7 @@ namespace trainyard::tools {
 // What a window of messages says about its topic. Messages that were missed count as well, because the numbers of the
 // messages that arrived tell how many were sent between them.
 
-/// Mean, extremes and standard deviation of some values.
+/// The mean, the extremes and the standard deviation of a set of values.
 struct Spread {
   double mean = 0;
   double min = 0;
@@ -19,15 +19,15 @@ struct Spread {
   double deviation = 0;
 };
 
-/// How often messages are sent, computed from the times in their headers.
+/// The rate at which messages are sent, computed from the times at which they were sent.
 struct Rate {
-  double hz = 0;  ///< The number of messages per second, of all sources together.
-  /// The time in seconds between two consecutive messages of one source. If messages were missed between two that
-  /// arrived, they are assumed to be evenly spaced.
+  double hz = 0;  ///< The messages of all sources together, per second.
+  /// The time, in seconds, between two consecutive messages of one source. Messages that were missed are assumed to be
+  /// evenly spaced between those that arrived.
   Spread interval_s;
 };
 
-/// How much data is sent.
+/// The amount of data that is sent.
 struct Bandwidth {
   double hz = 0;
   double body_bytes_per_s = 0;
@@ -35,8 +35,7 @@ struct Bandwidth {
   Spread message_bytes;  ///< The size of one message, including its tensors.
 };
 
-/// How long messages travel, in seconds: from the moment at which they were sent to the moment at which this program
-/// read them.
+/// The delay of messages, in seconds: the time from sending a message until this program has read it.
 struct Delay {
   double mean = 0;
   double min = 0;
@@ -45,15 +44,16 @@ struct Delay {
   double p99 = 0;
 };
 
-/// Returns the rate, or nothing unless the window contains two messages of one source that were sent at different
-/// times.
+/// Returns the rate, or an empty optional if `records` does not contain two messages of the same source with different
+/// sending times.
 std::optional<Rate> rate_of(const std::deque<MessageRecord>& records);
 
-/// Returns the bandwidth, or nothing if rate_of() returns nothing.
+/// Returns the bandwidth, or an empty optional if there is no rate.
 std::optional<Bandwidth> bandwidth_of(const std::deque<MessageRecord>& records);
 
-/// Returns the delay of the messages that were sent at `since_ns` or later, or nothing if there are none. Earlier
-/// messages are left out, because a latched topic had kept them, so their age is not a delay.
+/// Returns the delay of the messages that were sent at `since_ns` or later, or an empty optional if there are none.
+/// Earlier messages are ignored, because a latched topic has kept them, so the time since they were sent is not a
+/// delay.
 std::optional<Delay> delay_of(const std::deque<MessageRecord>& records, std::int64_t since_ns);
 
 }  // namespace trainyard::tools

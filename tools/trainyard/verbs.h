@@ -19,7 +19,7 @@ using AddVerb = void (*)(CLI::App& app, Action& chosen);
 
 /// Adds `launch FILE [name=value...]`, which launches a run, waits until the run ends, and returns the run's exit code.
 void add_launch(CLI::App& app, Action& chosen);
-/// Adds `submit FILE --engine ENGINE`, which hands a run over to an engine, such as Slurm.
+/// Adds `submit FILE --engine ENGINE`, which submits a run as a job to an engine, such as Slurm.
 void add_submit(CLI::App& app, Action& chosen);
 /// Adds `plan FILE`, which shows what a launch would start, as text or as JSON.
 void add_plan(CLI::App& app, Action& chosen);
@@ -27,24 +27,24 @@ void add_plan(CLI::App& app, Action& chosen);
 void add_check(CLI::App& app, Action& chosen);
 /// Adds `plugin list|info`, which shows the installed plugins. It does not need a run.
 void add_plugin(CLI::App& app, Action& chosen);
-/// Adds `topic list|info|echo|hz|bw|delay`, which shows the topics of a run and their messages. It subscribes as a
-/// visitor.
+/// Adds `topic list|info|echo|hz|bw|delay|pub`, which shows the topics of a run and their messages, and publishes
+/// messages. It attaches to the run as a visitor.
 void add_topic(CLI::App& app, Action& chosen);
 /// Adds `node list|info`, which shows the components of a run and their states.
 void add_node(CLI::App& app, Action& chosen);
-/// Adds `top`, which shows what every component of a run does, and for whom it waits.
+/// Adds `top`, which shows what every component of a run is doing, and for which component it is waiting.
 void add_top(CLI::App& app, Action& chosen);
-/// Adds `trace`, which shows what happened because of one batch.
+/// Adds `trace`, which shows the events that one batch has caused.
 void add_trace(CLI::App& app, Action& chosen);
-/// Adds `profile`, which shows where the time of a training step goes.
+/// Adds `profile`, which shows how the time of training steps is spent.
 void add_profile(CLI::App& app, Action& chosen);
-/// Adds `graph`, which shows who sends what to whom, as text or as a picture.
+/// Adds `graph`, which shows which components send messages to each other on which topics, as text or as a picture.
 void add_graph(CLI::App& app, Action& chosen);
 /// Adds `param list|describe|get|set|dump|load`, which shows and changes parameters of running components.
 void add_param(CLI::App& app, Action& chosen);
-/// Adds `pause`, which lets a running launch rest between two steps.
+/// Adds `pause`, which pauses a running launch between two steps.
 void add_pause(CLI::App& app, Action& chosen);
-/// Adds `resume`, which ends such a pause.
+/// Adds `resume`, which ends the pause of a running launch.
 void add_resume(CLI::App& app, Action& chosen);
 /// Adds `service call`, which calls a service of a running component.
 void add_service(CLI::App& app, Action& chosen);
@@ -54,15 +54,15 @@ void add_ckpt(CLI::App& app, Action& chosen);
 void add_runs(CLI::App& app, Action& chosen);
 /// Adds `plot RUN...`, which draws the curves of runs in the terminal or as a picture.
 void add_plot(CLI::App& app, Action& chosen);
-/// Adds `new KIND NAME`, which makes a folder with a plugin that builds and passes its test.
+/// Adds `new KIND NAME`, which makes a folder with the sources of a new plugin that compiles and passes its test.
 void add_new(CLI::App& app, Action& chosen);
-/// Adds `replay RUN --step N`, which computes a step of a past run again.
+/// Adds `replay RUN --step N`, which computes a step of a past run again and compares the results.
 void add_replay(CLI::App& app, Action& chosen);
-/// Adds `bag record|info|play|convert|verify|repair`, which makes and examines recordings of messages.
+/// Adds `bag record|info|play|convert|verify|repair`, which creates, examines and plays recordings of messages.
 void add_bag(CLI::App& app, Action& chosen);
-/// Adds `completion bash|zsh|fish`, which prints the scripts for completion with Tab.
+/// Adds `completion bash|zsh|fish`, which prints the script that enables completion with the Tab key in a shell.
 void add_completion(CLI::App& app, Action& chosen);
-/// Adds `keys new|list|show|add`, which makes and keeps the keys of visitors and hosts. It does not need a run.
+/// Adds `keys new|list|show|add`, which creates and manages the keys of visitors and hosts. It does not need a run.
 void add_keys(CLI::App& app, Action& chosen);
 /// Adds `view`, which shows runs in a browser until it is interrupted.
 void add_view(CLI::App& app, Action& chosen);

@@ -8,16 +8,16 @@
 
 namespace example {
 
-/// Computes on the processor, and stands for hardware that LibTorch already knows. Replace at::kCPU with its device
-/// type, and find_devices() with a question to its driver.
+/// An accelerator that computes on the processor, as an example of hardware that LibTorch already supports. For other
+/// hardware, replace at::kCPU with its device type, and let find_devices() ask its driver.
 class MyAccelerator final : public trainyard::Accelerator {
  public:
   explicit MyAccelerator(trainyard::AcceleratorContext& context) : Accelerator(context) {}
 
-  /// Says how many devices there are. It must be fast and must not throw, even where the hardware is missing.
+  /// Returns the devices that were found. It must be fast, and must not throw even if the hardware is missing.
   trainyard::FoundDevices find_devices() const override;
 
-  /// Returns the rules of the hardware. Launch files that break one are refused.
+  /// Returns the rules of the hardware. Launch files that violate a rule are refused.
   trainyard::AcceleratorTraits traits() const override;
 
  protected:

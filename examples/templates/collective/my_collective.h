@@ -5,7 +5,7 @@
 
 namespace example {
 
-/// Every rank sends all its elements to every other rank of the host. Simple, and slow for many ranks.
+/// Every rank sends all its elements to every other rank of the host. This is simple, but slow for many ranks.
 ///
 /// The class only connects the ranks. The operations are in the .cpp file.
 class MyCollective final : public trainyard::Collective {

@@ -9,12 +9,13 @@
 
 namespace example {
 
-/// Sends the mean of the last training losses as a metric of its own, which appears in the tables and on the console.
+/// Computes the mean of the last training losses and sends it as a new metric, which appears in the tables and on the
+/// console.
 ///
-/// A handler is called for every message that arrives, one at a time. It may send messages, and must not wait.
+/// A handler is called for every message that arrives, one at a time. It may send messages. It must not block.
 class MyComponent final : public trainyard::Component {
  public:
-  /// What Trainyard knows of the component before it exists, such as the thread on which it runs.
+  /// What Trainyard must know about the component before creating it, such as the thread on which it runs.
   static inline const trainyard::ComponentTraits kTraits{.thread = "io"};
 
   explicit MyComponent(trainyard::ComponentContext& context) : Component(context, kTraits) {}

@@ -7,19 +7,22 @@
 
 namespace example {
 
-/// Made-up samples of two classes: numbers around -1 or around 1. Replace open(), info() and read() with your own data.
+/// Made-up samples of two classes: numbers around -1 or around 1. Replace open(), info() and read() with functions for
+/// your own data.
 class MyDataset final : public trainyard::Dataset {
  public:
   explicit MyDataset(trainyard::DatasetContext& context) : Dataset(context) {}
 
   trainyard::DatasetTraits traits() const override { return {trainyard::TargetKind::kClass}; }
 
-  /// Called once, before the other two. Opens the files, and throws an Error that names the file if one is missing.
+  /// Called once, before info() and read(). A real dataset opens its files here, and throws an Error that names the
+  /// file if one is missing.
   void open() override {}
 
   trainyard::DatasetInfo info() const override;
 
-  /// Writes one sample into the memory of the batch. Several threads call it at the same time.
+  /// Writes sample `index` of the split into `fields`, which are in the memory of the batch. Several threads call this
+  /// function at the same time.
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:

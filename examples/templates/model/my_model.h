@@ -15,13 +15,13 @@ class MyModel final : public trainyard::Model {
 
   trainyard::ModelTraits traits() const override { return {{trainyard::TargetKind::kClass}}; }
 
-  /// Makes the parameters for samples of this shape. Called once, after the dataset was opened.
+  /// Creates the parameters, for samples of the shape in `data`. Called once, after the dataset has been opened.
   void build(const trainyard::DatasetInfo& data) override;
 
   std::vector<trainyard::NamedTensor> parameters() override;
   void set_training(bool /*training*/) override {}
 
-  /// Returns the loss of a batch, of which Trainyard computes the gradients.
+  /// Returns the loss of a batch. Trainyard then computes the gradients of this loss.
   at::Tensor training_step(const trainyard::ModelBatch& batch) override;
   std::vector<trainyard::NamedMetric> evaluation_step(const trainyard::ModelBatch& batch) override;
 

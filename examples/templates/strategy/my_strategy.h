@@ -17,10 +17,11 @@ class MyStrategy final : public trainyard::ReplicaStrategy {
  protected:
   std::uint64_t bucket_bytes() const override { return bucket_size_.bytes(); }
 
-  /// Begins to reduce a part of the gradients, and returns without waiting, because the backward pass still runs.
+  /// Starts the reduction of one part of the gradients, and returns without waiting for it, because the backward pass
+  /// is still running.
   trainyard::Work reduce(const trainyard::Bucket& bucket, const at::Tensor& gradients) override;
 
-  /// Called when the gradients of the bucket are reduced, before the optimizer uses them.
+  /// Called when the gradients of the bucket have been reduced, before the optimizer uses them.
   void finish(const trainyard::Bucket& bucket, const at::Tensor& gradients) override;
 
  private:

@@ -7,12 +7,13 @@
 
 namespace example {
 
-/// Multiplies every number by a factor, and by a random one in training.
+/// Multiplies every number by a factor, and in training also by a random factor.
 class MyTransform final : public trainyard::Transform {
  public:
   explicit MyTransform(trainyard::TransformContext& context) : Transform(context) {}
 
-  /// Called once: looks at the field, and says what comes out. Throws an Error if the field does not suit.
+  /// Called once. Checks the field, and returns the description of the transformed field. Throws an Error if the field
+  /// is not suitable.
   trainyard::DatasetField prepare(const trainyard::DatasetField& input) override;
 
   /// Called for every sample, by several threads at the same time; it must not allocate memory.

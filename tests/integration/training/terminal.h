@@ -17,7 +17,7 @@
 
 namespace trainyard::testing {
 
-/// A terminal with an interactive shell.
+/// A pseudo-terminal in which an interactive shell runs.
 class Terminal {
  public:
   explicit Terminal(const std::string& directory, unsigned short rows = 24, unsigned short columns = 80) {
@@ -42,12 +42,12 @@ class Terminal {
 
   pid_t shell() const { return shell_; }
 
-  /// Types the text.
+  /// Sends the text to the shell as if a user had typed it.
   void type(const std::string& text) const {
     ASSERT_EQ(::write(file_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
 
-  /// Returns true if `text` has been shown.
+  /// Returns true if the terminal has shown `text` since it was opened or since the last call of forget().
   bool shows(const std::string& text) {
     char part[4096];
     ssize_t got = 0;
@@ -61,13 +61,13 @@ class Terminal {
     shown_.clear();
   }
 
-  /// Changes the size of the window.
+  /// Changes the size of the terminal window.
   void resize(unsigned short rows, unsigned short columns) const {
     const winsize size{rows, columns, 0, 0};
     ::ioctl(file_, TIOCSWINSZ, &size);
   }
 
-  /// Closes the window.
+  /// Closes the terminal, as when a user closes its window.
   void close() {
     if (file_ >= 0) ::close(file_);
     file_ = -1;

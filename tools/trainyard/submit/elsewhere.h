@@ -5,9 +5,9 @@
 
 namespace trainyard::tools::submit {
 
-/// A catalogue with the plugins of this installation, for planning a run on hosts whose devices are not known. Every
-/// accelerator counts as available and has as many devices as are requested, so only its other rules are checked.
-/// `accelerator = "auto"` still means the best accelerator of this machine.
+/// The catalogue of this installation, for planning a run on other hosts, whose devices are unknown. It assumes that
+/// every accelerator is available and has any number of devices, so only the other rules of the accelerators are
+/// checked. `accelerator = "auto"` still means the best accelerator of this machine.
 class Elsewhere final : public launch::Catalogue {
  public:
   /// `here` must outlive this object.

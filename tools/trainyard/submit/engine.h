@@ -9,25 +9,26 @@
 
 namespace trainyard::tools::submit {
 
-/// A program that starts jobs on the hosts of a cluster. It receives the description of a job as a text: a batch
-/// script, a manifest or a command.
+/// The base class of the engines of `trainyard submit`. An engine is a program that starts jobs on the hosts of a
+/// cluster. It receives the description of a job as a text: a batch script, a manifest or a command.
 class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Returns the text. It contains everything that the user may want to see or to change before the job is handed over.
-  /// Throws kInvalidArgument if the engine cannot express the job.
+  /// Returns the description of the job for the engine. It contains everything that the user may want to see or change
+  /// before submitting the job. Throws kInvalidArgument if the engine does not support such a job.
   virtual std::string text(const Job& job) const = 0;
 
-  /// Hands the job over to the engine, and prints the engine's answer. Returns the exit code of the command. Throws
-  /// kNotFound if the engine's program is not on this machine, and kIo if the engine refuses the job.
+  /// Submits the job, and prints the engine's answer. Returns the exit code of `trainyard submit`. Throws kNotFound if
+  /// the engine's program does not exist on this machine, and kIo if the engine refuses the job.
   virtual int hand_over(const Job& job) const = 0;
 };
 
 /// Returns the names of the engines, in the order of the help text.
 const std::vector<std::string>& engine_names();
 
-/// Returns the engine with this name. Throws kInvalidArgument, which suggests the nearest name, if there is none.
+/// Returns the engine with this name. Throws kInvalidArgument if there is none; the error message suggests the most
+/// similar name.
 std::unique_ptr<Engine> find_engine(const std::string& name);
 
 }  // namespace trainyard::tools::submit

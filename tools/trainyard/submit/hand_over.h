@@ -8,10 +8,10 @@ namespace trainyard::tools::submit {
 
 /// Writes `text` to a temporary file, runs the engine's program with the path of this file as the last argument, and
 /// returns what the program prints. No shell is involved. Throws kNotFound if there is no such program, kTimeout if it
-/// does not answer within two minutes, and kIo, with the program's own words, if it refuses the job.
+/// takes longer than two minutes, and kIo, with the program's error output, if it fails.
 std::string hand_over_file(std::vector<std::string> command, const std::string& text);
 
-/// Throws kNotFound if the program is not in PATH. The error says what the user can do instead.
+/// Throws kNotFound if the program is not in PATH. The error message states what the user can do instead.
 void require_program(const std::string& program);
 
 }  // namespace trainyard::tools::submit

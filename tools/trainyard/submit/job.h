@@ -9,49 +9,50 @@
 
 namespace trainyard::tools::submit {
 
-/// A persistent volume claim of Kubernetes, and the path at which it is mounted in the pods.
+/// A volume claim of Kubernetes, and the path at which the pods see it.
 struct Volume {
   std::string claim;
   std::string path;
 };
 
-/// A run that an engine is asked to start, once on each of its hosts. The first part follows from the plan of the
-/// launch file, the second from the options of `trainyard submit`.
+/// A run that an engine is to start, with one process on each host. The first group of members is derived from the plan
+/// of the launch file, the second from the options of `trainyard submit`.
 struct Job {
   std::string program;                 ///< The path of `trainyard` on the hosts.
   std::string file;                    ///< The launch file, as the user gave it.
-  std::vector<std::string> arguments;  ///< The words of the command line after the launch file, such as "devices=2".
+  std::vector<std::string> arguments;  ///< The arguments of the launch file, such as "devices=2".
   std::uint32_t nodes = 1;             ///< The number of hosts.
   std::uint32_t ranks = 1;             ///< The number of ranks on each host.
-  std::string accelerator;             ///< The name of the accelerator. With `cpu`, ranks need no devices.
-  bool names_key = false;              ///< True if the launch file names the file with the key of the hosts.
-  bool continues = false;  ///< True if the run continues from its newest checkpoint when the job is started again.
-  /// The argument with which the run continues from its newest checkpoint; empty if the arguments already contain it,
-  /// or if the run does not continue.
+  std::string accelerator;             ///< The name of the accelerator plugin. With `cpu`, ranks need no devices.
+  bool names_key = false;              ///< True if the launch file specifies the file with the key of the hosts.
+  bool continues = false;  ///< True if the run continues from its newest checkpoint when the job is restarted.
+  /// The argument that makes the run continue; empty if `arguments` already contain it, or if the run does not
+  /// continue.
   std::string resume;
 
   std::string name;
   std::uint32_t cpus = 1;                          ///< The number of processors on each host.
   std::optional<std::uint64_t> memory_mebibytes;   ///< The memory on each host.
-  std::optional<std::chrono::seconds> time_limit;  ///< The time limit for each start of the job.
-  std::chrono::seconds notice{120};                ///< How long before the time limit the engine asks the run to stop.
-  std::uint32_t restarts = 0;        ///< The maximum number of times that the engine may start the job again.
+  std::optional<std::chrono::seconds> time_limit;  ///< For each attempt, that is, anew after a restart.
+  std::chrono::seconds notice{120};  ///< How long before the end of the job the engine tells the run to stop.
+  std::uint32_t restarts = 0;        ///< How many times the engine may restart the job.
   std::string queue;                 ///< The name of a partition of Slurm, or of a queue of Kueue.
   std::string logs;                  ///< The folder for the output of the job.
-  std::string key;                   ///< The path of the file with the key of the hosts; empty if none is given.
-  std::vector<std::string> options;  ///< Further options for the engine's own program.
+  std::string key;                   ///< The file with the key of the hosts; empty if there is none.
+  std::vector<std::string> options;  ///< Further options, which are passed on to the engine's program.
   std::vector<std::string> hosts;    ///< The names of the hosts, for mpirun.
   std::string image;                 ///< The container image.
-  std::string name_space;            ///< The namespace of Kubernetes.
-  /// The name of the resource that stands for devices in Kubernetes, such as "nvidia.com/gpu".
+  std::string name_space;            ///< The Kubernetes namespace.
+  /// The Kubernetes resource that counts devices, such as "nvidia.com/gpu".
   std::string device_resource;
   std::string runtime;  ///< The training runtime of Kubeflow Trainer.
   std::vector<Volume> volumes;
 
-  /// Returns how many devices each host needs.
+  /// Returns the number of devices that each host needs.
   std::uint32_t devices() const { return accelerator == "cpu" ? 0 : ranks; }
 
-  /// Returns true if the job makes its own key, because it has several hosts and no key file is given.
+  /// Returns true if a new key must be made for the job: it has several hosts, and neither the launch file nor the
+  /// options specify a file with a key.
   bool makes_key() const { return nodes > 1 && key.empty() && !names_key; }
 
   /// Returns the command that every host runs.

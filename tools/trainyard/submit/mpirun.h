@@ -5,11 +5,11 @@
 
 namespace trainyard::tools::submit {
 
-/// mpirun of Open MPI, which starts the run immediately and ends with it. There is no queue.
+/// mpirun of Open MPI. It has no queue: it starts the run immediately, and runs until the run has ended.
 class Mpirun final : public Engine {
  public:
   std::string text(const Job& job) const override;
-  /// Runs mpirun until the run has ended, and returns its exit code.
+  /// Waits until the run has ended, and returns the exit code of mpirun.
   int hand_over(const Job& job) const override;
 };
 

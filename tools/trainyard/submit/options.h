@@ -14,7 +14,7 @@ class App;
 
 namespace trainyard::tools::submit {
 
-/// The options of `trainyard submit` as the user has given them. An option that was not given is empty.
+/// The options of `trainyard submit` as the user has given them. Options that were not given are empty.
 struct Options {
   std::string engine;
   bool dry_run = false;
@@ -35,18 +35,20 @@ struct Options {
   std::vector<std::string> hosts;
   std::vector<std::string> options;
 
-  /// Declares the options. They are filled in when the command line is parsed, so this object must outlive the parser.
+  /// Declares the options on `verb`. The parser writes their values into this object, which must therefore outlive the
+  /// parser.
   void add_to(CLI::App& verb);
 
-  /// Throws kInvalidArgument for an option that has no meaning for the engine, and for one that the engine needs and
-  /// that is missing. The error names the engines that have the option.
+  /// Throws kInvalidArgument if an option does not apply to the engine, or if an option that the engine requires is
+  /// missing. The error message names the engines to which the option applies.
   void check_engine() const;
 
-  /// Returns how often the engine may start the job again.
+  /// Returns how many times the engine may restart the job: the value of the option --restarts or its default. Always
+  /// returns 0 for mpirun.
   std::uint32_t restarts_or_default() const;
 
-  /// Writes the values into the job, after checking them. Throws kInvalidArgument with the option, its value and what
-  /// is allowed, and the errors of launch::read_host_key() for a key that the hosts could not use either.
+  /// Checks the values and writes them into the job. Throws kInvalidArgument, with the option, its value and what is
+  /// allowed, if a value is not valid. Throws what launch::read_host_key() throws if the key is not usable.
   void complete(Job& job) const;
 };
 

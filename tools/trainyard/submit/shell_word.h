@@ -7,17 +7,17 @@
 
 namespace trainyard::tools::submit {
 
-/// Returns true if a shell passes the text on unchanged, wherever it stands among the arguments of a command.
+/// Returns true if the text needs no quotes in a shell, at any position among the arguments of a command.
 bool is_plain_word(std::string_view text);
 
-/// Returns `text` as one word of a POSIX shell. The shell only removes the quotes, whatever the text contains. Throws
-/// kInvalidArgument for a text with a zero byte, which no argument of a program can contain.
+/// Returns `text`, quoted where necessary, as one word for a POSIX shell, which then passes it to the command
+/// unchanged. Throws kInvalidArgument if the text contains a zero byte, which is not possible in an argument.
 std::string shell_word(std::string_view text);
 
-/// Returns the words with spaces between them.
+/// Returns the words, each quoted where necessary, separated by spaces.
 std::string shell_words(std::span<const std::string> words);
 
-/// Returns the words as one command on several lines of at most 100 characters where possible.
+/// Returns the words as one command. It is broken into several lines, which have at most 100 characters where possible.
 std::string shell_lines(std::span<const std::string> words);
 
 }  // namespace trainyard::tools::submit

@@ -5,8 +5,8 @@
 
 namespace trainyard::tools::submit {
 
-/// Slurm: a batch script for sbatch. The script starts the run on every host with srun, asks the run to stop before the
-/// time limit, and puts the job back into the queue if the run was not finished.
+/// Slurm: a batch script for sbatch. The script starts the run on every host with srun, tells it to stop before the
+/// time limit is reached, and then puts the job back into the queue so that it can continue.
 class Slurm final : public Engine {
  public:
   std::string text(const Job& job) const override;

@@ -6,7 +6,7 @@
 namespace trainyard::tools::submit {
 
 /// Kubernetes with Kubeflow Trainer: a TrainJob of the API trainer.kubeflow.org/v1alpha1. It refers to a training
-/// runtime of the cluster for PyTorch. The runtime also determines how often the job is started again.
+/// runtime for PyTorch that is installed in the cluster. The runtime determines how many times the job is restarted.
 class TrainJob final : public Engine {
  public:
   std::string text(const Job& job) const override;

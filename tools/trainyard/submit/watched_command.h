@@ -6,12 +6,14 @@
 
 namespace trainyard::tools::submit {
 
-/// Runs mpirun, or a program that treats signals as mpirun does, until it ends, and returns its exit code.
+/// Runs mpirun, or another program that handles signals in the same way, waits until it ends, and returns its exit
+/// code.
 ///
-/// On SIGTERM and SIGINT, mpirun kills its processes a second later, which is too short for a checkpoint. But it passes
-/// SIGUSR1 on to them. So the first Ctrl-C, SIGTERM or SIGHUP, as well as SIGUSR1 and SIGUSR2, becomes SIGUSR1, and any
-/// later Ctrl-C or SIGTERM becomes SIGTERM. The program is in a process group of its own, which Ctrl-C of the terminal
-/// does not reach. If this process is killed, the program receives SIGTERM.
+/// When mpirun receives SIGTERM or SIGINT, it kills its processes a second later, which is not enough time to save a
+/// checkpoint. SIGUSR1, however, is passed on to its processes. So the first Ctrl-C, SIGTERM or SIGHUP, and every
+/// SIGUSR1 or SIGUSR2, is converted to SIGUSR1. Any later Ctrl-C or SIGTERM is converted to SIGTERM. The program has
+/// its own process group, so Ctrl-C in the terminal does not reach it directly. If this process is killed, the program
+/// receives SIGTERM.
 ///
 /// Throws kIo if the program cannot be started. Must be called while the process has only one thread.
 int run_watched(const std::vector<std::string>& command);

@@ -12,7 +12,7 @@
 
 namespace trainyard::tools::testing {
 
-/// Runs the real command on a FakeRun, which has no topics until the test adds them.
+/// A fixture that runs the real command `trainyard` on a FakeRun. The FakeRun has no topics until the test adds them.
 class CommandOnFakeRun : public ::testing::Test {
  protected:
   /// Runs `trainyard` with these arguments until it ends, and keeps its output. Returns the exit code, or -1 if a
@@ -27,17 +27,17 @@ class CommandOnFakeRun : public ::testing::Test {
   std::string err_;
 };
 
-/// A `trainyard` command that goes on until the test ends it.
+/// A `trainyard` command that runs in the background until the test ends it.
 class StartedCommand {
  public:
   StartedCommand(const std::string& runtime_directory, std::vector<std::string> arguments);
-  ~StartedCommand();  ///< Kills the command if it still runs.
+  ~StartedCommand();  ///< Kills the command if it is still running.
   StartedCommand(const StartedCommand&) = delete;
   StartedCommand& operator=(const StartedCommand&) = delete;
 
   pid_t pid() const { return pid_; }
 
-  /// Returns the next line that the command prints; empty at the end of its output.
+  /// Waits for the next line that the command prints, and returns it; empty at the end of the output.
   std::string line();
 
   /// Sends the signal, and waits until the command ends. Returns the exit code, or -1 if the signal ended it.

@@ -20,20 +20,19 @@ namespace trainyard::tools::testing {
 
 using namespace trainyard::testing;
 
-/// A message as a publisher of the fake run sends it. The sequence and the times are whatever the test says; the
-/// publisher fills in the fingerprint and the subscription.
+/// A message that the publisher of the fake run sends. The test chooses the sequence number and the times; the
+/// publisher sets the fingerprint and the subscription.
 struct FakeMessage {
   Header header;
   std::string body;
 };
 
-/// A launch that a test makes up, so that the command finds it. It consists of a run directory, a registry with the
-/// answers that the test gives, and a publisher; one thread serves the last two. Nothing depends on the actual time:
-/// the messages of a topic are sent as fast as possible when somebody subscribes, with the times that their headers
-/// contain.
+/// An imitation of a running launch for tests of the command: a run directory, a registry whose answers the test
+/// chooses, and a publisher. One thread serves the registry and the publisher. Nothing depends on timing: when somebody
+/// subscribes to a topic, all its messages are sent as fast as possible, with the times that the test has chosen.
 class FakeRun {
  public:
-  /// A function that answers a call of a component. If it throws an Error, the call is refused with this error.
+  /// Answers a call to a component. To refuse the call, it throws an Error.
   using Call =
       std::function<nlohmann::json(const std::string& target, const std::string& method, const nlohmann::json& body)>;
 
@@ -45,7 +44,7 @@ class FakeRun {
   // All of these are called before start().
 
   /// Adds a topic with these messages. If `ends` is true, the publisher announces after the last one that no more
-  /// follow.
+  /// messages follow.
   template <Message T>
   void add_topic(const std::string& name, std::vector<FakeMessage> messages, bool ends = true) {
     const MessageType& type = message_type<T>();
@@ -56,12 +55,12 @@ class FakeRun {
   void answer(const std::string& op, nlohmann::json result) { answers_[op] = std::move(result); }
   void answer_calls(Call call) { call_ = std::move(call); }
 
-  /// Makes the run visible.
+  /// Makes the run visible to the command.
   void start();
-  /// Ends the run. A test whose own members answer calls does this before they are destroyed.
+  /// Ends the run. If members of the test answer calls, the test must call this function before they are destroyed.
   void stop() { thread_ = {}; }
 
-  /// Returns the value that XDG_RUNTIME_DIR must have so that a program finds this run by itself.
+  /// Returns the value that XDG_RUNTIME_DIR must have so that a program finds this run.
   const std::string& runtime_directory() const { return folder_.path(); }
 
  private:
@@ -88,7 +87,7 @@ class FakeRun {
   std::jthread thread_;
 };
 
-/// Returns the body of a message.
+/// Returns the message in its binary form.
 template <Message T>
 std::string body_of(const T& message) {
   std::string body;
