@@ -142,16 +142,28 @@ void HostDoor::receive() {
         on_join(peer, join);
         continue;
       }
-      const auto host = std::ranges::find_if(joined_, [&](const auto& one) { return one && one->peer == peer; });
+      const auto host = host_of(peer);
       if (host == joined_.end()) continue;
       messages_.handle(static_cast<std::uint32_t>(host - joined_.begin()), (*frames)[1], (*frames)[2]);
     } catch (const Error& error) {
       if (error.code() != Code::kCorrupt) throw;
-      if ((*frames)[1] == Join::kTypeName) refuse_unreadable(peer);
-      if (console_ != nullptr)
-        console_->say(fmt::format("another host sent a broken {}", printable_line((*frames)[1])));
+      handle_broken(peer, printable_line((*frames)[1]), error.what());
     }
   }
+}
+
+/// A host that has joined is needed, and nothing that it has sent may be lost.
+void HostDoor::handle_broken(const std::string& peer, const std::string& type, const std::string& reason) {
+  const auto host = host_of(peer);
+  if (host != joined_.end() && type != Join::kTypeName) {
+    throw Error(Code::kCorrupt, "{} sent a {} that is not allowed: {}", describe_joined((*host)->join), type, reason);
+  }
+  if (type == Join::kTypeName) refuse_unreadable(peer);
+  if (console_ != nullptr) console_->say(fmt::format("another host sent a broken {}", type));
+}
+
+std::vector<std::optional<HostDoor::Joined>>::const_iterator HostDoor::host_of(const std::string& peer) const {
+  return std::ranges::find_if(joined_, [&](const auto& one) { return one && one->peer == peer; });
 }
 
 void HostDoor::on_join(const std::string& peer, const Join& join) {

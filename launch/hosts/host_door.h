@@ -72,6 +72,10 @@ class HostDoor {
   void receive();
   void on_join(const std::string& peer, const Join& join);
   void say_joined(const Join& join) const;
+  // Handles a message that cannot be decoded or is not allowed. Throws kCorrupt if it is from a host that has joined.
+  void handle_broken(const std::string& peer, const std::string& type, const std::string& reason);
+  // Returns the host with this routing id, or joined_.end().
+  std::vector<std::optional<Joined>>::const_iterator host_of(const std::string& peer) const;
   // Answers a Join that cannot be decoded.
   void refuse_unreadable(const std::string& peer);
   // Returns why the agent cannot be accepted; empty if it can.

@@ -180,6 +180,38 @@ TEST_F(HostDoorTest, AJoinThatCannotBeReadIsRefused) {
   EXPECT_THAT(reason, HasSubstr("install the same version of Trainyard on all hosts"));
 }
 
+TEST_F(HostDoorTest, AMessageOfAHostThatCannotBeReadNamesTheHost) {
+  HostSettings own = settings(0);
+  HostDoor door(plan_, own);
+  door.messages().on<HostNote>(
+      [](std::uint32_t, const HostNote&) { throw Error(Code::kCorrupt, "the note 'x' of 0 bytes is not allowed"); });
+  std::jthread agent([&] {
+    PollLoop loop;
+    RunConsole console;
+    zmq::context_t context;
+    bool sent = false;
+    const HostSettings other = settings(1);
+    const HostSearch search(loop, console, context, other,
+                            {.accepted =
+                                 [&](HostLink& link, auto) {
+                                   sent = link.send(HostNote{"x", ""});
+                                 },
+                             .failed = [&](const std::string&) { sent = true; }});
+    while (!sent) loop.run_once(10ms);
+    // The message is out when the link is closed, because libzmq waits for it.
+  });
+  door.gather(console_);
+  PollLoop loop;
+  door.serve(loop);
+  const std::string text = testing::error_of([&] {
+    const auto end = PollLoop::Clock::now() + 20s;
+    while (PollLoop::Clock::now() < end) loop.run_once(10ms);
+  });
+  door.stop_serving();
+  EXPECT_THAT(text, AllOf(StartsWith("host 1 (here, 127.0.0.1) sent a HostNote that is not allowed: "),
+                          HasSubstr("the note 'x' of 0 bytes is not allowed")));
+}
+
 TEST_F(HostDoorTest, APortThatIsTakenIsLeftToItsOwner) {
   zmq::context_t context;
   zmq::socket_t taken(context, zmq::socket_type::router);

@@ -22,16 +22,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Notes are addresses and handles. What is larger is none, and is not carried to other hosts.
+/// Notes are addresses and handles. These limits bound what a host can make the others store.
 constexpr std::size_t kMostNoteBytes = std::size_t{1} << 16;
 constexpr std::size_t kMostNotes = 100'000;
+constexpr std::size_t kMostNameBytes = 200;
+constexpr char kDraft = '~';
 
 /// The names that core/rendezvous gives to files: a key, with '+' instead of '/'. A draft ends with '~'.
 bool is_note_name(const std::string& name) {
   const auto allowed = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view("_-.+").find(static_cast<char>(c)) != std::string_view::npos;
   };
-  return !name.empty() && name.size() <= 200 && name.front() != '.' && std::ranges::all_of(name, allowed);
+  return !name.empty() && name.size() <= kMostNameBytes && name.front() != '.' && std::ranges::all_of(name, allowed);
 }
 
 FileDescriptor watch_folder(const std::string& folder) {
@@ -63,17 +65,28 @@ void NotesFolder::look() {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
     const std::string name = entry.path().filename();
-    if (!is_note_name(name) || known_.contains(name) || known_.size() >= kMostNotes) continue;
+    if (name.ends_with(kDraft) || known_.contains(name)) continue;
+    const std::uintmax_t bytes = entry.file_size(error);
+    if (error) continue;
+    check_may_travel(name, bytes);
     known_.insert(name);
     report(name);
   }
 }
 
+/// A rank that waits for a note on another host would wait in vain if the note stayed here.
+void NotesFolder::check_may_travel(const std::string& name, std::uintmax_t bytes) const {
+  if (is_note_name(name) && bytes <= kMostNoteBytes && known_.size() < kMostNotes) return;
+  throw Error(Code::kUnsupported,
+              "the note '{}' of {} bytes cannot be carried to other hosts; at most {} notes are, with names of at most "
+              "{} letters, digits and the characters _-.+ and at most {} bytes each",
+              printable_line(name), bytes, kMostNotes, kMostNameBytes, kMostNoteBytes);
+}
+
 void NotesFolder::report(const std::string& name) {
   std::ostringstream text;
   text << std::ifstream(folder_ + "/" + name, std::ios::binary).rdbuf();
-  HostNote note{name, text.str()};
-  if (note.text.size() <= kMostNoteBytes) written_(note);
+  written_({name, text.str()});
 }
 
 void NotesFolder::add(const HostNote& note) {

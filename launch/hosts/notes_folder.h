@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
@@ -16,8 +17,9 @@ namespace trainyard::launch {
 /// hosts. So the ranks need not know that there are other hosts.
 class NotesFolder {
  public:
-  /// Makes the folder and watches it. Calls `written` with every note that a process of this host writes. Throws kIo if
-  /// the folder cannot be made or watched.
+  /// Makes the folder and watches it. Calls `written` with every note that a process of this host writes. The loop's
+  /// run() throws kUnsupported if there is a note that is too large for other hosts. Throws kIo if the folder cannot be
+  /// made or watched.
   NotesFolder(PollLoop& loop, std::string folder, std::function<void(const HostNote&)> written);
   ~NotesFolder();
   NotesFolder(const NotesFolder&) = delete;
@@ -29,6 +31,8 @@ class NotesFolder {
 
  private:
   void look();
+  // Throws kUnsupported unless a note of this name and size can be carried to other hosts.
+  void check_may_travel(const std::string& name, std::uintmax_t bytes) const;
   void report(const std::string& name);
 
   PollLoop& loop_;

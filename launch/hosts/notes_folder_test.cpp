@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/rendezvous/rendezvous.h"
+#include "core/testing/error_of.h"
 #include "core/testing/temporary_folder.h"
 #include "messages/error.h"
 
@@ -53,6 +54,15 @@ TEST_F(NotesFolderTest, ANoteTravelsOnlyOnce) {
   // Whatever the notes have caused on the other side is seen now.
   for (int i = 0; i < 10; ++i) loop_.run_once(std::chrono::milliseconds(1));
   EXPECT_EQ(spread_.size(), 100u);
+}
+
+TEST_F(NotesFolderTest, ANoteThatIsTooLargeForOtherHostsEndsTheRunInsteadOfStayingHere) {
+  rank_here_->put("model/weights", std::string(65537, 'x'));
+  const auto error = testing::error_of([&] { serve_until([] { return false; }); });
+  EXPECT_EQ(error.first, Code::kUnsupported);
+  EXPECT_NE(error.second.find("the note 'model+weights' of 65537 bytes cannot be carried to other hosts"),
+            std::string::npos)
+      << error.second;
 }
 
 TEST_F(NotesFolderTest, WhatIsNoNoteIsRefused) {
