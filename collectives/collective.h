@@ -132,7 +132,7 @@ class Collective : public Configurable {
   /// Receives a message from member `from` into `data`; see send().
   Work recv(Elements data, std::uint32_t from);
 
-  /// Makes as much progress as possible without waiting. Code that computes while operations are under way must call
+  /// Makes as much progress as possible without waiting. Code that computes while operations are in progress must call
   /// this function from time to time, because some collectives make progress only while one of their functions runs.
   /// Throws if the group has failed.
   void progress();

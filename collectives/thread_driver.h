@@ -19,7 +19,7 @@ namespace trainyard::collectives {
 class ThreadDriver final : public Driver {
  public:
   ThreadDriver(std::string where, std::unique_ptr<Engine> engine);
-  /// Stops the thread and cancels the operations under way.
+  /// Stops the thread and cancels the operations in progress.
   ~ThreadDriver() override;
 
   std::uint64_t ask(Operation&& operation) override;

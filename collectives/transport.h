@@ -68,7 +68,7 @@ class Transport {
 
   virtual Begins begins() const { return Begins::kWhenAgreed; }
 
-  /// Returns true if nothing wakes the engine when a transfer can make progress, so that transfers under way must be
+  /// Returns true if nothing wakes the engine when a transfer can make progress, so that transfers in progress must be
   /// polled.
   virtual bool must_be_polled() const { return false; }
 

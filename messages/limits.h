@@ -17,8 +17,8 @@ constexpr std::size_t kMaxNesting = 32;             ///< The depth to which type
 constexpr std::size_t kMaxSchemaBytes = 64 << 10;   ///< The size of a schema's text.
 constexpr std::size_t kMaxControlBytes = 4096;      ///< The size of a frame of a control message on a data socket.
 constexpr std::size_t kMaxQuestionBytes = 1 << 20;  ///< The size of a question to the registry.
-constexpr std::uint64_t kMaxVisitorWindow = 1024;   ///< The number of messages under way on a visitor's subscription.
-/// The number of bytes under way on a visitor's subscription.
+constexpr std::uint64_t kMaxVisitorWindow = 1024;   ///< The number of messages in flight on a visitor's subscription.
+/// The number of bytes in flight on a visitor's subscription.
 constexpr std::uint64_t kMaxVisitorWindowBytes = 64ull << 20;
 constexpr std::size_t kMaxVisitorSubscriptions = 64;  ///< The number of subscriptions of a visitor's connection.
 constexpr std::uint32_t kNoPayload = 0xffff'ffff;     ///< The payload index of a tensor without bytes.

@@ -22,8 +22,8 @@ enum class OrderKind : std::uint8_t {
   kPredict,     ///< Compute predictions for `batches` batches of `split`.
   kGenerate,    ///< Generate output without input. `split` is passed to the model, but no sample is read.
   kCheckpoint,  ///< Save a checkpoint. The snapshot for the checkpoint is taken between two steps.
-  /// Stop, and discard all earlier orders that are not done. An update under way is completed; a step that still lacks
-  /// micro-batches is discarded.
+  /// Stop, and discard all earlier orders that are not done. An update in progress is completed; a step that still
+  /// lacks micro-batches is discarded.
   kStop,
   /// Pause after a step, or another unit of work, that the ranks agree on. A pause overtakes all earlier orders, which
   /// continue after kGoOn or are discarded by kStop.

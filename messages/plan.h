@@ -61,7 +61,7 @@ struct EdgePlan {
   std::string input;
   Policy policy = Policy::kBlock;
   std::uint64_t window_messages = 64;  ///< The credits in messages.
-  /// The credits in bytes. A single message may exceed them if nothing else is under way.
+  /// The credits in bytes. A single message may exceed them if nothing else is in flight.
   std::uint64_t window_bytes = 268435456;
   Transport transport = Transport::kThread;
 

@@ -70,7 +70,7 @@ struct Credit {
   }
 };
 
-/// A subscriber's message that ends a subscription. There is no answer, and messages under way still arrive.
+/// A subscriber's message that ends a subscription. There is no answer, and messages in flight still arrive.
 struct Unsubscribe {
   static constexpr const char* kTypeName = "Unsubscribe";
 

@@ -64,7 +64,7 @@ class ValidationReport {
   std::vector<std::string> classes_;  ///< The names of the classes; empty if the dataset has no classes.
   std::uint64_t batch_size_ = 1;
 
-  // These members describe the evaluation that is under way.
+  // These members describe the evaluation in progress.
   bool active_ = false;
   std::uint64_t order_ = 0;
   std::uint64_t batches_ = 0;  ///< The number of batches seen.

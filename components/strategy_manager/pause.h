@@ -18,7 +18,7 @@ class Pause {
 
   explicit Pause(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Requests a pause, unless one is already requested or under way.
+  /// Requests a pause, unless one is already requested or in progress.
   void want();
   /// Ends the pause, or cancels the request for it. If the order to pause has already been sent, the pause ends as soon
   /// as all ranks rest.

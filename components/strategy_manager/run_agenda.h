@@ -51,7 +51,7 @@ class RunAgenda {
   /// the same order.
   void checkpoint_done(const CheckpointDone& done) { checkpoints_.write(done); }
 
-  /// Ends the run after the step that is under way, with a checkpoint if there is something new to save. Only the first
+  /// Ends the run after the current step, with a checkpoint if there is something new to save. Only the first
   /// call has an effect, and only before the last order. Several ranks first pause after the same step, because a rank
   /// that stopped inside a step would leave the other ranks waiting for its gradients.
   void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);

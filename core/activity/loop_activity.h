@@ -29,8 +29,8 @@ class OwnThreads;
 ///  - If returned credit begins it, the component waited for the receiver (kRoom).
 ///  - Otherwise, as with a timer, the component was idle.
 ///
-/// Accounting begins with start() and ends with stop(). A handler or wait that is under way at this moment counts from
-/// then on. Functions are called on the loop's thread, unless a comment states otherwise.
+/// Accounting begins with start() and ends with stop(). A handler or wait that is in progress at this moment counts
+/// from then on. Functions are called on the loop's thread, unless a comment states otherwise.
 ///
 /// Between start_recording() and stop_recording(), a SpanRecorder also records each of these intervals as a span. Both
 /// watchers share one flag, so that a message costs the same whether none, one or both of them can exist.
@@ -47,7 +47,7 @@ class LoopActivity {
   void add(const Component& component) { accounts_.emplace_back(component); }
 
   /// Starts the accounting with all totals at zero. Called by the control thread, which must then make the loop call
-  /// arrive() with a task, so that a handler that is under way is accounted for when it has returned.
+  /// arrive() with a task, so that a handler that is in progress is accounted for when it has returned.
   void start();
   /// Ends the accounting. Called by the control thread.
   void stop();

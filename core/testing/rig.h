@@ -58,7 +58,7 @@ class Rig {
   /// Connects the components by topic, configures them, and activates them in reverse order of addition. Exceptions of
   /// their hooks are passed on.
   void start();
-  /// Deactivates the components, handles the messages that are still under way, and finalizes the components.
+  /// Deactivates the components, handles the messages that are still in flight, and finalizes the components.
   /// Components that have failed are left out.
   void stop();
 
