@@ -14,7 +14,7 @@ namespace trainyard::archive {
 /// Whether a launch is still running, and if not, how it ended.
 enum class LaunchState : std::uint8_t {
   kRunning,
-  kEnded,        ///< The run was completed, or all its programs ended.
+  kEnded,        ///< The run was completed, or all its processes ended without an error.
   kFailed,       ///< Something went wrong, and the launcher recorded it.
   kInterrupted,  ///< The user stopped it.
   kKilled,       ///< No end was recorded, and the launcher no longer exists.

@@ -25,7 +25,7 @@ class Blame {
   static constexpr std::chrono::seconds kStopped{5};
 
   /// `own` is the index of this member, `members` is the number of members, and `timeout` is how long the group may
-  /// make no progress.
+  /// go without progress.
   Blame(Attendance& attendance, std::uint32_t own, std::uint32_t members, std::chrono::milliseconds timeout);
 
   /// The operation that the caller waits for, and signs of progress.

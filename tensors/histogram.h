@@ -13,7 +13,8 @@ namespace trainyard {
 Histogram histogram_of(const at::Tensor& values, double factor = 1);
 
 /// Returns the width of the buckets for values from `smallest` to `largest`, which are finite: the smallest power of
-/// two with which they need at most Histogram::kMaxBuckets buckets, but no less than what float32 distinguishes.
+/// two for which the values fit into at most Histogram::kMaxBuckets buckets, but not less than the spacing of float32
+/// numbers of this magnitude.
 double bucket_width(double smallest, double largest);
 
 }  // namespace trainyard

@@ -14,9 +14,9 @@ class Component;
 
 namespace trainyard::core {
 
-/// The time of one component since the accounting began, in nanoseconds, divided by what the component did. The totals
-/// only grow. Time that is neither `busy` nor `waiting` is idle time: something that no other component caused ended
-/// it, such as a timer.
+/// How a component has spent its time since the accounting began, in nanoseconds. The totals only grow. Time that is
+/// neither busy nor waiting is idle: the component had nothing to do until something that no other component caused,
+/// such as a timer, gave it work.
 struct Totals {
   struct Wait {
     WaitCause cause;
@@ -27,13 +27,13 @@ struct Totals {
   std::int64_t busy_ns = 0;
   std::uint64_t messages = 0;  ///< The number of messages that the component has handled.
   std::vector<Wait> waiting;   ///< One entry for each cause for which the component has waited.
-  /// How long the component has had nothing to do until now. The cause is known only when something ends this interval,
-  /// so the interval is not part of `waiting` yet.
+  /// How long the component has had nothing to do, up to the moment of reading. This time is not part of `waiting` yet,
+  /// because it is not known what the component waits for until new work arrives.
   std::int64_t quiet_ns = 0;
 };
 
-/// The totals of one component. Its event loop writes them, and the control thread reads them. Writing allocates
-/// nothing. LoopActivity ensures that a reader sees totals that belong to the same moment.
+/// The times of one component. The component's event loop writes them, and the control thread reads them. Writing
+/// allocates nothing. LoopActivity ensures that a reader sees values that belong to the same moment.
 class Account {
  public:
   explicit Account(const Component& component) : component_(&component) {}
@@ -41,18 +41,18 @@ class Account {
   const Component& component() const { return *component_; }
   void add_busy(std::int64_t ns) { busy_.add(ns); }
   void add_message() { messages_.add(1); }
-  /// Adds `ns` nanoseconds to the waiting time of a cause. An account has room for a limited number of causes; the time
-  /// of any further cause is added to kOthers.
+  /// Adds `ns` to the time that the component has waited for `cause`. If the account has no room for another cause, the
+  /// time is added to WaitKind::kOthers.
   void add_wait(WaitCause cause, std::int64_t ns);
   /// Sets all totals to zero, for an accounting that begins at `now`, a time of the loop's clock.
   void reset(std::int64_t now);
-  /// Returns the totals. `quiet_ns` is not filled in.
+  /// Returns the totals. `quiet_ns` remains 0; LoopActivity sets it.
   Totals totals() const;
 
-  /// When the component last finished doing something, by the loop's clock.
+  /// When the component last finished a piece of work, or when the accounting began if it has finished none since; on
+  /// the clock of LoopActivity::now_ns().
   PublishedNumber<std::int64_t> last_end;
-  /// The total time for which the loop had run any of its components at the moment `last_end`. Only the loop uses this
-  /// number.
+  /// How long the loop had run components, in total, at the time `last_end`, in nanoseconds. Used only by the loop.
   std::int64_t loop_ran = 0;
 
  private:

@@ -14,25 +14,25 @@ namespace trainyard::core {
 
 class LoopActivity;
 
-/// Accounts for threads that belong to one component and do its work beside its event loop. Their time is part of the
-/// component's busy time. It is divided by the number of threads, so that a component is busy all the time if all of
-/// its threads are: then it cannot work any faster.
+/// Measures the busy time of threads that a component runs in addition to its event loop. The mean of their busy times
+/// is added to the component's busy time. If all of these threads are always busy, the component therefore counts as
+/// always busy: it cannot work any faster.
 ///
 ///    core::OwnThreads threads_{loop().activity(), *this, 4};
 ///    ...
 ///    const core::OwnThreads::Busy busy(threads_, number);   // On thread `number`, while it has work.
 class OwnThreads {
  public:
-  /// Call this on the component's event loop, before the threads start. `activity` is that of the same loop. `threads`
-  /// is the number of threads.
+  /// `activity` belongs to the component's event loop. `threads` is the number of threads, which are numbered from 0.
+  /// Call this on the event loop, before the threads start.
   OwnThreads(LoopActivity& activity, const Component& component, std::size_t threads);
-  /// Call this on the component's event loop, when the threads have ended.
+  /// Call this on the component's event loop, after the threads have ended.
   ~OwnThreads();
   OwnThreads(const OwnThreads&) = delete;
   OwnThreads& operator=(const OwnThreads&) = delete;
 
-  /// Returns true while spans are recorded. A thread can skip measuring when its work began and ended, for add_span(),
-  /// while this is false. Any thread may call this.
+  /// Returns true while spans are recorded. Only then does the component need to measure when its threads begin and end
+  /// their work, for add_span(). Any thread may call this.
   bool recorded() const;
 
  private:
@@ -45,8 +45,8 @@ class OwnThreads {
   };
 
  public:
-  /// Marks the time in which one of the threads works. While nobody watches, a scope costs two relaxed atomic
-  /// operations. If `owner` is null, the scope has no effect.
+  /// Marks the time in which one of the threads works. While nothing is measured, a scope costs two relaxed operations.
+  /// If `owner` is null, the scope has no effect.
   class Busy {
    public:
     Busy(OwnThreads* owner, std::size_t thread);

@@ -7,7 +7,8 @@
 
 namespace trainyard::core {
 
-/// A number of a Published set: one thread writes it, and any thread may read it.
+/// A number that one thread writes and any thread may read. It belongs to a set of numbers that share one version
+/// (Published).
 template <class T>
 class PublishedNumber {
  public:
@@ -20,10 +21,10 @@ class PublishedNumber {
   std::atomic<T> value_{};
 };
 
-/// A sequence lock: the version of a set of numbers that one thread changes and other threads read as a consistent set.
-/// The writer never waits, and on x86 a change costs a few ordinary stores. The version is odd while a change is made.
-/// Because the numbers are released and acquired, a reader that sees a number of a newer change also sees a newer
-/// version.
+/// A sequence lock: the version of a set of numbers that one thread changes and other threads read together. The writer
+/// never waits, and on x86 a change costs a few ordinary stores. The version is odd during a change. Numbers are stored
+/// with release order and loaded with acquire order, so a reader that sees a new number also sees that the version has
+/// changed.
 class Published {
  public:
   /// The scope of one change. Only one thread may make changes, and changes must not be nested.
@@ -40,9 +41,9 @@ class Published {
     std::atomic<std::uint64_t>& version_;
   };
 
-  /// Calls `look`, which reads the numbers, again and again until no change was made during the call. A writer that
-  /// makes changes all the time cannot hold a reader up for ever: after kMostLooks calls the function returns, and the
-  /// numbers that `look` read last may then not belong to the same moment.
+  /// Calls `look`, which reads the numbers, and repeats the call if the numbers changed during it. After kMostLooks
+  /// calls the function returns in any case, so a writer that makes changes all the time cannot block a reader. The
+  /// numbers that the last call has read may then belong to different changes.
   template <class Look>
   void read(const Look& look) const {
     for (int looks = 0; looks < kMostLooks; ++looks) {

@@ -10,14 +10,14 @@
 
 namespace trainyard::core {
 
-/// Returns how long ago the message was sent, in nanoseconds, by the system clock. The result is negative if that clock
-/// has been set back in the meantime.
+/// Returns how many nanoseconds ago the message was sent. Senders stamp messages with the time of the system clock, so
+/// the result is negative if this clock has been set back since.
 inline std::int64_t age_of(const Envelope& message) {
   return std::chrono::system_clock::now().time_since_epoch().count() - message.send_time_ns;
 }
 
-/// Returns true if the header of the message tells which component sent it. This is the case for all messages except
-/// records of the log.
+/// Returns true if the message identifies the component that sent it (Envelope::source). Log records do not; all other
+/// messages do.
 inline bool names_its_sender(const Envelope& message) {
   return message.type == nullptr || message.type->fingerprint != message_type<LogRecord>().fingerprint;
 }

@@ -15,7 +15,7 @@ enum class WaitKind : std::uint8_t {
   kRank,     ///< Another rank, in an operation of a collective.
   kRanks,    ///< Other ranks, when it is not known which of them.
   kDevice,   ///< The accelerator's device, until it has finished its work.
-  kOthers,   ///< Any of several causes, when there were too many to count them separately.
+  kOthers,   ///< All causes for which an account had no separate entry left.
 };
 constexpr auto words_of(WaitKind) {
   return words("cause of waiting", "message", "room", "thread", "rank", "ranks", "device", "others");
@@ -28,7 +28,7 @@ struct WaitCause {
   std::uint32_t number = 0;
   friend bool operator==(const WaitCause&, const WaitCause&) = default;
 
-  /// Converts the cause to one number, which is never 0, and such a number back to the cause.
+  /// Converts the cause to a number, which is never 0. The function unpacked() converts the number back.
   constexpr std::uint64_t packed() const { return (static_cast<std::uint64_t>(kind) + 1) << 32 | number; }
   static constexpr WaitCause unpacked(std::uint64_t cause) {
     return {static_cast<WaitKind>((cause >> 32) - 1), static_cast<std::uint32_t>(cause)};

@@ -9,13 +9,14 @@ namespace trainyard::core {
 
 class LoopActivity;
 
-/// Marks the time in which a handler, hook or task blocks, because something else has not finished. This time does not
-/// count as busy. Make the scope where the code really stands still, not around work that it does meanwhile:
+/// Marks the time in which a handler, hook or task blocks because something else has not finished. This time does not
+/// count as busy. Make the scope around the blocking call only, not around work that the code does in the meantime:
 ///
 ///    const core::WaitScope waiting(core::WaitKind::kDevice);
 ///    device.synchronize();
 ///
-/// On a thread that is not an event loop's, the scope has no effect. Scopes can be nested; the inner one counts.
+/// On a thread that runs no event loop, the scope has no effect. Scopes can be nested; the time of an inner scope does
+/// not count for the outer scope.
 class WaitScope {
  public:
   /// `kind` is kRanks, kRank or kDevice. `number` is the rank for kRank.
@@ -24,10 +25,11 @@ class WaitScope {
   WaitScope(const WaitScope&) = delete;
   WaitScope& operator=(const WaitScope&) = delete;
 
-  /// Returns true while somebody watches. Finding out which rank is late is worth the effort only then.
+  /// Returns true while the accounting or the recording of the event loop is on. Only then does the caller need to find
+  /// out which rank it waits for.
   bool counts() const;
-  /// Names the rank that this thread waits for. The whole time since the last call, or since the scope began, counts as
-  /// waiting for the rank that is named last.
+  /// Names the rank that the code waits for. The whole wait, since the scope began, is attributed to the rank that is
+  /// named last.
   void blame_rank(std::uint32_t rank);
 
  private:

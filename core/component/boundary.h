@@ -7,7 +7,8 @@ namespace trainyard {
 
 /// Returns a description of the exception that is being handled: a trainyard::Error, or one of LibTorch (without its
 /// C++ backtrace), cereal, toml++, cppzmq or the standard library. This is the only function that turns foreign
-/// exceptions into human-readable text. Call it only inside a catch block. It throws nothing but bad_alloc.
+/// exceptions into human-readable text. Call it only inside a catch block. The only exception that it throws itself is
+/// std::bad_alloc.
 std::string describe_current_exception();
 
 }  // namespace trainyard

@@ -45,8 +45,8 @@ constexpr auto words_of(State) {
 ///    };
 ///    TRAINYARD_COMPONENT(Echo, "echo", "Sends back what it receives.")
 ///
-/// A class whose traits differ from the defaults of ComponentTraits has a `static inline const ComponentTraits kTraits`
-/// and passes it to the constructor of Component.
+/// A class whose traits differ from the defaults of ComponentTraits declares a `static inline const ComponentTraits
+/// kTraits` and passes it to the constructor of Component.
 class Component : public Configurable {
  public:
   static constexpr const char* kKind = "component";
@@ -80,9 +80,9 @@ class Component : public Configurable {
   /// change to kActive also calls release_held().
   void transition(State target);
 
-  /// Passes a message to the handler of its input. The message is instead kept for release_held() in three cases: the
-  /// component has not been active yet, messages wait for room at one of its outputs, or earlier messages are still
-  /// kept.
+  /// Passes a message to the handler of its input, or keeps it until release_held() is called. The message is kept if
+  /// the component has not been active yet, if messages wait for room at one of its outputs, or if earlier messages are
+  /// still kept.
   void deliver(core::Delivery delivery);
 
   /// Passes the messages that deliver() has kept to their handlers, until messages wait for room at an output again.
@@ -113,10 +113,10 @@ class Component : public Configurable {
   /// the component has failed.
   virtual void on_finalize() {}
 
-  /// Restores the settings that belong to this component. `settings` is RunState::settings: the parameters that had
-  /// been changed when the checkpoint was saved. A setting is restored only if this run's launch file still gives the
-  /// value that was replaced then (Setting::instead_of). Otherwise the parameter keeps the value from the launch file,
-  /// and a warning is logged.
+  /// In a resumed run, repeats the changes of this component's parameters that were made before the checkpoint.
+  /// `settings` is RunState::settings, which contains the changes for all components. Setting::instead_of is the value
+  /// that a parameter had before it was changed. If the parameter now has another value from the launch file of this
+  /// run, it keeps that value, and a warning is logged.
   void take_settings(const std::vector<Setting>& settings);
 
   /// Returns the component's log. Every line contains the component's name. Any thread may write to the log.

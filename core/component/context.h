@@ -20,12 +20,12 @@ struct ComponentContext : PluginContext {
   std::uint32_t index = 0;          ///< The index of the component in the plan, sent in the header of each message.
   core::EventLoop* loop = nullptr;  ///< The loop that runs the handlers of the component.
 
-  /// For each parameter that has been given a value, where it was given, such as "mnist.toml:12". The keys are the
-  /// names of the parameters. The map is empty if there is no launch file.
+  /// The place, such as "mnist.toml:12", at which each parameter was given its value, by the name of the parameter.
+  /// Parameters that have their default value are omitted. The map is empty if there is no launch file.
   std::map<std::string, std::string> places;
 
   /// Asks the launcher to end the run; see Component::finish_run. Any component may call this function; the launcher
-  /// ignores all calls but the first.
+  /// acts only on the first call.
   std::function<void(const std::string& reason, bool success)> finish_run;
 };
 

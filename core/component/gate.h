@@ -24,7 +24,7 @@ namespace trainyard {
 /// the component's event loop.
 class Gate {
  public:
-  /// One kind of message that the gate waits for: one such message from each of one or more senders.
+  /// A kind of message that the gate waits for. One such message must arrive from each of one or more senders.
   class Need {
    public:
     /// Makes a need for messages from several senders. `wanted` returns the number of senders; it is called again for

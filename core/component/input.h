@@ -14,8 +14,8 @@
 
 namespace trainyard {
 
-/// The part of an input that does not depend on its message type. Its functions may be called only on the owner's event
-/// loop, except functions whose result never changes.
+/// The part of an input that does not depend on its message type. Its functions may be called only on the event loop of
+/// its owner, the component, except functions whose result never changes.
 class InputBase {
  public:
   virtual ~InputBase() = default;
@@ -42,9 +42,9 @@ class InputBase {
   virtual void handle(const core::Envelope& envelope) = 0;
 
   /// Stops delivery to this input, for a component that cannot use more messages at the moment. Messages that arrive
-  /// are put aside, while other inputs continue to receive messages. The credit of these messages is not returned, so
-  /// an edge with the policy `block` stops its sender when the window is full. Only the component's own handlers and
-  /// hooks may call pause().
+  /// are put aside, while other inputs continue to receive messages. The credit of these messages is not returned, so a
+  /// sender over an edge with the policy `block` must wait once the window is used up. Only the component's own
+  /// handlers and hooks may call pause().
   void pause() { paused_ = true; }
 
   /// Ends the pause and delivers the messages that were put aside, in order, until the handler pauses the input again.

@@ -18,8 +18,8 @@ class Edge;
 
 namespace trainyard {
 
-/// The part of an output that does not depend on its message type. Its functions may be called only on the owner's
-/// event loop, except functions whose result never changes.
+/// The part of an output that does not depend on its message type. Its functions may be called only on the event loop
+/// of its owner, the component, except functions whose result never changes.
 class OutputBase {
  public:
   virtual ~OutputBase();
@@ -41,13 +41,13 @@ class OutputBase {
   /// that produces data by itself should send only while this is true. Other components need not check it: while
   /// messages wait at one of their outputs, they receive no further input.
   ///
-  /// If no blocking edge limits the component, because there is none or because the receivers have died, it could send
-  /// without end. Then the result is false after every 64 messages, for up to a millisecond, so that the event loop has
-  /// its turn.
+  /// If no blocking edge limits the component, because there is none or because all receivers have died, the component
+  /// could send without end. In this case, after every 64 messages that were sent within a millisecond, the result is
+  /// false for a millisecond, so that the event loop can do other work.
   bool ready() const;
 
-  /// Sets a callback that is called, on the component's loop, whenever a blocking edge has gained room and ready() is
-  /// true, and also when such a pause of up to a millisecond is over.
+  /// Sets a callback, which is called on the component's loop when ready() has become true: whenever a blocking edge
+  /// has gained room, and whenever the pause of a millisecond that is described at ready() is over.
   void on_ready(std::function<void()> callback) { on_ready_ = std::move(callback); }
 
   // The following functions are for the runtime.
@@ -61,9 +61,9 @@ class OutputBase {
   /// Returns the last message that was sent, if the output is latched. Returns an envelope without a message if none
   /// was sent or the output is not latched.
   const core::Envelope& last() const { return last_; }
-  /// Called when a blocking edge has room and no message waits at it. `was_waiting` is true if messages had been
-  /// waiting at the edge. If no messages wait at any other edge either, passes the kept input messages to the owner and
-  /// calls the callback set by on_ready().
+  /// Called when a blocking edge has room and no message waits at it. `was_waiting` is true if messages waited at the
+  /// edge before. If no messages wait at any other edge of this output, passes on the messages that the owner has kept
+  /// in the meantime (Component::release_held), and then calls the callback set by on_ready() if ready() is true.
   void room_again(bool was_waiting);
   /// Returns true while messages wait at a blocking edge of this output. During this time the owner receives no further
   /// input.

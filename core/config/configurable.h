@@ -21,9 +21,9 @@ namespace trainyard {
 /// moved.
 class Configurable {
  public:
-  /// `given` is the text of a JSON object that contains the values from the launch file, by the name of the parameter.
-  /// If `given` is an empty string (not "{}"), the object is constructed only to read its declaration. `where` names
-  /// the plugin in errors. Throws kInvalidArgument if `given` is JSON but not an object.
+  /// `given` is the text of a JSON object with the values from the launch file; its keys are the names of the
+  /// parameters. If `given` is an empty string (not "{}"), the object is constructed only to read its declaration.
+  /// `where` names the plugin in errors. Throws kInvalidArgument if `given` is JSON but not an object.
   Configurable(std::string where, std::string_view given);
   virtual ~Configurable();
   Configurable(const Configurable&) = delete;
@@ -51,8 +51,8 @@ class Configurable {
   /// An override must not open data or use a device, because planning a run calls this function, too.
   virtual void check_parameters() const {}
 
-  /// Returns the traits of this plugin, which the planner must know. Empty by default; the base classes of the kinds of
-  /// plugins that have traits override this function.
+  /// Returns the traits of this plugin, for the planner; by default, there are none. If a kind of plugin has traits,
+  /// the base class of this kind overrides the function.
   virtual core::PluginTraits declared_traits() const;
 
   /// Returns true if the object was constructed only to read its declaration. Then it has no values from a launch file,

@@ -51,7 +51,7 @@ class Edge {
   /// Returns true if the next message would not have to wait.
   bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 
-  /// Sends the messages that wait, as far as there is room. The subclass calls this when credit has been returned.
+  /// Sends messages that wait, as long as there is room. The subclass calls this when credit has been returned.
   void on_room();
 
   /// Records that the receiver's process has died. Until the process has been restarted and there is room again,
@@ -70,8 +70,8 @@ class Edge {
   OutputBase& output() const { return output_; }
   /// Returns the counters. Any thread may read them.
   const EdgeCounters& counters() const { return counters_; }
-  /// Returns the number of messages that have been sent but not handled, if this process knows it. Any thread may call
-  /// this.
+  /// Returns the number of messages that have been sent and have not been handled, or an empty optional if this process
+  /// does not know the number. Any thread may call this.
   virtual std::optional<std::uint64_t> under_way() const { return {}; }
   /// Returns the number of messages that wait for credit.
   std::size_t waiting() const { return waiting_.size(); }

@@ -15,8 +15,9 @@ namespace trainyard::core {
 /// counters.
 ///
 /// `transmit` and the functions of Edge run on the sender's loop; `consumed` and Incoming::poll run on the receiver's.
-/// Each counter has one writer. Every message wakes the receiver, which costs one load if the receiver is awake, unless
-/// a Collector lets the receiver rest. Returned credit wakes the sender only if the sender has requested this.
+/// Each counter has one writer. Every message wakes the receiver, unless a Collector lets the receiver rest; if the
+/// receiver is awake, this costs one atomic load. Returned credit wakes the sender only if the sender has requested
+/// this.
 class QueueEdge final : public Edge, public Receiver {
  public:
   QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
@@ -28,7 +29,7 @@ class QueueEdge final : public Edge, public Receiver {
 
   /// Returns the source that detects returned credit. It is added to the sender's loop.
   Source& credit_source() { return credits_; }
-  /// Returns the source that removes messages from the ring. It is added to the receiver's loop, unless a Collector
+  /// Returns the source that removes messages from the ring. It is added to the receiver's loop, unless a collector
   /// polls it.
   Source& message_source() { return incoming_; }
   /// Lets a collector of the receiver's loop poll message_source(). Call this before the first message is sent.

@@ -10,7 +10,7 @@
 
 namespace trainyard::core {
 
-/// A list of the keys that a socket admits, each with the name and the role of its owner.
+/// A list of public keys that are admitted, each with the name and the role of its owner.
 class AllowList {
  public:
   /// Adds a key to the list. Throws kInvalidArgument if the list already contains it, because one key must not have two

@@ -15,8 +15,8 @@ std::string default_key_folder();
 /// The folder in which a user keeps keys. `NAME.key` is a key of the user's own, with its secret part. `NAME.pub` is
 /// the public key of somebody else, in one line.
 ///
-/// Every function throws kInvalidArgument if others may read or write the folder, if it is not a folder or if it
-/// belongs to another user.
+/// Every function that accesses the folder throws kInvalidArgument if others may read or write it, if it is not a
+/// folder, or if it belongs to another user.
 class KeyFolder {
  public:
   explicit KeyFolder(std::string path = default_key_folder()) : path_(std::move(path)) {}
@@ -27,20 +27,22 @@ class KeyFolder {
   /// Returns the path of the file with somebody else's public key `name`.
   std::string public_path(const std::string& name) const { return path_ + "/" + name + ".pub"; }
 
-  /// Writes a key of the user's own, after making the folder with mode 0700 if necessary. Returns the path of the file.
-  /// Throws kInvalidArgument if the folder already contains a key with this name, of the user or of somebody else.
+  /// Stores one of the user's own keys in a new file, and returns the path of this file. Makes the folder, with mode
+  /// 0700, if it does not exist. Throws kInvalidArgument if the folder already contains a key with this name, the
+  /// user's own or somebody else's, and kIo if the file cannot be written.
   std::string add(const Key& key) const;
-  /// Writes somebody else's public key, in the same way.
+  /// Does the same for somebody else's public key.
   std::string add(const PublicKey& key) const;
 
-  /// Returns the user's own key `name`. Throws kNotFound, which suggests the nearest name, if there is none, and
-  /// otherwise the errors of read_key_file().
+  /// Returns the user's own key `name`. Throws kNotFound if there is none, suggesting the nearest name. Passes on the
+  /// errors of read_key_file().
   Key own(const std::string& name) const;
-  /// Returns the public part of the key `name`, whether it is the user's own or somebody else's. Throws kNotFound,
-  /// which suggests the nearest name, if there is none.
+  /// Returns the public part of the key `name`, the user's own or somebody else's. Throws kNotFound if there is none,
+  /// suggesting the nearest name, and kCorrupt if its file is malformed.
   PublicKey find(const std::string& name) const;
 
-  /// Return the names of the user's own keys, and of the keys of others, in alphabetical order.
+  /// These functions return the names of the user's own keys and of other people's keys, in alphabetical order. The
+  /// list is empty if the folder does not exist.
   std::vector<std::string> own_names() const;
   std::vector<std::string> public_names() const;
 

@@ -52,7 +52,7 @@ class EventLoop {
   EventLoop& operator=(const EventLoop&) = delete;
 
   const std::string& name() const { return name_; }
-  /// Returns the accounting of how the components of this loop spend their time.
+  /// Returns the object that measures how the components of this loop spend their time.
   LoopActivity& activity() { return activity_; }
 
   /// Runs `task` on the loop's thread. Any thread may call this function; tasks run in the order of the calls.
@@ -78,8 +78,8 @@ class EventLoop {
 
   /// Runs the loop until stop() is called. The loop looks for work at least once a second, even if nothing wakes it.
   void run();
-  /// Does a limited amount of the pending work, without sleeping. Returns true if there was any work, so that more may
-  /// be pending.
+  /// Does a limited amount of the pending work, without sleeping. Returns true if there was any work; more may then be
+  /// pending.
   bool run_once();
   /// Sleeps until there may be something to do, for at most `limit`. Returns immediately if there is work.
   void wait(std::chrono::milliseconds limit);

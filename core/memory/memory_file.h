@@ -14,12 +14,12 @@ constexpr std::size_t kPage = 4096;
 /// The kernel frees the memory as soon as no process has the file open or mapped, even after a crash.
 class MemoryFile {
  public:
-  /// Makes a zeroed file whose size can no longer be changed, so that no reader can be killed by SIGBUS. Throws kIo if
-  /// the system refuses.
+  /// Makes a file of `bytes` zeros whose size can no longer be changed, so that no reader can be killed by SIGBUS.
+  /// Throws kIo if this fails.
   static MemoryFile make(std::size_t bytes);
 
   /// Opens the file that a handle refers to. Throws kPeerLost if the process that made the file has ended or has closed
-  /// the descriptor; if the number of the descriptor has been reused, the inode reveals this. Throws kCorrupt if the
+  /// the descriptor. The inode in the handle reveals a descriptor whose number has been reused. Throws kCorrupt if the
   /// size of the file differs from the size in the handle.
   static MemoryFile open(const SharedHandle& handle);
 

@@ -12,16 +12,17 @@ namespace trainyard::core {
 /// The first page of a counted segment (SharedPool). The owner of the segment and every reader map this page. It is in
 /// shared memory, so it consists of lock-free atomics only and never contains a pointer.
 ///
-/// Each process of the run has two counters, which only grow and wrap around: the owner counts the references that it
-/// has lent to the process, and the process counts those that it has returned. Only one process writes a counter, so
-/// that a member in a language without atomic additions can take part.
+/// Each process of the run has two counters, which are only incremented and may wrap around: the owner counts the
+/// references that it has lent to the process, and the process counts those that it has returned. Each counter is
+/// written by one process only, so no atomic additions are needed. This matters for members in languages that do not
+/// have them.
 struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
   std::atomic<std::uint32_t> lent[SharedPool::kMaxProcesses];
   std::atomic<std::uint32_t> returned[SharedPool::kMaxProcesses];
 
-  /// Returns true if no process holds a reference. The function reads with acquire order, so everything that former
-  /// readers did with the memory happened before it returns true.
+  /// Returns true if no process holds a reference. The loads of `returned` have acquire order, so all accesses of the
+  /// former readers have happened before this function returns true.
   bool free() const {
     for (std::uint32_t reader = 0; reader < SharedPool::kMaxProcesses; ++reader) {
       if (returned[reader].load(std::memory_order_acquire) != lent[reader].load(std::memory_order_relaxed))

@@ -14,16 +14,16 @@ namespace trainyard::core {
 /// A pool of memory that other processes of this host can map. The memory consists of sealed memfds, called segments. A
 /// segment is written once, read in place, and reused when every reader has released it.
 ///
-/// A counted segment starts with a page that contains, for every process of the run, the number of references that the
-/// process holds. A reader decrements its own number when it has finished with the segment. If a reader dies, the
-/// launcher informs the process that owns the pool, which calls forget() to remove the references of the dead reader.
-/// No memory of the pool is therefore leaked, and nothing remains in /dev/shm, because a memfd has no name.
+/// A counted segment starts with a page of counters (SegmentHeader), which yield the number of references that each
+/// process of the run holds. A reader updates its own counter when it has finished with the segment. If a reader dies,
+/// the launcher informs the process that owns the pool, which calls forget() to remove the references of the dead
+/// reader. No memory of the pool is therefore leaked, and nothing remains in /dev/shm, because a memfd has no name.
 ///
 /// Thread-safe.
 class SharedPool {
  public:
-  /// The maximum number of processes that read the memory itself; any further process of the run receives copies. The
-  /// first page of a segment has room for one counter per process; see docs/decisions/0004.
+  /// The maximum number of processes that can read the memory in place; all further processes of the run receive
+  /// copies. The first page of a segment has room for one counter per process; see docs/decisions/0004.
   static constexpr std::uint32_t kMaxProcesses = 256;
 
   SharedPool();
@@ -36,7 +36,7 @@ class SharedPool {
   /// Throws kIo if the memory cannot be allocated.
   Buffer allocate(std::size_t bytes);
 
-  /// Returns a zeroed buffer whose memory is never reused, such as the parameter arena. Its references are not counted,
+  /// Returns a zeroed buffer whose memory is never reused, for data such as the arena. Its references are not counted,
   /// so lending it costs nothing, and a reader may keep its address. Throws kIo if the memory cannot be allocated.
   Buffer allocate_permanent(std::size_t bytes);
 
@@ -55,9 +55,9 @@ class SharedPool {
   /// unknown, the references are removed in any case.
   void forget(std::uint32_t reader, pid_t dead);
 
-  /// Returns surplus segments to the system. The process calls this function about once a second. A segment is surplus
-  /// if it has been free, and unused in between, at many such calls in a row; fewer calls suffice if there have been
-  /// many allocations since it was last used.
+  /// Returns surplus segments to the system. A segment is surplus if it has stayed unused during many calls of trim().
+  /// A few calls suffice if many other allocations were made in this time. The process calls this function about once a
+  /// second.
   void trim();
 
   /// Returns the total size in bytes of all segments, in use or not.

@@ -23,8 +23,8 @@ namespace trainyard::core {
 /// against the available bytes.
 class SharedRing {
  public:
-  /// Makes a ring of `capacity` bytes, which must be a power of two and at least a page. Throws kInvalidArgument or
-  /// kIo.
+  /// Makes a ring of `capacity` bytes, which must be a power of two and at least a page. Throws kInvalidArgument for
+  /// any other capacity, and kIo if the memory cannot be allocated.
   static SharedRing make(std::size_t capacity);
 
   /// Opens a ring that another process has made. Throws kPeerLost if that process has ended, and kCorrupt if the handle

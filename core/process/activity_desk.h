@@ -12,13 +12,12 @@
 
 namespace trainyard::core {
 
-/// Measures, while somebody watches, how the components of a process spend their time, and describes the result. A
-/// request for the counters of the process can ask for this measurement for a limited time, and every further request
-/// can extend the time. When it is over, the measurement stops and costs nothing again. Used only on the control
-/// thread.
+/// Measures how the components of a process spend their time, while somebody wants to know. A request for the counters
+/// of the process can turn the accounting on for a limited time, which further requests can extend. When the time is
+/// over, the accounting ends and no longer costs anything. This class is used only on the control thread.
 class ActivityDesk {
  public:
-  /// The longest time, in seconds, for which one request can ask.
+  /// The longest time, in seconds, for which one request can turn the accounting on.
   static constexpr double kMostSeconds = 60;
 
   /// All objects passed by reference must outlive this object.
@@ -28,10 +27,10 @@ class ActivityDesk {
   ActivityDesk(const ActivityDesk&) = delete;
   ActivityDesk& operator=(const ActivityDesk&) = delete;
 
-  /// Measures for the next `seconds` seconds, or longer if an earlier request has asked for more.
+  /// Turns the accounting on for the next `seconds`. If it is on already and would last longer, nothing changes.
   void watch(double seconds);
 
-  /// Returns the totals of every component, or null while nobody watches.
+  /// Returns a JSON list with the totals of every component, or null while the accounting is off.
   nlohmann::json describe() const;
 
  private:
@@ -47,9 +46,9 @@ class ActivityDesk {
   EventLoop::TimerId timer_ = 0;
 };
 
-/// Reads the field `activity_s` of the body of a request for the counters: for how many seconds activity is to be
-/// measured. Returns nothing if the field is missing. Throws kInvalidArgument if the body is not a JSON object, or if
-/// the number is not greater than 0 and at most kMostSeconds.
+/// Reads the body of a request for the counters. Returns the value of its key `activity_s`, the number of seconds for
+/// which the accounting is to be on, or an empty optional if the body does not have this key. Throws kInvalidArgument
+/// if the body is not a JSON object, or if the value is not a number in (0, kMostSeconds].
 std::optional<double> read_activity_seconds(const std::string& body);
 
 }  // namespace trainyard::core

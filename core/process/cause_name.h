@@ -9,9 +9,9 @@
 
 namespace trainyard::core {
 
-/// Returns the name of the cause for which the component with the index `own` waits. If the cause is another component,
-/// this is the component's name; otherwise it is the word for the kind of the cause. Returns an empty string if the
-/// plan has no such component.
+/// Returns a name for `cause`, which the component with the index `own` waits for. This is the name of another
+/// component if the cause identifies one, and otherwise the word for the kind of cause, such as "device". If the plan
+/// does not contain the other component, returns an empty string or, for a rank, a name such as "rank2".
 std::string name_of_cause(const PlanView& plan, std::uint32_t own, const WaitCause& cause);
 
 }  // namespace trainyard::core

@@ -17,12 +17,13 @@
 
 namespace trainyard::core {
 
-/// The components of one process, the threads that they run on, and what they share: the plugin loader, shared memory,
-/// the notes of the ranks, and the log. A host may be used only on the control thread, unless a comment states
+/// The components of one process, the threads that they run on, and what these components share: loaded plugins, shared
+/// memory, the rendezvous and the log. A host may be used only on the control thread, unless a comment states
 /// otherwise.
 class ComponentHost {
  public:
-  /// Callbacks for reports that a component makes by itself. They are called on the thread of the component.
+  /// Callbacks for events that a component reports by itself: that it ends the run (Component::finish_run), or that it
+  /// has failed. They are called on the thread of the component.
   struct Reports {
     std::function<void(const std::string& component, const std::string& reason, bool success)> run_finished;
     std::function<void(Component& component, const std::string& what)> failed;
@@ -41,7 +42,8 @@ class ComponentHost {
   void start();
   /// Stops the threads and waits until they have ended.
   void stop();
-  /// Returns true between start() and stop(). Otherwise nothing that is posted to the loop of a component runs.
+  /// Returns true between start() and stop(). At other times, tasks that are posted to the loop of a component do not
+  /// run.
   bool running() const { return running_; }
 
   /// Returns a component of this process by its index in the plan.

@@ -43,12 +43,13 @@ class Gateway final : public Component {
   /// files.
   void publish(const LogRecord& record);
 
-  /// Sets the function that is called when the first subscriber of spans arrives or the last one leaves. Its arguments
-  /// tell whether anybody subscribes to the topic of spans, and to that of operations.
+  /// Sets the function that is called whenever a subscription to `/spans` or `/operations` begins or ends. `spans` is
+  /// true if `/spans` has subscribers now, and `operations` is true if `/operations` has subscribers now.
   void on_spans_wanted(std::function<void(bool spans, bool operations)> callback) {
     spans_wanted_ = std::move(callback);
   }
-  /// Publishes spans on the topic of operations or on that of all other spans. Only the control thread may call this.
+  /// Publishes spans: on `/operations` if `operations` is true, otherwise on `/spans`. Only the control thread may call
+  /// this.
   void publish(Spans spans, bool operations) { (operations ? operations_ : spans_).send(std::move(spans)); }
 
   /// Sends the remaining messages of the components, and tells visitors that no more messages will follow. Called when

@@ -22,7 +22,7 @@ namespace trainyard::testing {
 struct HostedProcess {
   HostedProcess(ProcessPlan plan, const std::string& name, zmq::context_t& sockets)
       : view(std::move(plan), name), wiring(view, host, control, sockets, keys, [this] { ++connected; }) {}
-  /// Stops the threads before the members that they use are destroyed.
+  /// Stops the threads first, because they use all other members.
   ~HostedProcess() { host.stop(); }
 
   /// Makes the components of this process.
@@ -32,7 +32,8 @@ struct HostedProcess {
     }
   }
 
-  /// Starts the threads, and then configures and activates the components one after another.
+  /// Starts the threads. Each component is then configured and activated on its own thread, without waiting for the
+  /// others.
   void run() {
     host.start();
     for (const auto& [index, component] : host.components()) {
@@ -45,7 +46,8 @@ struct HostedProcess {
     }
   }
 
-  /// Returns the address at which a thread publishes, as Configured would contain it.
+  /// Returns the entry for a thread in the message Configured: the key of the worker, and the address at which it
+  /// publishes.
   std::pair<std::string, std::string> endpoint(const std::string& thread) const {
     const core::Worker& worker = *host.workers().at(thread);
     return {worker.key(), worker.outlet->endpoint()};
@@ -53,7 +55,7 @@ struct HostedProcess {
 
   core::PlanView view;
   core::EventLoop control{"control"};
-  std::vector<std::string> reports;  ///< What components have reported, such as "tally finished: counted 3".
+  std::vector<std::string> reports;  ///< The reports of the components, such as "tally finished: counted 3".
   int connected = 0;                 ///< How often the wiring has reported that everything is connected.
   core::ComponentHost host{
       view,
@@ -86,7 +88,7 @@ class HostFixture : public ::testing::Test {
     return plan_.components.back();
   }
 
-  /// Appends an edge that carries the messages of a ticker.
+  /// Appends an edge from the output `ticks` of the component `from` to the input `ticks` of the component `to`.
   EdgePlan& connect(std::uint32_t from, std::uint32_t to, Transport transport = Transport::kThread) {
     plan_.edges.push_back({.id = static_cast<std::uint32_t>(plan_.edges.size()),
                            .topic = "/ticks",
@@ -100,7 +102,8 @@ class HostFixture : public ::testing::Test {
     return plan_.edges.back();
   }
 
-  /// Returns a process of the plan. The fixture steps its control loop.
+  /// Makes the process `name` of the plan and returns it. `index` is its index in the plan. run_until() runs its
+  /// control loop.
   HostedProcess& host(const std::string& name, std::uint32_t index = 1) {
     ProcessPlan plan = plan_;
     plan.run = "test";
@@ -114,12 +117,13 @@ class HostFixture : public ::testing::Test {
     return *hosted_.back();
   }
 
-  /// Ends a process. Messages that it had not sent or handled are lost.
+  /// Destroys a process. Messages that it has not handled or sent are lost.
   void end(const HostedProcess& process) {
     std::erase_if(hosted_, [&](const auto& each) { return each.get() == &process; });
   }
 
-  /// Steps all control loops until `done` returns true. Throws kTimeout after 20 s, which only a hang can take.
+  /// Runs all control loops in turn until `done` returns true. Throws kTimeout after 20 s, which no test reaches unless
+  /// it hangs.
   void run_until(const std::function<bool()>& done) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {

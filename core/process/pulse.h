@@ -12,20 +12,21 @@
 
 namespace trainyard::core {
 
-/// The pulse of a process: how many messages its edges have carried, and which of its event loops are busy with one
-/// handler or hook. From it, the launcher learns whether the run makes progress and what holds it up. It is used only
-/// on the control thread.
+/// The pulse of a process: how many messages the process has sent over edges, and which of its event loops are still
+/// busy with the same handler or hook. From the pulse, the launcher learns whether the run makes progress and what
+/// holds it up. This class is used only on the control thread.
 class Pulse {
  public:
   /// `host` must outlive this object.
   explicit Pulse(const ComponentHost& host) : host_(host) {}
 
-  /// Asks every event loop for a sign of life, except loops that have not answered the previous request yet.
+  /// Posts a task to every event loop; the loop answers by running it. A loop that has not run the previous task yet
+  /// gets no new one.
   void beat();
 
   /// Returns the answer to the request "pulse" as a JSON object. `sent` is the number of messages sent on all planned
   /// edges that begin in this process. `sent_blocking` is the same for edges with the policy `block` only. `busy` lists
-  /// the event loops that have not answered, each with its `components` and the `seconds` since the loop was asked.
+  /// the event loops that have not answered, each with its `components` and the `seconds` since the task was posted.
   std::string describe() const;
 
  private:

@@ -20,7 +20,7 @@ namespace trainyard::core {
 /// for which the launcher has a deadline.
 class RequestDesk {
  public:
-  /// `reply` is called on the control loop.
+  /// `process` is the name of the process. `reply` sends an answer to the launcher; it is called on the control loop.
   RequestDesk(std::string process, EventLoop& control, std::function<void(const Reply&)> reply)
       : process_(std::move(process)), control_(control), reply_(std::move(reply)) {}
 

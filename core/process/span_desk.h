@@ -18,17 +18,17 @@
 
 namespace trainyard::core {
 
-/// Collects the spans of all event loops of a process while somebody wants them, and publishes them in batches. Used
-/// only on the control thread.
+/// Collects the spans of all event loops of a process while somebody subscribes to them, and publishes them in batches.
+/// This class is used only on the control thread.
 class SpanDesk {
  public:
   /// How often the spans are published.
   static constexpr std::chrono::milliseconds kInterval{50};
-  /// The maximum number of spans in one message, which then has about 130 kB.
+  /// The maximum number of spans in one message. Such a message is about 130 kB in size.
   static constexpr std::size_t kMostSpans = 2048;
 
-  /// A function that publishes a batch. If `operations` is true, the spans are operations of LibTorch; otherwise they
-  /// are all other kinds of spans.
+  /// A function that publishes one batch: spans of operations if `operations` is true, otherwise spans of all other
+  /// kinds.
   using Publish = std::function<void(Spans spans, bool operations)>;
 
   /// All objects passed by reference must outlive this object.
@@ -38,10 +38,11 @@ class SpanDesk {
   SpanDesk(const SpanDesk&) = delete;
   SpanDesk& operator=(const SpanDesk&) = delete;
 
-  /// Sets which spans somebody wants, which starts or ends the recording. When the recording ends, spans that have not
-  /// been published are discarded.
+  /// `operations` is true if spans of operations have subscribers, and `spans` is true if all other spans have. The
+  /// recording begins when one of them becomes true, and ends when both are false. Spans that have not been published
+  /// by then are discarded.
   void want(bool spans, bool operations);
-  /// Publishes the spans that have been recorded since the last call.
+  /// Publishes the spans that have been recorded since the last call. Called every kInterval during a recording.
   void collect();
 
  private:
@@ -66,7 +67,7 @@ class SpanDesk {
   std::unordered_map<const Component*, std::uint32_t> indices_;  ///< The index in `sources_` of each component.
   bool spans_ = false;
   bool operations_ = false;
-  std::uint64_t lost_before_ = 0;  ///< How many spans had been lost before this recording began.
+  std::uint64_t lost_before_ = 0;  ///< The number of spans that were lost before the recording began.
   EventLoop::TimerId timer_ = 0;
 };
 

@@ -28,10 +28,12 @@ class Wiring {
   /// port that the plugin does not have.
   void make_edges();
 
-  /// Subscribes to the publishers whose addresses `connect` contains.
+  /// Subscribes to the publishers whose addresses `connect` contains. Called again after another process has been
+  /// restarted.
   void connect(const Connect& connect);
 
-  /// Releases the buffers that a dead process held, and no longer waits for credit from it.
+  /// Handles the death of another process: releases the buffers that it held, drops messages to it instead of waiting
+  /// for its credit, and stops reading messages from it.
   void peer_gone(const PeerGone& peer);
 
  private:

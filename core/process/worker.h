@@ -19,7 +19,7 @@ namespace trainyard::core {
 /// One event loop of a process, with its thread, its sockets and the components that run on it.
 ///
 /// The control thread makes the worker. After start(), the components, edges and sockets may be used only on the
-/// worker's own thread; other threads may read what never changes, and the counters of edges.
+/// worker's own thread; other threads may read only members that never change, and the counters of edges.
 class Worker {
  public:
   Worker(std::string process, std::string thread);
@@ -30,7 +30,7 @@ class Worker {
   /// Returns the key "process/thread", which other processes use to find this worker's endpoint.
   const std::string& key() const { return key_; }
 
-  /// Starts the thread, which is pinned to `cpus` (if there are any) and runs the loop until stop().
+  /// Starts the thread, which runs the loop until stop(). If `cpus` is not empty, the thread is pinned to these CPUs.
   void start(std::vector<std::uint32_t> cpus);
   /// Stops the loop and waits until the thread has ended. Does nothing if the worker was never started.
   void stop();
@@ -38,7 +38,7 @@ class Worker {
   /// Stops reading messages from a process that has died. Must be called on the loop.
   void retire_inlets(const std::string& process);
 
-  /// Returns the publishing socket, after making it if it does not exist yet.
+  /// Returns the publishing socket. The first call makes this socket.
   Outlet& open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool, const RunKeys& keys);
 
   // The order matters for destruction: sockets and edges are destroyed before the components whose ports they refer to,

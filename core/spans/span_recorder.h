@@ -12,11 +12,11 @@
 
 namespace trainyard::core {
 
-/// Records the activity of one event loop as spans in a ring. While nobody records, a span costs one load. Functions
-/// are called on the loop's thread, unless a comment states otherwise.
+/// Records what one event loop does, as spans in a ring. While the recording is off, a span costs one load. All
+/// functions are called on the loop's thread, unless a comment states otherwise.
 class SpanRecorder {
  public:
-  /// `trace` points to the number in which the loop keeps the trace of the message that is being handled. If it is
+  /// `trace` points to the variable in which the loop keeps the trace of the message that is being handled. If it is
   /// null, the trace is always 0.
   explicit SpanRecorder(const std::uint64_t* trace) : trace_(trace) {}
 
@@ -32,19 +32,21 @@ class SpanRecorder {
   /// Returns true while the operations of LibTorch are recorded.
   bool operations() const { return on() && operations_.load(std::memory_order_relaxed); }
 
-  /// Returns the ring of recorded spans; null if nothing has ever been recorded. Only the control thread may call this.
+  /// Returns the ring with the recorded spans, or null if the recording has never been on. Only the control thread may
+  /// call this.
   SpanRing* ring() const { return ring_.get(); }
 
-  /// Begins the span of a handler. It is recorded when close_handler() is called; handlers can be nested. `message` is
-  /// the message that the handler receives, or null. The way of the message to this loop is recorded as a span of its
-  /// own.
+  /// Called when a handler begins. Keeps the data for its span until close_handler() is called. Handlers can be nested.
+  /// `message` is the message that is handled, or null for a hook or a task. The time that the message has taken to
+  /// arrive here is recorded as a separate span.
   void open_handler(const Component& component, const Envelope* message, std::int64_t now);
-  /// Ends and records the span that open_handler() began last.
+  /// Called when a handler ends. Records the span of the innermost handler that is open.
   void close_handler(const Component* component, std::int64_t now);
 
-  /// Records a span. A span without a trace gets the current trace of the loop. A span without a component is dropped.
+  /// Records a span. A span without a trace gets the trace of the loop; a span without a component is dropped.
   void record(SpanRecord span);
-  /// Records that a component waited for `cause` from `begin` to `end`. Does nothing if the interval is empty.
+  /// Records that the component has waited for `cause` from `begin` to `end`. Does nothing if `end` is not later than
+  /// `begin`.
   void record_wait(const Component* component, WaitCause cause, std::int64_t begin, std::int64_t end);
 
  private:

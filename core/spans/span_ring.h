@@ -19,8 +19,8 @@ struct SpanRecord {
   std::int64_t end_ns = 0;
   std::uint64_t trace = 0;
   std::uint64_t step = 0;
-  std::uint64_t peer = 0;  ///< The cause of waiting, as WaitCause::packed(); 0 if there is none.
-  /// The name of the span, which must live as long as the process; null for a handler that handles no message.
+  std::uint64_t peer = 0;  ///< The other component, as WaitCause::packed(); 0 if there is none.
+  /// A text that is never freed; null for a handler without a message.
   const char* name = nullptr;
   const Component* component = nullptr;
   std::uint32_t own_thread = 0;
@@ -33,7 +33,7 @@ static_assert(sizeof(SpanRecord) == 64);
 /// lost and counted.
 class SpanRing {
  public:
-  /// The number of spans in the ring. It is enough for 300,000 spans per second if the ring is emptied every 50 ms.
+  /// The number of spans that fit into the ring: enough for 300,000 spans per second if it is emptied every 50 ms.
   static constexpr std::size_t kCapacity = std::size_t{1} << 14;
 
   void push(SpanRecord span) {

@@ -14,11 +14,12 @@ class LoopActivity;
 ///    const core::SpanScope span(SpanKind::kUpdate, "update", step);
 ///    pass.run(...);
 ///
-/// The span belongs to the component whose handler runs, and to the batch of the event loop's trace. While nobody
-/// records spans, a scope costs a call and a relaxed load. On a thread that is not an event loop's, it has no effect.
+/// The span belongs to the component whose handler runs, and to the batch whose number is the event loop's current
+/// trace. While no spans are recorded, a scope costs a call and a relaxed load. On a thread that runs no event loop, it
+/// has no effect.
 class SpanScope {
  public:
-  /// `name` must live as long as the process, as a literal does. `step` is the number of the step; 0 if it is not
+  /// `name` must exist as long as the process, as a literal does. `step` is the number of the step; 0 if it is not
   /// known.
   SpanScope(SpanKind kind, const char* name, std::uint64_t step = 0);
   ~SpanScope();
@@ -33,25 +34,25 @@ class SpanScope {
   std::int64_t begin_ns_ = 0;
 };
 
-/// A span whose beginning is recorded only after it has ended, such as the work of one of the component's own threads.
+/// A span that is recorded after it has ended, such as the work of one of the component's own threads. Its times are
+/// those of span_clock_ns().
 struct EndedSpan {
   SpanKind kind = SpanKind::kOther;
-  const char* name = "";  ///< The name of the span, which must live as long as the process.
+  const char* name = "";  ///< Must exist as long as the process.
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::uint64_t step = 0;
   std::uint32_t own_thread = 0;  ///< The number of the component's own thread, counted from 1; 0 for the event loop.
 };
 
-/// Returns true while the spans of the calling thread are recorded. Always false on a thread that is not an event
-/// loop's.
+/// Returns true while the spans of the calling thread are recorded. Always false on a thread that runs no event loop.
 bool records_spans();
-/// Returns true while the operations of LibTorch on the calling thread are recorded as well.
+/// Returns true while the operations of LibTorch that the calling thread runs are recorded, too.
 bool records_operations();
-/// Records a span that has ended. Call this on the event loop of the component. Does nothing while nobody records
-/// spans.
+/// Records a span for the component whose handler runs. Call this on the component's event loop. Does nothing while no
+/// spans are recorded.
 void add_span(const EndedSpan& span);
-/// Returns the current time of the clock by which all spans are measured (CLOCK_MONOTONIC), in nanoseconds.
+/// Returns the time of CLOCK_MONOTONIC, the clock of all spans, in nanoseconds.
 std::int64_t span_clock_ns();
 
 }  // namespace trainyard::core

@@ -19,12 +19,12 @@ inline std::uint64_t resident_bytes(const std::string& process = "self") {
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// Allocates and frees memory in such a way that the allocator keeps it, because a block after it is still in use.
-/// Tests use it to check that a process gives such memory back to the system.
+/// Allocates and frees kBytes of memory. The allocator keeps this memory as long as the object exists, because a block
+/// behind it is still in use.
 class FreedMemory {
  public:
   static constexpr std::uint64_t kBytes = 64 << 20;
-  /// False if the allocator never gives memory back to the system, as with sanitizers.
+  /// False if the allocator never returns freed memory to the system, as with the sanitizers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   static constexpr bool kCanReturn = false;
 #else

@@ -10,8 +10,8 @@
 
 namespace trainyard::testing {
 
-/// The path of Debian's Python, whose packages serve as independent oracles. Another Python on the PATH may lack these
-/// packages.
+/// The path of Debian's Python, whose packages compute the results with which tests compare. Another Python on the PATH
+/// may lack these packages.
 inline constexpr const char* kPython = "/usr/bin/python3";
 
 /// Returns true if this Python exists and can import `modules`, such as "numpy, PIL.Image". A test that needs the

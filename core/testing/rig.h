@@ -81,8 +81,8 @@ class Rig {
     return all;
   }
 
-  /// Runs the loop until `done` returns true. Throws kTimeout if `done` has not returned true when the time `deadline`
-  /// has passed, and kInternal if a component fails.
+  /// Runs the loop until `done` returns true. Throws kTimeout if `done` has not returned true within `deadline`, and
+  /// kInternal if a component fails.
   void run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline = std::chrono::seconds(20));
 
   /// Runs the loop until nothing is left to do. Worker threads of components may still be busy; use run_until() to wait
@@ -96,8 +96,8 @@ class Rig {
   /// permits. The outputs of the topic block while further messages wait. Without a limit, the rig reads every message
   /// immediately.
   void set_window(const std::string& topic, std::size_t window);
-  /// Permits the rig to read `count` more messages on a topic for which set_window() was called. Reads those that wait
-  /// already, and the others when they are sent.
+  /// Permits the rig to read `count` more messages on a topic for which set_window() was called. Messages that wait
+  /// already are read immediately, and the others when they are sent.
   void take(const std::string& topic, std::size_t count);
 
  private:

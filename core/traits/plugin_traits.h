@@ -19,8 +19,8 @@ struct PluginTraits {
   std::variant<std::monostate, ComponentTraits, AcceleratorReport, StrategyTraits, DatasetTraits, ModelTraits> of_kind;
 };
 
-/// Converts traits to JSON, which is null if there are none. In this form, the process that loaded the plugin sends
-/// them to the process that asked for them, and `trainyard plugin info --json` shows them.
+/// Converts traits to JSON, which is null if there are none. In this form, the process that has loaded the plugin sends
+/// the traits to the process that asked for them, and `trainyard plugin info --json` shows them.
 nlohmann::json to_json(const PluginTraits& traits);
 
 /// Converts JSON back to the traits of a plugin of this kind. Throws kPluginLoad if a field is missing or unknown, or

@@ -20,7 +20,8 @@ constexpr auto words_of(GradientsOfRanks) {
   return words("relation of gradients", "equal", "parts", "own", "independent");
 }
 
-/// What the ranks of a strategy must share, and with it how far from each other they may be.
+/// What the ranks of a strategy must share. This determines whether they may be in different processes and on different
+/// hosts.
 enum class RanksShare : std::uint8_t {
   kNothing,  ///< The ranks may be on several hosts.
   kMemory,   ///< The ranks use the same memory, so they must be on one host.

@@ -16,7 +16,7 @@ namespace trainyard::core {
 /// all connections are closed, and the socket listens again when they are gone. Clients that follow the protocol
 /// reconnect by themselves.
 ///
-/// libzmq accepts connections on a separate thread, so their number may exceed the limit for a moment.
+/// libzmq accepts connections on a thread of its own, so their number may exceed the limit for a moment.
 class ConnectionLimit final : public Source {
  public:
   /// Watches `socket`, which must not be bound yet and must outlive this object. `most` is the maximum number of
@@ -31,8 +31,8 @@ class ConnectionLimit final : public Source {
   const std::string& endpoint() const { return endpoint_; }
   std::size_t connections() const { return connections_.size(); }
   bool listening() const { return listening_; }
-  /// Returns the number of connections that were refused because the other side had no admitted key, spoke another
-  /// protocol, or spoke none.
+  /// Returns the number of connections that were refused because the other side had no admitted key or did not follow
+  /// ZeroMQ's protocol.
   std::uint64_t refused() const { return refused_; }
 
   bool poll() override;
@@ -52,7 +52,7 @@ class ConnectionLimit final : public Source {
 };
 
 /// Raises the number of descriptors that this process may open to the maximum that the system allows. Returns this
-/// maximum.
+/// maximum, or 0 if the system does not report it.
 std::size_t raise_descriptor_limit();
 
 }  // namespace trainyard::core

@@ -61,20 +61,20 @@ T read_message(const zmq::message_t& frame) {
 zmq::message_t frame_of(const Buffer& buffer);
 
 /// Returns a buffer with the bytes of a received frame, at an address that is aligned for every type of element. The
-/// buffer refers to the frame and keeps it alive; only a small frame, which may lie anywhere, is copied.
+/// buffer refers to the frame and keeps it alive. Only a small frame, whose bytes may be at any address, is copied.
 Buffer buffer_of(zmq::message_t&& frame);
 
 /// Returns a socket with the options that all sockets of Trainyard need: a bounded linger, unlimited queues (which the
 /// credits bound) and a bounded message size.
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type);
 
-/// Binds the socket and returns the address to connect to. Only a socket that examines keys (CURVE) may be bound where
-/// other hosts reach it; for every other socket, throws as check_address() does. Throws kIo with the address and the
-/// reason.
+/// Binds the socket and returns the address to connect to. Only a socket that checks keys (CURVE) may be bound to an
+/// address that other hosts can reach; for any other socket, the function calls check_address() and passes on its
+/// error. Throws kIo if the address cannot be bound.
 std::string bind_socket(zmq::socket_t& socket, const std::string& address);
 
-/// Throws kUnsupported unless the address is an ipc address, or a tcp address of the loopback device. Any other address
-/// may be used only with keys.
+/// Checks an address that is to be used without keys. Throws kUnsupported if other hosts could reach it: only ipc,
+/// inproc, and tcp on loopback are allowed.
 void check_address(const std::string& address);
 
 }  // namespace trainyard::core

@@ -55,9 +55,9 @@ class RemoteEdge final : public Edge {
   bool in_shared_memory() const { return ring_.has_value(); }
   /// Returns the process index of the subscriber; shared buffers count references by this index.
   std::uint32_t reader() const { return reader_; }
-  /// Returns true if it is known which process subscribes, and this is not the process `dead`. A restarted subscriber
-  /// has the same process index as the dead one and may have subscribed already; its pid tells the two apart. Both pids
-  /// are pids on the subscriber's own host.
+  /// Returns true if the subscriber has sent its pid, and this pid differs from `dead`. This distinguishes a dead
+  /// subscriber from its restarted successor, which has the same process index and may already have subscribed. Both
+  /// pids were assigned by the subscriber's own host.
   bool has_successor_of(pid_t dead) const;
 
   /// Returns the routing id of the subscriber, or an empty string while there is none.

@@ -10,7 +10,7 @@
 namespace trainyard::core {
 
 /// The data that another process of this host needs in order to wake an event loop of the process that sends it. It is
-/// part of a RingOffer, and it is an additional frame of the Subscribed that accepts a ring.
+/// part of a RingOffer, and it is an additional frame of the message Subscribed if this message accepts a ring.
 struct WakeOffer {
   static constexpr const char* kTypeName = "WakeOffer";
 
@@ -35,20 +35,20 @@ struct WakeOffer {
   }
 };
 
-/// An additional frame of the message Subscribe. It tells which process subscribes, and offers a ring that this process
-/// has made for the messages. If the two processes cannot share memory, it offers no ring. A publisher that does not
-/// support rings ignores the offer and sends over the socket.
+/// Tells the publisher which process subscribes. If the two processes can share memory, it also offers a ring that the
+/// subscribing process has made for the messages. It is an additional frame of the message Subscribe. A publisher that
+/// does not support rings ignores the offer and sends over the socket.
 struct RingOffer {
   static constexpr const char* kTypeName = "RingOffer";
 
   std::int32_t ring_fd = -1;  ///< The descriptor of the ring in the subscriber's process; -1 if no ring is offered.
   std::uint64_t ring_inode = 0;
   std::uint64_t ring_bytes = 0;
-  /// The data with which the publisher wakes the subscriber's loop. Its `pid` is always that of the subscribing
-  /// process.
+  /// The means to wake the subscriber's loop. Its `pid` is the pid of the subscribing process, even if no ring is
+  /// offered.
   WakeOffer wake;
 
-  /// Returns the frame that process `pid` sends if it offers no ring.
+  /// Returns the message that the process `pid` sends if it offers no ring.
   static RingOffer without_ring(std::int32_t pid) { return {.wake = {.pid = pid}}; }
   bool has_ring() const { return ring_fd >= 0; }
 

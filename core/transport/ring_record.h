@@ -19,8 +19,8 @@ namespace trainyard::core {
 /// into the second-level cache of a core; see docs/decisions/0006.
 constexpr std::size_t kRingBytes = 64 << 10;
 
-/// The maximum size of a record in bytes. If the parts of a message do not all fit, the remaining parts are sent as a
-/// SharedHandle each.
+/// The maximum size of a record in bytes. If the parts of a message do not all fit, each of the remaining parts is sent
+/// as a SharedHandle.
 constexpr std::size_t kLargestRecord = 8 << 10;
 
 /// Writes a message into the ring, which must have room for kLargestRecord bytes. Small bodies and payloads are copied
@@ -30,7 +30,8 @@ constexpr std::size_t kLargestRecord = 8 << 10;
 void write_record(SharedRing& ring, Header header, std::span<const std::byte> body, const std::vector<Buffer>& payloads,
                   SharedPool& pool, std::uint32_t reader);
 
-/// A message in a ring. The bytes of the body are not copied; they are in the record or in `spilled`.
+/// A message in a ring. The bytes of the body are not copied: `body` refers to the record or, if the body was too large
+/// for the record, to the shared memory in `spilled`.
 struct RingRecord {
   Header header;
   std::span<const std::byte> body;

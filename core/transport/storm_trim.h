@@ -5,8 +5,9 @@
 
 namespace trainyard::core {
 
-/// Returns freed memory to the operating system after a storm, that is, after a time in which visitors sent many
-/// messages or left many messages unread. Without this, the allocator would keep the memory that libzmq has freed.
+/// Returns memory to the operating system after a storm: a period in which visitors have sent many messages or have
+/// left many bytes unread. The memory that libzmq frees after a storm stays with the allocator until the allocator is
+/// asked to return it.
 class StormTrim {
  public:
   /// Records that `messages` messages of visitors were received.

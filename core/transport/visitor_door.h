@@ -34,20 +34,21 @@ class VisitorDoor final : public Source {
     std::function<void(VisitorEdge&)> joined;
     /// Called when a subscription has ended. After this call nothing may be sent to the edge.
     std::function<void(VisitorEdge&)> left;
-    /// Called for a message that is a question to a registry (docs/wire_format.md, section 2). `way_back` contains the
-    /// frames that lead the answer to the visitor, and `question` is the text. If this function is empty, such messages
-    /// are ignored. A visitor that does not read its answers is not heard.
+    /// Called for a message that is a question to a registry (docs/wire_format.md, section 2): `way_back` contains the
+    /// frames that must precede the answer, and `question` is the text. May be empty; questions are then ignored. While
+    /// a visitor has too many unread bytes, its questions are ignored, too.
     std::function<void(const Frames& way_back, zmq::message_t& question)> question = {};
   };
 
-  /// Binds the address. With a `key`, visitors from other hosts can connect; see VisitorSocket. Throws kIo.
+  /// Binds the address. With a `key`, visitors from other hosts can connect; see VisitorSocket. Throws kIo if the
+  /// address cannot be bound.
   VisitorDoor(zmq::context_t& context, const std::string& address, Owner owner, const Key* key = nullptr);
 
   const std::string& endpoint() const { return socket_.endpoint(); }
   /// Returns the source that watches the number of connections. It must be added to the event loop that polls the door.
   ConnectionLimit& connections() { return socket_.connections(); }
 
-  /// Answers a question, unless the visitor leaves too much unread or has disconnected.
+  /// Answers a question. Sends nothing if the visitor has too many unread bytes or has disconnected.
   void answer(const Frames& way_back, std::string text) { socket_.answer(way_back, std::move(text)); }
 
   /// Sends a message to several visitors. The message is encoded only once.

@@ -14,7 +14,7 @@ namespace trainyard::core {
 /// A message in its binary form, which is encoded only once, even if many visitors receive the message.
 class EncodedMessage {
  public:
-  /// Encodes the message, unless it is the message that this object contains already.
+  /// Encodes the message. Does nothing if this object contains the message already.
   void encode(const Envelope& envelope);
   /// Releases the message, which this object keeps alive until then.
   void clear();
@@ -29,7 +29,8 @@ class EncodedMessage {
 };
 
 /// The sending end of a visitor's subscription. It never blocks: if the visitor has no room, messages wait in a bounded
-/// queue, from which the oldest are dropped. The bytes of tensors are sent only if the visitor has asked for them.
+/// queue. When the queue is full, the oldest messages are dropped. The bytes of tensors are sent only if the visitor
+/// has asked for them.
 class VisitorEdge final : public Edge {
  public:
   /// Makes an edge for a request that has been checked. `visitor` is the name of the connection. Nothing is sent before

@@ -10,7 +10,7 @@ namespace trainyard::core {
 
 /// The number of bytes that were sent to one visitor and have not been written to its connection: its unread bytes.
 ///
-/// The frames themselves do the counting. A frame adds its bytes when it is made. The bytes are subtracted when libzmq
+/// The frames themselves keep this count. A frame adds its bytes when it is made. The bytes are subtracted when libzmq
 /// releases the frame: after writing it to the connection, or when it discards the frame because the visitor has
 /// disconnected. So the count does not depend on messages from the visitor, and it falls to zero after the visitor has
 /// disconnected.
@@ -28,8 +28,8 @@ class VisitorAccount {
 /// The limits on the unread bytes of the visitors of one socket, for each visitor and for all visitors together.
 ///
 /// The unread bytes of a visitor may reach half of the capacity that is still free. A single visitor can therefore use
-/// a third of the capacity, and several visitors that do not read share it. The counted total never exceeds the
-/// capacity, and some of it is always left for a new visitor.
+/// a third of the capacity. If several visitors do not read, they share the capacity. The counted total never exceeds
+/// the capacity, and some of it is always left for a new visitor.
 class VisitorLedger {
  public:
   /// The capacity: the maximum number of unread bytes of all visitors together.

@@ -23,11 +23,11 @@ struct Key;
 /// unread. The number of connections is limited, too.
 class VisitorSocket {
  public:
-  /// Binds the address, which must be on this host unless there is a `key`. With a key, the socket accepts only
-  /// visitors whose key the context's ZAP handler admits, and everything is encrypted (CURVE); the handler must exist
-  /// by then, because libzmq would otherwise accept every key. `largest_frame` is the size of the largest frame that a
-  /// visitor may send; the connection of a visitor that sends a larger frame is closed. `backlog` is the number of
-  /// messages of one visitor that may wait here. Throws kIo.
+  /// Binds the address, which must be on this host unless there is a `key`. With a key, everything is encrypted
+  /// (CURVE), and the socket accepts only visitors whose keys the ZAP handler of the context admits. This handler must
+  /// exist already, because libzmq would otherwise accept every key. `largest_frame` is the size of the largest frame
+  /// that a visitor may send; the connection of a visitor that sends a larger frame is closed. `backlog` is the number
+  /// of messages of one visitor that may wait here. Throws kIo if the address cannot be bound.
   VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame, int backlog,
                 const Key* key = nullptr);
 
@@ -41,16 +41,16 @@ class VisitorSocket {
   /// Receives one message without waiting, as receive_frames() does. The first frame is the visitor's name.
   bool receive(Frames& frames) { return receive_frames(socket_, frames); }
 
-  /// Returns the account of a visitor, after making it if it does not exist. The account exists as long as a pointer to
-  /// it exists.
+  /// Returns the account of a visitor, and makes it if it does not exist. The account exists as long as somebody holds
+  /// a pointer to it.
   std::shared_ptr<VisitorAccount> account(const std::string& visitor);
 
   /// Sends the frames, whose first one is the visitor's name. Returns false if the visitor has disconnected. Large
   /// frames must be made with VisitorLedger::frame().
   bool send(std::span<zmq::message_t> frames) { return send_frames(socket_, frames); }
 
-  /// Returns false if the visitor has certainly disconnected. If the visitor has unread bytes, it is still connected.
-  /// Otherwise the function sends an empty frame to find out.
+  /// Returns false if the visitor has certainly disconnected. A visitor with unread bytes counts as connected. To any
+  /// other visitor, the function sends an empty frame to find out.
   bool present(const std::string& visitor, const std::shared_ptr<VisitorAccount>& account);
 
   /// Sends text in one frame, preceded by `envelope`, whose first frame is the visitor's name. Sends nothing to a
