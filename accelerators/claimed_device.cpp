@@ -13,13 +13,25 @@ ClaimedDevice::ClaimedDevice(const Accelerator& accelerator, at::Device device, 
     : accelerator_(accelerator),
       device_(device),
       name_(name.empty() ? device.str() : std::move(name)),
-      static_graph_only_(accelerator.traits().static_graph_only) {}
+      static_graph_only_(accelerator.traits().static_graph_only) {
+  if (!accelerator.traits().host_memory) link_bytes_ = std::make_shared<devices::LinkBytes>();
+}
 
 const PluginContext& ClaimedDevice::context() const { return accelerator_.context(); }
 
 std::vector<at::Tensor> ClaimedDevice::to_device(std::vector<at::Tensor> tensors) {
   if (static_graph_only_) warn_of_new_shapes(tensors);
+  if (link_bytes_) count_batch(tensors);
   return move_batch(std::move(tensors));
+}
+
+/// The processor can stand for a device, as in simulations; then every tensor counts as copied.
+void ClaimedDevice::count_batch(const std::vector<at::Tensor>& tensors) {
+  std::uint64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) {
+    if (device_.is_cpu() || tensor.device().type() != device_.type()) bytes += tensor.nbytes();
+  }
+  link_bytes_->add_to_device(devices::Purpose::kBatch, bytes);
 }
 
 /// A graph belongs to the shapes of its inputs. The usual cause of a new shape is the last, smaller batch of an epoch.

@@ -6,11 +6,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "core/plugin/plugin_context.h"
+#include "devices/link_bytes.h"
 #include "messages/buffer.h"
 
 namespace trainyard {
@@ -48,6 +50,10 @@ class ClaimedDevice {
   /// if the device has memory of its own. A copy to the host is complete on return. A copy to the device is complete
   /// before any later computation on the device begins.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
+
+  /// Returns the counter of the bytes that are copied between host memory and the memory of this device. It is null if
+  /// the device works on host memory (AcceleratorTraits::host_memory).
+  const std::shared_ptr<devices::LinkBytes>& link_bytes() const { return link_bytes_; }
 
   /// Waits until all work that was submitted to the device is done. The default does nothing, for devices that finish
   /// all work before a call returns.
@@ -90,12 +96,14 @@ class ClaimedDevice {
 
  private:
   using Shapes = std::vector<std::vector<std::int64_t>>;
+  void count_batch(const std::vector<at::Tensor>& tensors);
   void warn_of_new_shapes(const std::vector<at::Tensor>& tensors);
 
   const Accelerator& accelerator_;
   at::Device device_;
   std::string name_;
   bool static_graph_only_;
+  std::shared_ptr<devices::LinkBytes> link_bytes_;
   /// The combinations of shapes that the batches have had. Used only if `static_graph_only_` is true.
   std::set<Shapes> shapes_;
 };

@@ -15,14 +15,15 @@ enum class Purpose : std::uint8_t {
   kBatch,
   kParameters,
   kGradients,
-  kState,  ///< The optimizer's state, which is copied when a run begins.
+  kState,  ///< The arena and the optimizer's state, which are copied when a run begins.
   kSnapshot,
-  kReaders,  ///< The arena, for components that read its copy in host memory after a step.
+  kReaders,      ///< The arena, for components that read its copy in host memory after a step.
+  kCollectives,  ///< Values that ranks exchange through host memory.
 };
 constexpr auto words_of(Purpose) {
-  return words("purpose of a copy", "batch", "parameters", "gradients", "state", "snapshot", "readers");
+  return words("purpose of a copy", "batch", "parameters", "gradients", "state", "snapshot", "readers", "collectives");
 }
-constexpr std::size_t kPurposes = 6;
+constexpr std::size_t kPurposes = 7;
 
 /// The number of bytes that were copied in each direction.
 struct LinkCount {

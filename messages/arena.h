@@ -4,12 +4,17 @@
 #include <cereal/cereal.hpp>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "messages/tensor.h"
 
 namespace trainyard {
+
+namespace devices {
+class DeviceArena;  // Defined in devices/device_arena.h.
+}
 
 /// The description of one tensor inside a block of the arena: its name, type, shape and position.
 ///
@@ -85,6 +90,10 @@ struct ArenaInfo {
   /// True if every rank has its own optimizer state, because each rank updates its parameters independently of the
   /// others.
   bool own_state = false;
+  /// If the rank trains in the memory of a device: the arena there, for an optimizer in the same process. Null if the
+  /// kernels work on `blocks` themselves, or if the strategy requires that the optimizer works on `blocks`. This
+  /// pointer is not part of the serialized message, so it is always null in other processes.
+  std::shared_ptr<devices::DeviceArena> device_arena;
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -7,20 +7,21 @@
 #include "tensors/bridge.h"
 
 namespace trainyard {
-namespace {
 
 /// Runs an operation on a tensor in place if it is in host memory, and otherwise through a copy there.
 template <class Operation>
-Work on_host(const at::Tensor& flat, const Operation& operation) {
+Work RankGroup::on_host(const at::Tensor& flat, const Operation& operation) {
   if (flat.device().is_cpu()) return operation(elements_of(flat));
   const at::NoGradGuard no_gradients;
   const at::Tensor host = flat.to(at::kCPU);
   operation(elements_of(host)).wait();
   at::Tensor(flat).copy_(host);
+  if (link_) {
+    link_->add_to_host(devices::Purpose::kCollectives, flat.nbytes());
+    link_->add_to_device(devices::Purpose::kCollectives, flat.nbytes());
+  }
   return {};
 }
-
-}  // namespace
 
 Elements elements_of(const at::Tensor& host) {
   return {host.data_ptr(), dtype_of(host.scalar_type()), static_cast<std::uint64_t>(host.numel())};

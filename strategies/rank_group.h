@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collectives/collective.h"
+#include "devices/link_bytes.h"
 
 namespace trainyard {
 
@@ -60,11 +61,18 @@ class RankGroup {
   /// Prepares for operations that work on `memory`; see Collective::use.
   void use(const Buffer& memory);
 
+  /// Makes this object count the bytes of device tensors that it copies to the host and back. `link` may be null.
+  void count_copies(std::shared_ptr<devices::LinkBytes> link) { link_ = std::move(link); }
+
   /// Returns the collective, for functions that this class lacks. Must not be called for a group of a single rank.
   Collective& collective() { return *collective_; }
 
  private:
-  std::shared_ptr<Collective> collective_;  ///< Null for a single rank.
+  template <class Operation>
+  Work on_host(const at::Tensor& flat, const Operation& operation);
+
+  std::shared_ptr<Collective> collective_;    ///< Null for a single rank.
+  std::shared_ptr<devices::LinkBytes> link_;  ///< Null if nothing is counted.
 };
 
 }  // namespace trainyard

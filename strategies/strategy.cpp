@@ -140,7 +140,7 @@ void Strategy::begin_snapshot() {
   end_evaluation();  // An evaluation may have been broken off.
   ArenaEdit edit(arena());
   before_snapshot(edit);
-  arena().publish_buffers();
+  arena().publish_for_snapshot();
 }
 
 void Strategy::take_from_rank_0(ArenaEdit& edit) {

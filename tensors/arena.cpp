@@ -106,8 +106,9 @@ Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<Named
     move_into(buffers[i], buffers_.entry(layout_.entries[parameters.size() + i]));
   }
   // Whoever reads the announced blocks finds the initial values there.
-  parameters_.to_host();
-  publish_buffers();
+  parameters_.to_host(devices::Purpose::kState);
+  buffers_.to_host(devices::Purpose::kState);
+  if (own.device) device_ = std::make_shared<TensorArena>(own, own_parameters(), own_gradients());
 }
 
 void Arena::check_shard() {
@@ -166,7 +167,18 @@ Tensor Arena::own_part(Tensor block, bool cut) const {
 std::uint64_t Arena::bytes() const { return parameters_.bytes() + gradients_.bytes() + buffers_.bytes(); }
 
 void Arena::publish_gradients() const {
-  if (gradients_.to_host()) at::Tensor(gradients()).zero_();
+  if (is_updated_on_device()) return;
+  if (gradients_.to_host(devices::Purpose::kGradients)) at::Tensor(gradients()).zero_();
+}
+
+void Arena::publish(devices::Purpose purpose) const {
+  if (is_updated_on_device()) parameters_.to_host(purpose);  // Otherwise the optimizer has changed them in host memory.
+  buffers_.to_host(purpose);
+}
+
+void Arena::publish_for_snapshot() const {
+  publish(devices::Purpose::kSnapshot);
+  if (device_) device_->state_to_host();
 }
 
 ArenaInfo Arena::info(std::uint32_t rank, const std::string& device, const std::string& model) const {
@@ -185,6 +197,7 @@ ArenaInfo Arena::info(std::uint32_t rank, const std::string& device, const std::
   info.blocks.push_back({kParameters, std::move(parameters)});
   info.blocks.push_back({kGradients, own_part(gradients_.message(), shard_.gradients)});
   if (has_buffers()) info.blocks.push_back({kBuffers, buffers_.message()});
+  if (server_.empty()) info.device_arena = device_;
   return info;
 }
 
@@ -192,7 +205,7 @@ ArenaEdit::ArenaEdit(Arena& arena) : arena_(arena), exceptions_(std::uncaught_ex
 
 ArenaEdit::~ArenaEdit() noexcept(false) {
   if (std::uncaught_exceptions() > exceptions_) return;
-  if (changed_) arena_.parameters_.to_host();
+  if (changed_ && !arena_.is_updated_on_device()) arena_.parameters_.to_host(devices::Purpose::kParameters);
   if ((changed_ || fetched_) && arena_.on_change_) arena_.on_change_();
 }
 
@@ -203,12 +216,14 @@ const at::Tensor& ArenaEdit::parameters() {
 
 void ArenaEdit::fetch_parameters() {
   fetched_ = true;
-  arena_.parameters_.to_device();
+  if (!arena_.is_updated_on_device()) arena_.parameters_.to_device(devices::Purpose::kParameters);
 }
 
 void ArenaEdit::fetch_all() {
-  fetch_parameters();
-  arena_.buffers_.to_device();
+  fetched_ = true;
+  arena_.parameters_.to_device(devices::Purpose::kState);
+  arena_.buffers_.to_device(devices::Purpose::kState);
+  if (arena_.device_) arena_.device_->state_to_device();
 }
 
 }  // namespace trainyard

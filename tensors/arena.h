@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "messages/buffer.h"
 #include "tensors/mirrored_block.h"
 #include "tensors/named_tensor.h"
+#include "tensors/tensor_arena.h"
 
 namespace trainyard {
 
@@ -49,6 +51,9 @@ struct ArenaShard {
 /// Other components use host memory. If the device has separate memory, the model's tensors are stored there and the
 /// host memory mirrors them: the functions publish_... copy the device's values to the host, and an ArenaEdit can fetch
 /// values that other components have changed. Otherwise there is only one memory, and these functions copy nothing.
+///
+/// An optimizer in the same process can work on the device's memory instead (ArenaInfo::device_arena). Gradients and
+/// parameters are then copied only for readers and checkpoints.
 ///
 /// The block of parameters can hold only a shard (ArenaShard). Then parameters that are not completely inside the shard
 /// keep the memory that the model allocated, and the strategy that requested the shard must handle them.
@@ -95,12 +100,15 @@ class Arena {
   /// Sets a callback that is called at the end of every ArenaEdit that changed or fetched parameters.
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
-  /// Makes the gradients of a step visible to the optimizer, which sets the gradients in host memory to zero after use.
-  /// If the device has separate memory, this function sets the gradients on the device to zero.
+  /// Makes the gradients of a step visible to the optimizer, which sets the gradients in the memory where it works to
+  /// zero after use. If this is host memory and the device has separate memory, this function sets the gradients on the
+  /// device to zero.
   void publish_gradients() const;
 
-  /// Makes the buffers visible to the checkpoint writer, before a snapshot.
-  void publish_buffers() const { buffers_.to_host(); }
+  /// Makes the parameters and the buffers in host memory up to date, for components that read them after a step.
+  void publish_to_readers() const { publish(devices::Purpose::kReaders); }
+  /// Makes the parameters, the buffers and the optimizer's state in host memory up to date, for a checkpoint.
+  void publish_for_snapshot() const;
 
   /// Makes the optimizer update `parameters` instead of this rank's block. `parameters` is the memory of a parameter
   /// server: all ranks share it, and its layout is the same as in this rank's block.
@@ -119,6 +127,8 @@ class Arena {
  private:
   friend class ArenaEdit;
 
+  bool is_updated_on_device() const { return device_ && device_->is_updated_here(); }
+  void publish(devices::Purpose purpose) const;
   void check_shard();
   bool holds(const ArenaEntry& entry) const;
   void move_parameter_in(const NamedTensor& named, const ArenaEntry& entry);
@@ -132,7 +142,9 @@ class Arena {
   MirroredBlock parameters_;
   MirroredBlock gradients_;
   MirroredBlock buffers_;  ///< A block of bytes, because buffers can have different dtypes.
-  Buffer server_;          ///< The memory given to serve_from(); empty if there is none.
+  /// The arena as an optimizer on the device sees it; null if there is no separate memory.
+  std::shared_ptr<TensorArena> device_;
+  Buffer server_;  ///< The memory given to serve_from(); empty if there is none.
   std::function<void()> on_change_;
 };
 
@@ -150,9 +162,11 @@ class ArenaEdit {
   /// Returns the flat parameters, which the caller may change. The destructor treats them as changed.
   const at::Tensor& parameters();
 
-  /// Copies the parameters from host memory to the device, after the optimizer has updated them.
+  /// Copies the parameters from host memory to the device, after the optimizer has updated them. If the optimizer has
+  /// updated them on the device, nothing is copied.
   void fetch_parameters();
-  /// Copies the parameters and the buffers from host memory to the device, after a checkpoint has been restored.
+  /// Copies the parameters, the buffers and the optimizer's state from host memory to the device, after a checkpoint
+  /// has been restored.
   void fetch_all();
 
  private:

@@ -34,9 +34,17 @@ at::Tensor MirroredBlock::entry(const ArenaEntry& entry) const {
   return flat_.narrow(0, offset, bytes).view(scalar_type_of(dtype)).view(entry.shape);
 }
 
-bool MirroredBlock::to_host() const { return copy(host_view_, flat_); }
+bool MirroredBlock::to_host(devices::Purpose purpose) const {
+  if (!copy(host_view_, flat_)) return false;
+  if (own_.link) own_.link->add_to_host(purpose, bytes());
+  return true;
+}
 
-bool MirroredBlock::to_device() const { return copy(flat_, host_view_); }
+bool MirroredBlock::to_device(devices::Purpose purpose) const {
+  if (!copy(flat_, host_view_)) return false;
+  if (own_.link) own_.link->add_to_device(purpose, bytes());
+  return true;
+}
 
 bool MirroredBlock::copy(const at::Tensor& to, const at::Tensor& from) const {
   if (!own_.device || empty()) return false;

@@ -4,8 +4,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 
+#include "devices/link_bytes.h"
 #include "messages/arena.h"
 #include "messages/buffer.h"
 
@@ -20,6 +22,8 @@ struct DeviceMemory {
   std::optional<at::Device> device;  ///< The device; empty if kernels work on the host memory itself.
   /// The function that copies blocks; empty to use LibTorch's own copy.
   Copy copy;
+  /// Counts the bytes that are copied; may be null.
+  std::shared_ptr<devices::LinkBytes> link;
 };
 
 /// One flat block of an arena, which has two sides: the host memory and the memory that kernels work on. The optimizer
@@ -32,8 +36,8 @@ class MirroredBlock {
  public:
   MirroredBlock() = default;
 
-  /// Makes a block over `host`, which must be zeroed and hold whole elements of `dtype`. The device's side is zeroed,
-  /// too.
+  /// Makes a block over `host`, which must hold whole elements of `dtype`. The device's side, if there is one, is
+  /// zeroed.
   MirroredBlock(Buffer host, DType dtype, const DeviceMemory& own);
 
   bool empty() const { return host_.empty(); }
@@ -51,10 +55,10 @@ class MirroredBlock {
   /// Returns a view of one entry, with its shape and type, on the side that kernels work on.
   at::Tensor entry(const ArenaEntry& entry) const;
 
-  /// Copy the whole block to the host's side (to_host) or to the device's side (to_device). Return false if nothing is
-  /// copied, because both sides are the same bytes or the block is empty.
-  bool to_host() const;
-  bool to_device() const;
+  /// Copy the whole block to the host's side (to_host) or to the device's side (to_device), and count the bytes for
+  /// this purpose. Return false if nothing is copied, because both sides are the same bytes or the block is empty.
+  bool to_host(devices::Purpose purpose) const;
+  bool to_device(devices::Purpose purpose) const;
 
  private:
   bool copy(const at::Tensor& to, const at::Tensor& from) const;

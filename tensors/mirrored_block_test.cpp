@@ -21,7 +21,7 @@ Buffer zeroed(std::size_t bytes) {
 }
 
 /// The CPU in the role of a device with memory of its own: everything but the addresses is as on a real one.
-const DeviceMemory kOwn{.device = at::Device(at::kCPU), .copy = {}};
+const DeviceMemory kOwn{.device = at::Device(at::kCPU), .copy = {}, .link = {}};
 
 float* host_values(const ArenaInfo& info, std::size_t block) { return info.blocks[block].data.as<float>().data(); }
 
@@ -29,8 +29,8 @@ TEST(MirroredBlockTest, WithoutMemoryOfItsOwnBothSidesAreTheSameBytes) {
   const Buffer host = zeroed(64);
   const MirroredBlock block(host, DType::kFloat32, {});
   EXPECT_EQ(block.flat().data_ptr(), host.data());
-  EXPECT_FALSE(block.to_host());
-  EXPECT_FALSE(block.to_device());
+  EXPECT_FALSE(block.to_host(devices::Purpose::kReaders));
+  EXPECT_FALSE(block.to_device(devices::Purpose::kReaders));
 }
 
 TEST(MirroredBlockTest, WithItsOwnMemoryNothingIsSeenBeforeItIsCopied) {
@@ -40,10 +40,10 @@ TEST(MirroredBlockTest, WithItsOwnMemoryNothingIsSeenBeforeItIsCopied) {
   EXPECT_NE(block.flat().data_ptr(), static_cast<void*>(values));
   block.flat().narrow(0, 3, 1).fill_(5);
   EXPECT_EQ(values[3], 0);
-  EXPECT_TRUE(block.to_host());
+  EXPECT_TRUE(block.to_host(devices::Purpose::kReaders));
   EXPECT_EQ(values[3], 5);
   values[4] = 7;
-  EXPECT_TRUE(block.to_device());
+  EXPECT_TRUE(block.to_device(devices::Purpose::kReaders));
   EXPECT_EQ(block.flat()[4].item<float>(), 7);
 }
 
@@ -68,8 +68,8 @@ TEST(MirroredBlockTest, TheAcceleratorsOwnCopyIsUsedForWholeBlocks) {
                            ++copies;
                          }};
   const MirroredBlock block(zeroed(64), DType::kFloat32, own);
-  block.to_host();
-  block.to_device();
+  block.to_host(devices::Purpose::kReaders);
+  block.to_device(devices::Purpose::kReaders);
   EXPECT_EQ(copies, 2);
 }
 
@@ -146,7 +146,7 @@ TEST_F(OwnMemoryArenaTest, ARestoredCheckpointReachesParametersAndBuffersAndBuff
   EXPECT_EQ(mean_[1].item<float>(), 8);
   mean_.add_(1);
   EXPECT_EQ(mean[1], 8);
-  arena_.publish_buffers();
+  arena_.publish_to_readers();
   EXPECT_EQ(mean[1], 9);
 }
 

@@ -86,6 +86,7 @@ void AcceleratorHost::on_run_state(const RunState& state) {
 
 void AcceleratorHost::become_ready() {
   runner_->start();
+  workplace_->reporter.begin_counting();
   model_info_.send(runner_->model_info());
   proceed();
 }

@@ -19,7 +19,7 @@ std::size_t ArenaReaders::count() const {
 void ArenaReaders::show(std::uint64_t step) {
   const std::size_t readers = count();
   if (readers == 0) return;
-  runner_.publish_buffers();  // The parameters in host memory are up to date, because the optimizer has changed them.
+  runner_.publish_to_readers();
   step_ = step;
   pending_ = readers;
   const auto message = output_.loan();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/accelerator_host/reporter.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -58,8 +61,32 @@ std::vector<Scalar> Reporter::values_of(const StepOutcome& step) {
     const core::WaitScope waiting(core::WaitKind::kDevice);
     runner_.device().synchronize();
   }
+  add_link_bytes(values);
   values.push_back({"throughput", throughput_.take(Throughput::Clock::now())});
   return values;
+}
+
+void Reporter::begin_counting() {
+  std::vector<Scalar> before;
+  add_link_bytes(before);
+}
+
+/// Adds the mean number of bytes per step since the last report, for each purpose for which something was copied.
+void Reporter::add_link_bytes(std::vector<Scalar>& values) {
+  const std::shared_ptr<devices::LinkBytes>& link = runner_.device().link_bytes();
+  if (!link) return;
+  const auto steps =
+      static_cast<double>(std::max<std::uint64_t>(position_.step - std::exchange(link_step_, position_.step), 1));
+  double sum = 0;
+  for (std::size_t i = 0; i < devices::kPurposes; ++i) {
+    const auto purpose = static_cast<devices::Purpose>(i);
+    const std::uint64_t now = link->of(purpose).both();
+    const double per_step = static_cast<double>(now - std::exchange(link_bytes_[i], now)) / steps;
+    if (per_step == 0) continue;
+    sum += per_step;
+    values.push_back({fmt::format("bytes_over_link.{}", name_of(purpose)), per_step});
+  }
+  values.push_back({"bytes_over_link", sum});
 }
 
 void Reporter::report_evaluation(const Order& order, const OrderDone& done) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "components/accelerator_host/throughput.h"
 #include "core/component/output.h"
 #include "core/config/parameter.h"
+#include "devices/link_bytes.h"
 #include "messages/dataset_info.h"
 #include "messages/metrics.h"
 #include "messages/order.h"
@@ -40,6 +42,9 @@ class Reporter {
   /// Sets the unit in which throughput is measured, such as "token", and the number of units in a sample.
   void count_in(const std::string& unit, std::uint64_t units_per_sample);
 
+  /// Begins to count the bytes that are copied between host and device, when the rank is ready to train.
+  void begin_counting();
+
   /// Record that training continues, that a batch of `samples` samples was used, and that training pauses. Pauses do
   /// not count as training time.
   void training() { throughput_.resume(Throughput::Clock::now()); }
@@ -57,6 +62,7 @@ class Reporter {
 
  private:
   std::vector<Scalar> values_of(const StepOutcome& step);
+  void add_link_bytes(std::vector<Scalar>& values);
   void send(const Order& order, const std::string& stage, RankMetrics said);
 
   Runner& runner_;
@@ -67,6 +73,10 @@ class Reporter {
   std::uint32_t world_size_;
   std::string unit_;
   std::uint64_t units_per_sample_ = 1;
+  /// What had been copied between host and device, and the number of the step, when a step was last reported, or when
+  /// counting began.
+  std::array<std::uint64_t, devices::kPurposes> link_bytes_{};
+  std::uint64_t link_step_ = 0;
   Throughput throughput_;  ///< Measures the speed since the last report of a step.
   bool muted_ = false;
 };

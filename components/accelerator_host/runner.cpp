@@ -28,10 +28,10 @@ std::uint64_t batch_bytes(const DatasetInfo& data) {
   return bytes * data.batch_size;
 }
 
-/// The optimizer and the checkpoint writer work on host memory, whatever the device is; see docs/decisions/0007.
 DeviceMemory own_memory_of(ClaimedDevice& device) {
   return {.device = device.torch_device(),
-          .copy = [&device](at::Tensor to, const at::Tensor& from) { device.copy_block(std::move(to), from); }};
+          .copy = [&device](at::Tensor to, const at::Tensor& from) { device.copy_block(std::move(to), from); },
+          .link = device.link_bytes()};
 }
 
 }  // namespace
@@ -77,6 +77,7 @@ void Runner::build(const DatasetInfo& data) {
   random_->draw_initial([&] { model_->build(data); });
   apply_precision(*model_, options_.precision);
   world_.emplace(context_, options_.collective, options_.collective_timeout);
+  world_->count_copies(device_->link_bytes());
   check_same_model(*model_, *world_, context_.where);
   // The model gets a collective of its own, because its operations must not come between those of the strategy.
   if (!world_->is_alone()) {

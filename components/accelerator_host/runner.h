@@ -108,7 +108,7 @@ class Runner {
   void begin_snapshot() { strategy_->begin_snapshot(); }
 
   /// Makes the model's buffers visible to the components that read the arena in host memory.
-  void publish_buffers() { arena_->publish_buffers(); }
+  void publish_to_readers() { arena_->publish_to_readers(); }
 
   /// Returns the state of this rank that a checkpoint stores besides the arena. This is the state of the random
   /// numbers, the model, the strategy and the loss scaler, and the rank's own buffers.

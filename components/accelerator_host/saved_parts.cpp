@@ -62,7 +62,7 @@ void SavedParts::restore_buffers(const StateReader& from) {
   const at::NoGradGuard no_gradients;
   at::Tensor buffers = arena_.buffers();
   buffers.copy_(view_of(from.tensor("buffers", DType::kUInt8, {buffers.numel()})));
-  arena_.publish_buffers();
+  arena_.publish_to_readers();
 }
 
 }  // namespace trainyard

@@ -6,49 +6,20 @@
 #include <string_view>
 #include <type_traits>
 
+#include "devices/update_rules.h"
 #include "messages/half.h"
 
 namespace trainyard::optimizer {
 
-/// The update formulas. A formula is a rule together with the options that change its arithmetic. Each formula has its
-/// own kernel.
-enum class Formula {
-  kSgd,
-  kSgdMomentum,
-  kSgdNesterov,
-  kAdam,
-  kAdamAmsgrad,
-  kAdamW,
-  kAdamWAmsgrad,
-  kRmsprop,
-  kRmspropMomentum,
-  kRmspropCentered,
-  kRmspropCenteredMomentum,
-  kAdagrad,
-};
-constexpr std::size_t kFormulas = 12;
+using devices::Coefficients;
+using devices::Formula;
+constexpr std::size_t kFormulas = devices::kFormulas;
 
 /// The type of the optimizer's state, and of all calculations, for parameters of type T. For the 16-bit types it is
 /// float, because their 8 or 11 significant bits are too few for a running average that changes by a thousandth of its
 /// value.
 template <class T>
 using Arithmetic = std::conditional_t<sizeof(T) == 2, float, T>;
-
-/// The numbers of one step that are the same for every element of a segment.
-template <class T>
-struct Coefficients {
-  T gradient_scale = 1;  ///< The factor by which the gradient is multiplied first; negative to maximise.
-  T weight_decay = 0;    ///< The parameter times this factor is added to the gradient.
-  T keep = 1;            ///< adamw: the factor by which the parameter is multiplied first.
-  T step_size = 0;       ///< The learning rate, including corrections of the rule such as Adam's bias correction.
-  T decay1 = 0;          ///< The weight of the old momentum or first average.
-  T gain1 = 1;           ///< The weight of the new gradient in the momentum or first average.
-  T decay2 = 0;          ///< The weight of the old average of squares.
-  T gain2 = 1;           ///< The weight of the new squared gradient in the average of squares.
-  T root_scale = 1;      ///< adam in single precision: the factor 1 / sqrt(1 - beta2^step).
-  T eps = 0;
-  T root_divisor = 1;  ///< adam in double precision: the divisor sqrt(1 - beta2^step), as in LibTorch.
-};
 
 /// A contiguous part of the flat blocks. `state` contains one pointer for each state block of the formula, in the order
 /// of state_names().

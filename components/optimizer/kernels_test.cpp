@@ -196,7 +196,7 @@ TEST(KernelsTest, AdamWFollowsThePaperForAHundredSteps) {
     const double g = std::sin(t * 1.7) + 0.1;
     gradient = g * 4;
     wanted.step(t, g, 0.01, 0.85, 0.97, 1e-6, 0.1);
-    const auto c = coefficients<double>(
+    const auto c = coefficients(
         rule, {.step = static_cast<std::uint64_t>(t), .lr = 0.01, .weight_decay = 0.1, .gradient_scale = 0.25});
     best_kernels().get<double>(Formula::kAdamW)({&parameter, &gradient, {&mean, &square}, 1}, c);
     ASSERT_NEAR(parameter, wanted.theta, 1e-14) << "step " << t;
@@ -209,11 +209,11 @@ TEST(KernelsTest, NesterovLooksOneStepAhead) {
   const Rule rule{.kind = RuleKind::kSgd, .momentum = 0.5, .nesterov = true};
   double parameter = 1, buffer = 0, gradient = 2;
   const Slices<double> slices{&parameter, &gradient, {&buffer}, 1};
-  best_kernels().get<double>(Formula::kSgdNesterov)(slices, coefficients<double>(rule, {.step = 1, .lr = 0.1}));
+  best_kernels().get<double>(Formula::kSgdNesterov)(slices, coefficients(rule, {.step = 1, .lr = 0.1}));
   EXPECT_DOUBLE_EQ(buffer, 2);
   EXPECT_DOUBLE_EQ(parameter, 1 - 0.1 * (2 + 0.5 * 2));
   gradient = -1;
-  best_kernels().get<double>(Formula::kSgdNesterov)(slices, coefficients<double>(rule, {.step = 2, .lr = 0.1}));
+  best_kernels().get<double>(Formula::kSgdNesterov)(slices, coefficients(rule, {.step = 2, .lr = 0.1}));
   EXPECT_DOUBLE_EQ(buffer, 0);
   EXPECT_DOUBLE_EQ(parameter, 0.7 - 0.1 * -1);
 }
@@ -221,7 +221,7 @@ TEST(KernelsTest, NesterovLooksOneStepAhead) {
 TEST(KernelsTest, CenteredRmspropOutlivesAConstantGradient) {
   // The mean of squares and the square of the mean become equal, and rounding could make the difference negative.
   const Rule rule{.kind = RuleKind::kRmsprop, .alpha = 0.5, .centered = true};
-  const auto c = coefficients<float>(rule, {.step = 1, .lr = 1e-9});
+  const auto c = devices::rounded<float>(coefficients(rule, {.step = 1, .lr = 1e-9}));
   float parameter = 0, square = 0, mean = 0;
   for (int t = 0; t < 200; ++t) {
     float gradient = 0.1f;

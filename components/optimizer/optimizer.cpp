@@ -5,6 +5,7 @@
 
 #include "components/optimizer/state_blocks.h"
 #include "core/spans/span_scope.h"
+#include "devices/device_arena.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -48,13 +49,32 @@ void Optimizer::on_arena(const ArenaInfo& arena) {
   const auto formula = optimizer::formula_of(settings_, moves_momentum());
   const auto names = optimizer::state_names(formula);
   const auto state = optimizer::state_blocks(names, arena, *initial_accumulator_value_, context());
-  pass_ = std::make_unique<optimizer::UpdatePass>(settings_, formula, clip(segments, part.begin, part.count),
-                                                  parameters, optimizer::block_of(arena, "gradients"), state);
+  pass_ = make_pass(arena, formula, clip(segments, part.begin, part.count), state);
   shared_state_ = arena.shared_state;
   report(arena, state);
   send_state(names, state);
   send_parameters(0, 0);
   arena_known_.arrived();
+}
+
+optimizer::UpdatePass Optimizer::make_pass(const ArenaInfo& arena, optimizer::Formula formula,
+                                           const std::vector<optimizer::Segment>& segments,
+                                           const std::vector<Tensor>& state) const {
+  if (!updates_on_device(arena)) {
+    return optimizer::host_pass(settings_, formula, segments, optimizer::block_of(arena, "parameters"),
+                                optimizer::block_of(arena, "gradients"), state);
+  }
+  return {settings_, segments, arena.device_arena->make_update(optimizer::update_request(formula, segments, state))};
+}
+
+bool Optimizer::updates_on_device(const ArenaInfo& arena) const {
+  if (*memory_ == UpdateMemory::kDevice && arena.device_arena == nullptr) {
+    throw Error(Code::kUnsupported,
+                "{}: memory = 'device' is not possible: rank {} trains in host memory, is in another process, or has a "
+                "strategy that updates parameters in host memory; allowed: auto, host",
+                where(), arena.rank);
+  }
+  return *memory_ != UpdateMemory::kHost && arena.device_arena != nullptr;
 }
 
 void Optimizer::report(const ArenaInfo& arena, const std::vector<Tensor>& state) const {
@@ -64,8 +84,10 @@ void Optimizer::report(const ArenaInfo& arena, const std::vector<Tensor>& state)
     held += block.bytes();
     all += part.whole * size_of(block.dtype);
   }
-  log().info("{}: {} parameter elements in {} segments, {} kernels; {} of {} bytes of optimizer state on this rank",
-             name_of(*rule_), part.count, pass_->segments().size(), optimizer::best_kernels().name, held, all);
+  const std::string kernels = updates_on_device(arena) ? "updated on " + arena.device_arena->device()
+                                                       : fmt::format("{} kernels", optimizer::best_kernels().name);
+  log().info("{}: {} parameter elements in {} segments, {}; {} of {} bytes of optimizer state on this rank",
+             name_of(*rule_), part.count, pass_->segments().size(), kernels, held, all);
 }
 
 void Optimizer::send_state(const std::vector<std::string>& names, const std::vector<Tensor>& state) {

@@ -16,11 +16,20 @@
 #include "messages/arena.h"
 #include "messages/run_state.h"
 #include "messages/step.h"
+#include "messages/words.h"
 
 namespace trainyard {
 
+/// The memory in which an optimizer works: that of the device if possible, always that of the device, or always that of
+/// the host.
+enum class UpdateMemory : std::uint8_t { kAuto, kDevice, kHost };
+constexpr auto words_of(UpdateMemory) { return words("memory", "auto", "device", "host"); }
+
 /// The component that updates the parameters of its rank with the gradients, in one fused pass over the arena in every
 /// step. It has state only for its rank's part of the parameters (ArenaInfo::shard_begin).
+///
+/// The pass is made in host memory or, in the process of an accelerator host that trains in the memory of a device, on
+/// the device; see the parameter `memory`.
 ///
 /// The rules and their options have the names and the meaning that they have in torch.optim. One pass reads a gradient,
 /// multiplies it by Gradients::scale, updates the state and the parameter, and zeroes the gradient.
@@ -45,6 +54,10 @@ class Optimizer final : public Component {
   void on_arena(const ArenaInfo& arena);
   void on_gradients(const Gradients& gradients);
   void on_run_state(const RunState& state);
+  optimizer::UpdatePass make_pass(const ArenaInfo& arena, optimizer::Formula formula,
+                                  const std::vector<optimizer::Segment>& segments,
+                                  const std::vector<Tensor>& state) const;
+  bool updates_on_device(const ArenaInfo& arena) const;
   void step_if_complete();
   void take_step();
   void send_state(const std::vector<std::string>& names, const std::vector<Tensor>& state);
@@ -86,6 +99,9 @@ class Optimizer final : public Component {
   Parameter<double> lr_decay_{*this, "lr_decay", 0, "adagrad: decay of the learning rate", at_least(0)};
   Parameter<double> initial_accumulator_value_{*this, "initial_accumulator_value", 0, "adagrad: first sum of squares",
                                                at_least(0)};
+  Parameter<UpdateMemory> memory_{*this, "memory", UpdateMemory::kAuto,
+                                  "where the update is made; auto: on the device if it has memory of its own and is in "
+                                  "the same process"};
   Parameter<bool> maximize_{*this, "maximize", false, "ascend along the gradient instead of descending"};
 
   Parameter<optimizer::DecayOn> weight_decay_on_{
@@ -130,7 +146,7 @@ class Optimizer final : public Component {
   optimizer::Rule settings_;
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
-  std::unique_ptr<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
+  std::optional<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
   /// True if the optimizers of several ranks update the same parameters, one after another.
   bool shared_state_ = false;
   /// The number of the last update; with shared state, the number of this rank's last update.

@@ -10,7 +10,6 @@ namespace {
 
 bool is_adam(const Rule& rule) { return rule.kind == RuleKind::kAdam || rule.kind == RuleKind::kAdamW; }
 
-/// The numbers of a step in double precision. They are rounded to the type of the blocks at the very end.
 using Exact = Coefficients<double>;
 
 void set_sgd(Exact& c, const Rule& rule, const StepInputs& inputs) {
@@ -40,30 +39,6 @@ void set_rmsprop(Exact& c, const Rule& rule, const StepInputs& inputs) {
 
 void set_adagrad(Exact& c, const Rule& rule, const StepInputs& inputs) {
   c.step_size = inputs.lr / (1 + static_cast<double>(inputs.step - 1) * rule.lr_decay);
-}
-
-Exact exact_coefficients(const Rule& rule, const StepInputs& inputs) {
-  Exact c;
-  c.gradient_scale = rule.maximize ? -inputs.gradient_scale : inputs.gradient_scale;
-  c.weight_decay = inputs.weight_decay;
-  c.step_size = inputs.lr;
-  c.eps = rule.eps;
-  switch (rule.kind) {
-    case RuleKind::kSgd:
-      set_sgd(c, rule, inputs);
-      break;
-    case RuleKind::kAdam:
-    case RuleKind::kAdamW:
-      set_adam(c, rule, inputs);
-      break;
-    case RuleKind::kRmsprop:
-      set_rmsprop(c, rule, inputs);
-      break;
-    case RuleKind::kAdagrad:
-      set_adagrad(c, rule, inputs);
-      break;
-  }
-  return c;
 }
 
 Formula adam_formula(const Rule& rule) {
@@ -152,16 +127,28 @@ std::map<std::string, double> hyperparameters(const Rule& rule, double weight_de
   return all;
 }
 
-template <class T>
-Coefficients<T> coefficients(const Rule& rule, const StepInputs& inputs) {
-  const Exact c = exact_coefficients(rule, inputs);
-  const auto rounded = [](double x) { return static_cast<T>(x); };
-  return {rounded(c.gradient_scale), rounded(c.weight_decay), rounded(c.keep),        rounded(c.step_size),
-          rounded(c.decay1),         rounded(c.gain1),        rounded(c.decay2),      rounded(c.gain2),
-          rounded(c.root_scale),     rounded(c.eps),          rounded(c.root_divisor)};
+Coefficients<double> coefficients(const Rule& rule, const StepInputs& inputs) {
+  Exact c;
+  c.gradient_scale = rule.maximize ? -inputs.gradient_scale : inputs.gradient_scale;
+  c.weight_decay = inputs.weight_decay;
+  c.step_size = inputs.lr;
+  c.eps = rule.eps;
+  switch (rule.kind) {
+    case RuleKind::kSgd:
+      set_sgd(c, rule, inputs);
+      break;
+    case RuleKind::kAdam:
+    case RuleKind::kAdamW:
+      set_adam(c, rule, inputs);
+      break;
+    case RuleKind::kRmsprop:
+      set_rmsprop(c, rule, inputs);
+      break;
+    case RuleKind::kAdagrad:
+      set_adagrad(c, rule, inputs);
+      break;
+  }
+  return c;
 }
-
-template Coefficients<float> coefficients(const Rule&, const StepInputs&);
-template Coefficients<double> coefficients(const Rule&, const StepInputs&);
 
 }  // namespace trainyard::optimizer

@@ -64,11 +64,8 @@ struct StepInputs {
   std::optional<double> momentum;  ///< Replaces the rule's momentum or beta1, if set.
 };
 
-/// Returns the coefficients of a step, computed in double precision and rounded once.
-template <class T>
-Coefficients<T> coefficients(const Rule& rule, const StepInputs& inputs);
-
-extern template Coefficients<float> coefficients(const Rule&, const StepInputs&);
-extern template Coefficients<double> coefficients(const Rule&, const StepInputs&);
+/// Returns the coefficients of a step. They are computed in double precision; devices::rounded() converts them to the
+/// type of the calculation.
+Coefficients<double> coefficients(const Rule& rule, const StepInputs& inputs);
 
 }  // namespace trainyard::optimizer

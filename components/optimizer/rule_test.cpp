@@ -30,16 +30,15 @@ TEST(RuleTest, StateBlocksAreNamedAsInTorch) {
 TEST(RuleTest, AScheduleThatMovesTheMomentumNeedsABufferForIt) {
   EXPECT_EQ(formula_of({.kind = RuleKind::kSgd}, true), Formula::kSgdMomentum);
   EXPECT_EQ(formula_of({.kind = RuleKind::kRmsprop}, true), Formula::kRmspropMomentum);
-  const auto c =
-      coefficients<double>({.kind = RuleKind::kSgd, .momentum = 0.9}, {.step = 2, .lr = 0.1, .momentum = 0.8});
+  const auto c = coefficients({.kind = RuleKind::kSgd, .momentum = 0.9}, {.step = 2, .lr = 0.1, .momentum = 0.8});
   EXPECT_EQ(c.decay1, 0.8);
-  EXPECT_EQ(coefficients<double>({.kind = RuleKind::kAdamW}, {.step = 2, .lr = 0.1, .momentum = 0.8}).gain1, 1 - 0.8);
+  EXPECT_EQ(coefficients({.kind = RuleKind::kAdamW}, {.step = 2, .lr = 0.1, .momentum = 0.8}).gain1, 1 - 0.8);
 }
 
 TEST(RuleTest, DampeningSparesTheFirstStep) {
   const Rule rule{.kind = RuleKind::kSgd, .momentum = 0.9, .dampening = 0.25};
-  EXPECT_EQ(coefficients<double>(rule, {.step = 1, .lr = 0.1}).gain1, 1);
-  EXPECT_EQ(coefficients<double>(rule, {.step = 2, .lr = 0.1}).gain1, 0.75);
+  EXPECT_EQ(coefficients(rule, {.step = 1, .lr = 0.1}).gain1, 1);
+  EXPECT_EQ(coefficients(rule, {.step = 2, .lr = 0.1}).gain1, 0.75);
 }
 
 TEST(RuleTest, DefaultsAreThoseOfTorch) {

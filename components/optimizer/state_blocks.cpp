@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "components/optimizer/update_pass.h"
+#include "components/optimizer/host_update.h"
 #include "core/memory/shared_imports.h"
 #include "core/memory/shared_pool.h"
 #include "core/rendezvous/rendezvous.h"

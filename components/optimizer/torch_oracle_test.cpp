@@ -75,7 +75,7 @@ double largest_difference(const json& test, const KernelSet& kernels) {
     state.push_back(tensor_of<T>(std::vector<T>(size, name == "sum" ? T(rule.initial_accumulator_value) : T(0))));
   }
   const double decay = test["options"].value("weight_decay", default_weight_decay(rule.kind));
-  const UpdatePass pass(rule, formula, {{0, size, 1, decay}}, parameters, gradients, state, kernels);
+  UpdatePass pass = host_pass(rule, formula, {{0, size, 1, decay}}, parameters, gradients, state, kernels);
   StepInputs inputs{.lr = test["options"].value("lr", default_lr(rule.kind)), .gradient_scale = 0.5};
   double largest = 0;
   for (inputs.step = 1; inputs.step <= test["gradients"].size(); ++inputs.step) {

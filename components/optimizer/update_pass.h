@@ -1,48 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
+#include <memory>
 #include <vector>
 
-#include "components/optimizer/kernels.h"
+#include "components/optimizer/host_update.h"
 #include "components/optimizer/rule.h"
 #include "components/optimizer/segments.h"
-#include "messages/arena.h"
+#include "devices/device_arena.h"
 
 namespace trainyard::optimizer {
 
-/// Returns the type of the state for parameters of this type: the same dtype, or float32 for halves, which are not
-/// precise enough for running averages. Throws kUnsupported for types that the optimizer cannot update.
-DType state_dtype_of(DType parameters);
+/// Returns the request for an update of these segments. `state` contains one block for each of state_names(formula), in
+/// this order.
+devices::UpdateRequest update_request(Formula formula, const std::vector<Segment>& segments, std::vector<Tensor> state);
 
-/// The update of the flat blocks of an arena by a rule, in place. The object keeps references to the blocks; run()
-/// allocates no memory.
+/// The update of the parameters of an arena by a rule, in host memory or on a device. run() allocates no memory on the
+/// host.
 class UpdatePass {
  public:
-  /// `state` contains one block for each of state_names(formula), in this order. Each block has the layout of the
-  /// parameters. Throws kUnsupported for a dtype that state_dtype_of() refuses, and kShapeMismatch if the sizes of the
-  /// blocks differ.
-  UpdatePass(Rule rule, Formula formula, std::vector<Segment> segments, Tensor parameters, Tensor gradients,
-             std::vector<Tensor> state, const KernelSet& kernels = best_kernels());
+  /// `update` was made for the ranges of these segments.
+  UpdatePass(Rule rule, std::vector<Segment> segments, std::unique_ptr<devices::Update> update);
 
   /// Applies the gradients, multiplied by `inputs.gradient_scale`, and zeroes them. Each segment has its own weight
   /// decay and its own factor on the learning rate.
-  void run(const StepInputs& inputs) const;
+  void run(const StepInputs& inputs);
 
   const std::vector<Segment>& segments() const { return segments_; }
 
  private:
-  template <class T>
-  void run_as(const StepInputs& inputs) const;
-
   Rule rule_;
-  Formula formula_;
   std::vector<Segment> segments_;
-  Tensor parameters_;
-  Tensor gradients_;
-  std::vector<Tensor> state_;
-  const KernelSet& kernels_;
+  std::unique_ptr<devices::Update> update_;
+  std::vector<Coefficients<double>> coefficients_;  ///< The coefficients of a step, one element for each segment.
 };
+
+/// Returns the pass over blocks in host memory. `state` contains one block for each of state_names(formula), in this
+/// order. Throws what HostUpdate::HostUpdate throws.
+UpdatePass host_pass(const Rule& rule, Formula formula, const std::vector<Segment>& segments, const Tensor& parameters,
+                     const Tensor& gradients, const std::vector<Tensor>& state,
+                     const KernelSet& kernels = best_kernels());
 
 }  // namespace trainyard::optimizer

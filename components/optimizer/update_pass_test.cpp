@@ -31,7 +31,7 @@ TEST(UpdatePassTest, PaddingStaysZeroUnderEveryRule) {
     const Tensor parameters = filled(64, 0), gradients = filled(64, 0);
     std::vector<Tensor> state;
     for (std::size_t i = 0; i < state_names(formula).size(); ++i) state.push_back(filled(64, 0));
-    const UpdatePass pass(rule, formula, {{0, 64, 1, 0.1}}, parameters, gradients, state);
+    UpdatePass pass = host_pass(rule, formula, {{0, 64, 1, 0.1}}, parameters, gradients, state);
     for (std::uint64_t step = 1; step <= 50; ++step) {
       for (int i = 0; i < 10; ++i) gradients.as<float>()[i] = 1;
       pass.run({.step = step, .lr = 0.1});
@@ -46,8 +46,8 @@ TEST(UpdatePassTest, PaddingStaysZeroUnderEveryRule) {
 TEST(UpdatePassTest, SegmentsHaveTheirOwnLearningRateAndDecay) {
   const Tensor parameters = filled(48, 1), gradients = filled(48, 0);
   gradients.as<float>()[0] = gradients.as<float>()[16] = gradients.as<float>()[47] = 1;
-  const UpdatePass pass({.kind = RuleKind::kSgd}, Formula::kSgd, {{0, 10, 1, 0}, {16, 4, 0.5, 0}, {32, 8, 1, 0.25}},
-                        parameters, gradients, {});
+  UpdatePass pass = host_pass({.kind = RuleKind::kSgd}, Formula::kSgd,
+                              {{0, 10, 1, 0}, {16, 4, 0.5, 0}, {32, 8, 1, 0.25}}, parameters, gradients, {});
   pass.run({.step = 1, .lr = 0.5, .gradient_scale = 0.5});
   const auto values = parameters.as<float>();
   EXPECT_EQ(values[0], 0.75f);
@@ -61,8 +61,8 @@ TEST(UpdatePassTest, SegmentsHaveTheirOwnLearningRateAndDecay) {
 TEST(UpdatePassTest, ManySegmentsGiveTheSameBitsAsOne) {
   const auto train = [](const std::vector<Segment>& segments) {
     const Tensor parameters = filled(64, 0.3f), gradients = filled(64, 0);
-    const UpdatePass pass({.kind = RuleKind::kAdamW}, Formula::kAdamW, segments, parameters, gradients,
-                          {filled(64, 0), filled(64, 0)});
+    UpdatePass pass = host_pass({.kind = RuleKind::kAdamW}, Formula::kAdamW, segments, parameters, gradients,
+                                {filled(64, 0), filled(64, 0)});
     for (std::uint64_t step = 1; step <= 20; ++step) {
       for (int i = 0; i < 64; ++i) gradients.as<float>()[i] = 0.01f * static_cast<float>(i) - 0.1f;
       pass.run({.step = step, .lr = 0.01});
@@ -79,8 +79,8 @@ TEST(UpdatePassTest, HalvesAreUpdatedInFloatAndRoundedOnce) {
     const Tensor parameters = filled(8, 0, dtype), gradients = filled(8, 0, dtype), buffer = filled(8, 0);
     std::ranges::fill(parameters.as<std::uint16_t>(), static_cast<std::uint16_t>(one));
     std::ranges::fill(gradients.as<std::uint16_t>(), static_cast<std::uint16_t>(half));
-    const UpdatePass pass({.kind = RuleKind::kSgd, .momentum = 0.9}, Formula::kSgdMomentum, {{0, 8, 1, 0}}, parameters,
-                          gradients, {buffer});
+    UpdatePass pass = host_pass({.kind = RuleKind::kSgd, .momentum = 0.9}, Formula::kSgdMomentum, {{0, 8, 1, 0}},
+                                parameters, gradients, {buffer});
     pass.run({.step = 1, .lr = 0.25});
     EXPECT_THAT(parameters.as<std::uint16_t>(), Each(wanted)) << name_of(dtype);
     EXPECT_THAT(gradients.as<std::uint16_t>(), Each(0)) << name_of(dtype);
@@ -91,7 +91,7 @@ TEST(UpdatePassTest, HalvesAreUpdatedInFloatAndRoundedOnce) {
 TEST(UpdatePassTest, BlocksThatDoNotFitAreNamed) {
   const Rule rule{.kind = RuleKind::kAdamW};
   const auto make = [&](DType dtype, std::int64_t gradients, std::vector<Tensor> state) {
-    UpdatePass(rule, Formula::kAdamW, {}, filled(8, 0, dtype), filled(gradients, 0, dtype), std::move(state));
+    host_pass(rule, Formula::kAdamW, {}, filled(8, 0, dtype), filled(gradients, 0, dtype), std::move(state));
   };
   EXPECT_THAT(
       [&] { make(DType::kInt32, 8, {}); },

@@ -39,6 +39,9 @@ struct StrategyTraits {
   RanksShare share = RanksShare::kNothing;  ///< What the ranks must share; other plans are refused.
   bool same_data = false;  ///< True if every rank gets the same batches instead of its own part of the data.
   GradientsOfRanks gradients = GradientsOfRanks::kEqual;
+  /// True if the optimizer must update the parameters in host memory even if the ranks train in the memory of devices,
+  /// because the ranks share one copy of the parameters there.
+  bool updates_on_host = false;
 
   /// Returns true if the strategy supports this number of ranks.
   bool serves(std::uint32_t ranks) const { return min_ranks <= ranks && (max_ranks == 0 || ranks <= max_ranks); }
@@ -46,7 +49,7 @@ struct StrategyTraits {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(min_ranks), CEREAL_NVP(max_ranks), CEREAL_NVP(share), CEREAL_NVP(same_data),
-            CEREAL_NVP(gradients));
+            CEREAL_NVP(gradients), CEREAL_NVP(updates_on_host));
   }
 };
 

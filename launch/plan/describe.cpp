@@ -68,6 +68,33 @@ void add_choices(TextColumn& out, const Plan& plan) {
   }
 }
 
+/// Says what crosses the link between host and device.
+void add_memory(TextColumn& out, const Plan& plan) {
+  if (!plan.memory.empty()) {
+    out.line(0, "");
+    out.line(0, "memory");
+  }
+  for (const MemoryFlow& flow : plan.memory) {
+    out.line(2, fmt::format("rank {} trains in the memory of {}", flow.rank, flow.accelerator));
+    out.line(4, "per step      the batch to the device");
+    if (flow.host_updates_because.empty()) {
+      out.line(4, "never         gradients and parameters: the optimizer works on the device");
+    } else {
+      out.line(4, fmt::format("per step      gradients to the host, parameters to the device: {}",
+                              flow.host_updates_because));
+    }
+    if (!flow.readers.empty()) {
+      out.line(4,
+               fmt::format("per step      parameters and buffers to the host, for {}", fmt::join(flow.readers, ", ")));
+    }
+    if (!flow.savers.empty()) {
+      out.line(4, fmt::format("per snapshot  {} to the host, for {}",
+                              flow.host_updates_because.empty() ? "parameters, buffers and optimizer state" : "buffers",
+                              fmt::join(flow.savers, ", ")));
+    }
+  }
+}
+
 /// Mentions only what differs from the default.
 std::string process_title(const Plan& plan, const PlannedProcess& process) {
   std::string title = "process " + process.name;
@@ -136,6 +163,7 @@ std::string describe(const Plan& plan) {
   TextColumn out;
   add_run(out, plan);
   add_choices(out, plan);
+  add_memory(out, plan);
   for (const PlannedProcess& process : plan.processes) add_process(out, plan, process);
   add_edges(out, plan);
   add_activation(out, plan);

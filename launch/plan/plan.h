@@ -43,6 +43,17 @@ struct Choice {
   std::string reason;
 };
 
+/// What is copied between host memory and the memory of the device in which a rank trains.
+struct MemoryFlow {
+  std::uint32_t rank = 0;
+  std::string accelerator;  ///< The accelerator, whose name is also that of the memory.
+  /// Why the optimizer updates the parameters in host memory, so that every step copies the gradients to the host and
+  /// the parameters back. Empty if the optimizer works on the device.
+  std::string host_updates_because;
+  std::vector<std::string> readers;  ///< The components that read the arena in host memory after a step.
+  std::vector<std::string> savers;   ///< The components that read the arena in host memory to save it.
+};
+
 /// A process of the run, as planned. It hosts components of the plan, or is a member, or is an external program.
 struct PlannedProcess {
   std::string name;  ///< The name, which is unique and consists of letters, digits, '_', '-' and '.'.
@@ -94,6 +105,7 @@ struct Plan {
   PluginSpec environment;             ///< The environment that the launch file names; no plugin if it is detected.
   std::vector<Choice> choices;        ///< What the planner decided.
   std::vector<std::string> warnings;  ///< Texts for the user about settings that work, but differently than expected.
+  std::vector<MemoryFlow> memory;     ///< The ranks that train in the memory of a device, sorted by rank.
 
   /// The processes with components, in the order of their ProcessPlan index, followed by the external programs.
   std::vector<PlannedProcess> processes;

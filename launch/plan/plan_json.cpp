@@ -63,13 +63,21 @@ std::string to_json(const Plan& plan, EnvironmentValues values) {
   out["start_timeout_ms"] = plan.start_timeout.count();
   out["stop_timeout_ms"] = plan.stop_timeout.count();
   out["progress_timeout_ms"] = plan.progress_timeout.count();
-  for (const auto* list : {"choices", "warnings", "processes", "components", "edges", "activation"})
+  for (const auto* list : {"choices", "warnings", "memory", "processes", "components", "edges", "activation"})
     out[list] = ordered_json::array();
   for (const Choice& choice : plan.choices) {
     out["choices"].push_back(
         {{"key", choice.key}, {"given", choice.given}, {"chosen", choice.chosen}, {"reason", choice.reason}});
   }
   out["warnings"] = plan.warnings;
+  for (const MemoryFlow& flow : plan.memory) {
+    out["memory"].push_back({{"rank", flow.rank},
+                             {"accelerator", flow.accelerator},
+                             {"updates", flow.host_updates_because.empty() ? "device" : "host"},
+                             {"reason", flow.host_updates_because},
+                             {"readers", flow.readers},
+                             {"savers", flow.savers}});
+  }
   for (const PlannedProcess& process : plan.processes) out["processes"].push_back(process_json(process, values));
   for (const ComponentPlan& component : plan.components) out["components"].push_back(component_json(component));
   for (const EdgePlan& edge : plan.edges) out["edges"].push_back(edge_json(plan, edge));

@@ -9,6 +9,7 @@
 #include "launch/plan/automatic.h"
 #include "launch/plan/data_rules.h"
 #include "launch/plan/environment_choice.h"
+#include "launch/plan/memory_flow.h"
 #include "launch/plan/memory_rules.h"
 #include "launch/plan/parameters.h"
 #include "launch/plan/placement.h"
@@ -118,6 +119,7 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   bridge_ranks(drafts, senders);
   plan.edges = connect(drafts, senders);
   check_data(drafts, plan.edges, catalogue);
+  plan.memory = settle_memory(drafts, plan.edges, catalogue);
   plan.processes = plan_processes(file, drafts, hosts);
   check_memory(file, drafts, machine);
   for (Draft& draft : drafts) {

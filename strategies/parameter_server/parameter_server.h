@@ -41,7 +41,8 @@ class ParameterServer final : public ReplicaStrategy {
 
   StrategyTraits traits() const override {
     return {.share = RanksShare::kMemory,
-            .gradients = is_sync() ? GradientsOfRanks::kEqual : GradientsOfRanks::kIndependent};
+            .gradients = is_sync() ? GradientsOfRanks::kEqual : GradientsOfRanks::kIndependent,
+            .updates_on_host = true};
   }
   std::vector<Scalar> stats() const override;
 

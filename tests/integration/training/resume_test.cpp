@@ -59,7 +59,9 @@ TEST_P(SameBitsTest, ARunThatIsResumedEndsWithTheBitsOfOneThatWasNotInterrupted)
 INSTANTIATE_TEST_SUITE_P(
     Kinds, SameBitsTest,
     ::testing::Values(
-        Kind{"single", {}}, Kind{"diloco", {"devices=2", "strategy={plugin=\"diloco\",every_steps=8}"}},
+        Kind{"single", {}},
+        Kind{"device", {"placement=composed", "component.accelerator_host.params.accelerator={plugin=\"simulated\"}"}},
+        Kind{"diloco", {"devices=2", "strategy={plugin=\"diloco\",every_steps=8}"}},
         Kind{"local_sgd", {"devices=2", "strategy={plugin=\"local_sgd\",every_steps=8}"}},
         Kind{"powersgd",
              {"devices=2", "strategy={plugin=\"ddp\",compression=\"powersgd\",powersgd_start_step=5}",

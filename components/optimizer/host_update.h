@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "components/optimizer/kernels.h"
+#include "devices/device_arena.h"
+#include "messages/tensor.h"
+
+namespace trainyard::optimizer {
+
+/// Returns the type of the state for parameters of this type: the same dtype, or float32 for halves, which are not
+/// precise enough for running averages. Throws kUnsupported for types that the optimizer cannot update.
+DType state_dtype_of(DType parameters);
+
+/// The update of flat blocks in host memory, in place, by the kernels of the processor. The object keeps references to
+/// the blocks; run() allocates no memory.
+class HostUpdate final : public devices::Update {
+ public:
+  /// All blocks of the request have the layout of the parameters. Throws kUnsupported for a dtype that state_dtype_of()
+  /// refuses, and kShapeMismatch if the sizes of the blocks differ or a state is missing.
+  HostUpdate(devices::UpdateRequest request, Tensor parameters, Tensor gradients,
+             const KernelSet& kernels = best_kernels());
+
+  void run(std::span<const Coefficients<double>> coefficients) override;
+
+ private:
+  template <class T>
+  void run_as(std::span<const Coefficients<double>> coefficients) const;
+
+  devices::UpdateRequest request_;
+  Tensor parameters_;
+  Tensor gradients_;
+  const KernelSet& kernels_;
+};
+
+}  // namespace trainyard::optimizer

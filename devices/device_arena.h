@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "devices/update_rules.h"
+#include "messages/tensor.h"
+
+namespace trainyard::devices {
+
+/// The update of parameters that are in the memory of a device, or of the host.
+class Update {
+ public:
+  virtual ~Update() = default;
+  Update(const Update&) = delete;
+  Update& operator=(const Update&) = delete;
+
+  /// Applies the gradients, and sets them to zero. `coefficients` contains one element for each range of the update
+  /// (UpdateRequest::ranges). On a device, the work may still be in progress when the function returns; work that is
+  /// submitted to the device later sees the result.
+  virtual void run(std::span<const Coefficients<double>> coefficients) = 0;
+
+ protected:
+  Update() = default;
+};
+
+/// A contiguous part of the parameters, counted in elements.
+struct UpdateRange {
+  std::uint64_t begin = 0;
+  std::uint64_t count = 0;
+};
+
+/// What an optimizer tells a device about its update.
+struct UpdateRequest {
+  Formula formula = Formula::kSgd;
+  std::vector<UpdateRange> ranges;  ///< The parts that have coefficients of their own, in ascending order.
+  /// The state of the update in host memory: one block for each state of the rule, with the layout of the parameters.
+  /// The blocks contain the initial values. The device has its own copy of the state, and writes it to these blocks
+  /// before a checkpoint is saved.
+  std::vector<Tensor> state;
+};
+
+/// The arena of one rank in the memory of a device, as its optimizer sees it. An optimizer in the process of the
+/// accelerator host finds this object in ArenaInfo::device_arena. If it calls make_update(), the parameters, the
+/// gradients and the optimizer's state stay on the device, and no step copies them to the host or back.
+class DeviceArena {
+ public:
+  virtual ~DeviceArena() = default;
+  DeviceArena(const DeviceArena&) = delete;
+  DeviceArena& operator=(const DeviceArena&) = delete;
+
+  /// Returns the name of the device, such as "cuda:0", for logs.
+  virtual std::string device() const = 0;
+
+  /// Returns the update of this rank's parameters. From then on, host memory contains the parameters only when a
+  /// checkpoint is saved or another component reads them. Must be called before the optimizer sends Parameters of step
+  /// 0, and at most once. Throws kShapeMismatch if a block of the state or a range does not match the parameters, and
+  /// kUnsupported for parameters that are not floating-point numbers.
+  virtual std::unique_ptr<Update> make_update(const UpdateRequest& request) = 0;
+
+ protected:
+  DeviceArena() = default;
+};
+
+}  // namespace trainyard::devices

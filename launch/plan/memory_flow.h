@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "launch/plan/catalogue.h"
+#include "launch/plan/draft.h"
+#include "launch/plan/plan.h"
+
+namespace trainyard::launch {
+
+/// Decides for each rank that trains in the memory of a device whether its optimizer works there, too, and writes the
+/// decision into the optimizer's parameter `memory`. The optimizer works on the device if it is in the process of the
+/// accelerator host and the strategy does not require that parameters are updated in host memory.
+///
+/// Returns a description of what is copied between host and device, for each rank that trains in the memory of a
+/// device. Throws, with the position in the file, if the file gives memory = "device" where this is not possible.
+///
+/// `edges` are the edges of the run, whose transports must be known.
+std::vector<MemoryFlow> settle_memory(std::vector<Draft>& drafts, const std::vector<EdgePlan>& edges,
+                                      Catalogue& catalogue);
+
+}  // namespace trainyard::launch

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "devices/device_arena.h"
+#include "tensors/mirrored_block.h"
+
+namespace trainyard {
+
+/// The arena of one rank on a device that LibTorch supports. The update is made with LibTorch's operations, so it works
+/// on every such device. Its results are bit-identical to those of the processor's kernels in float32, if the device
+/// rounds after each operation.
+///
+/// The optimizer calls make_update(), on its own thread, before the accelerator host receives Parameters of step 0. The
+/// other functions belong to the accelerator host.
+class TensorArena final : public devices::DeviceArena {
+ public:
+  /// `parameters` and `gradients` are flat tensors on the device: this rank's parts. `own` describes the memory of the
+  /// device.
+  TensorArena(DeviceMemory own, at::Tensor parameters, at::Tensor gradients);
+
+  std::string device() const override;
+  std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request) override;
+
+  /// Returns true if the optimizer updates the parameters on the device.
+  bool is_updated_here() const { return updated_here_; }
+
+  /// Copy the optimizer's state between the device and the blocks in host memory that the optimizer has announced.
+  void state_to_host() const;
+  void state_to_device() const;
+
+ private:
+  DeviceMemory own_;
+  at::Tensor parameters_;
+  at::Tensor gradients_;
+  std::vector<MirroredBlock> state_;
+  bool updated_here_ = false;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests runs that train in the memory of a device. The accelerator `simulated` keeps the memory of a device apart from
+// that of the host, on the processor, so the numbers must be those of the accelerator `cpu`.
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/integration/training/training_fixture.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::TrainingTest;
+
+constexpr const char* kDevice = "component.accelerator_host.params.accelerator={plugin=\"simulated\"}";
+constexpr const char* kOnHost = "component.optimizer.params.memory=host";
+
+class DeviceMemoryTest : public TrainingTest {
+ protected:
+  using Arguments = std::vector<std::string>;
+
+  std::vector<std::string> losses_with(const std::string& directory, Arguments arguments) {
+    arguments.push_back("max_steps=40");
+    run_to_end(directory, std::move(arguments));
+    return losses(directory, 40);
+  }
+
+  /// Returns the values of this metric that the run has logged for training steps.
+  std::vector<double> logged(const std::string& directory, const std::string& name) const {
+    std::vector<double> found;
+    std::istringstream lines(read(directory + "/metrics.jsonl"));
+    for (std::string line; std::getline(lines, line);) {
+      const json record = json::parse(line);
+      if (record.value("kind", "") != "metrics" || record.value("stage", "") != "train") continue;
+      for (const json& value : record.at("values")) {
+        if (value.at("name") == name) found.push_back(value.at("value"));
+      }
+    }
+    return found;
+  }
+
+  static constexpr double kParameterBytes =
+      (32 * 16 + 16 + 16 * 10 + 16) * 4;  ///< The last bias is padded to 64 bytes.
+};
+
+/// Runs each update rule on the device and on the host.
+class UpdateRuleTest : public DeviceMemoryTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(UpdateRuleTest, TheUpdateOnTheDeviceHasTheBitsOfTheHostAndCopiesNoParametersAndNoGradients) {
+  const std::string rule = GetParam();
+  const auto expected = losses_with("cpu", {rule, "placement=composed"});
+  ASSERT_EQ(expected.size(), 40u);
+  EXPECT_EQ(losses_with("device", {rule, "placement=composed", kDevice}), expected);
+  EXPECT_EQ(losses_with("host", {rule, "placement=composed", kDevice, kOnHost}), expected);
+  for (const char* name : {"bytes_over_link.parameters", "bytes_over_link.gradients"}) {
+    EXPECT_THAT(logged("device", name), IsEmpty()) << name;
+    EXPECT_EQ(logged("host", name), std::vector<double>(40, kParameterBytes)) << name;
+  }
+  EXPECT_EQ(logged("device", "bytes_over_link.batch"), std::vector<double>(40, 16 * 32 * 4 + 16 * 8));
+  EXPECT_EQ(logged("device", "bytes_over_link"), logged("device", "bytes_over_link.batch"));
+  EXPECT_THAT(logged("cpu", "bytes_over_link"), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, UpdateRuleTest,
+                         ::testing::Values("component.optimizer.params.rule=adamw",
+                                           "component.optimizer.params={rule=\"sgd\",momentum=0.9,nesterov=true}",
+                                           "component.optimizer.params={rule=\"adam\",amsgrad=true,weight_decay=0.1}",
+                                           "component.optimizer.params={rule=\"rmsprop\",centered=true,momentum=0.9}",
+                                           "component.optimizer.params.rule=adagrad"),
+                         [](const auto& info) {
+                           static constexpr const char* kNames[] = {"adamw", "sgd", "adam", "rmsprop", "adagrad"};
+                           return std::string(kNames[info.index]);
+                         });
+
+class DeviceStrategyTest : public DeviceMemoryTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(DeviceStrategyTest, TrainsOnDevicesAsOnTheHost) {
+  const std::string strategy = std::string("strategy=") + GetParam();
+  const Arguments common{"devices=2", strategy, "placement=composed",
+                         "component.accelerator_host.params.model={plugin=\"mlp\",hidden=[16,16,16]}"};
+  const auto expected = losses_with("cpu", common);
+  ASSERT_EQ(expected.size(), 40u);
+  Arguments on_device = common;
+  on_device.push_back(kDevice);
+  EXPECT_EQ(losses_with("device", on_device), expected);
+  for (const char* file : {"model.safetensors", "optimizer.safetensors"}) {
+    const std::string path = std::string("/checkpoints/step-00000040/") + file;
+    const std::string saved = read("cpu" + path);
+    EXPECT_FALSE(saved.empty()) << file;
+    EXPECT_TRUE(read("device" + path) == saved) << file;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, DeviceStrategyTest,
+                         ::testing::Values("ddp", "dp", "zero1", "zero2", "fsdp", "local_sgd", "diloco", "horovod",
+                                           "hierarchical", "parameter_server", "pipeline"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_F(DeviceMemoryTest, ARunInSeveralProcessesUpdatesOnTheHostAndHasTheSameBits) {
+  const auto expected = losses_with("composed", {"placement=composed", kDevice});
+  ASSERT_EQ(expected.size(), 40u);
+  EXPECT_EQ(losses_with("processes", {"placement=processes", kDevice}), expected);
+  EXPECT_EQ(logged("processes", "bytes_over_link.gradients"), std::vector<double>(40, kParameterBytes));
+}
+
+TEST_F(DeviceMemoryTest, AComponentThatReadsTheArenaGetsThePresentParameters) {
+  // It logs a hash of the mean of all parameters that it has seen.
+  const std::string averager = "[component.averager]\nplugin = \"averager\"\n";
+  const auto hash = [](const std::string& said) {
+    const std::size_t begin = said.find("averager: ");
+    return begin == std::string::npos ? ""
+                                      : said.substr(begin, std::string("averager: 0123456789abcdef after 40").size());
+  };
+  const std::string expected = hash(run_to_end("cpu", {"max_steps=40", "placement=composed"}, 0, averager));
+  EXPECT_THAT(expected, HasSubstr("after 40"));
+  EXPECT_EQ(hash(run_to_end("device", {"max_steps=40", "placement=composed", kDevice}, 0, averager)), expected);
+  EXPECT_EQ(logged("device", "bytes_over_link.readers"), std::vector<double>(40, kParameterBytes));
+}
+
+TEST_F(DeviceMemoryTest, ThePlanSaysWhatIsCopiedAndAnImpossibleWishIsRefused) {
+  const auto planned = [&](const char* placement) {
+    const auto plan = run({"plan", training_file("planned", ""), std::string("placement=") + placement, kDevice});
+    EXPECT_EQ(plan->wait(), 0) << plan->all();
+    return plan->all();
+  };
+  EXPECT_THAT(planned("composed"),
+              HasSubstr("never         gradients and parameters: the optimizer works on the device"));
+  EXPECT_THAT(planned("composed"), HasSubstr("memory = \"device\""));
+  EXPECT_THAT(planned("processes"), HasSubstr("optimizer is not in the process of accelerator_host"));
+  const std::string refused =
+      run_to_end("refused", {"placement=processes", kDevice, "component.optimizer.params.memory=device"}, 3);
+  EXPECT_THAT(refused, HasSubstr("component.optimizer.params.memory: \"device\" is not possible, because optimizer is "
+                                 "not in the process of accelerator_host; allowed: \"auto\", \"host\""));
+}
+
+}  // namespace
+}  // namespace trainyard
