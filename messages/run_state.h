@@ -14,9 +14,9 @@
 
 namespace trainyard {
 
-/// A rank's request to the checkpoint writer to copy the arena now, between two steps. The checkpoint writer makes the
-/// copy when it has received this request from every rank. In a run without a checkpoint writer, the message is not
-/// sent.
+/// A rank's request to the checkpoint writer to copy the arena, the memory that holds the rank's parameters and
+/// buffers, now, between two steps. The checkpoint writer makes the copy when it has received this request from every
+/// rank. In a run without a checkpoint writer, the message is not sent.
 ///
 /// After this message the accelerator host sends no further Gradients until it receives SnapshotTaken, so the optimizer
 /// does not change the memory in the meantime. Gradients are not part of a checkpoint, so the host can already compute
@@ -40,7 +40,8 @@ struct Snapshot {
   std::uint64_t skipped_steps = 0;
   /// The newest validation metrics, taken from the order. These metrics determine which checkpoints are the best.
   std::vector<Scalar> metrics;
-  std::vector<Setting> settings;  ///< The parameters that were changed during the run, taken from the order.
+  /// The parameters of components that were changed during the run, taken from the order.
+  std::vector<Setting> settings;
   /// The state of this rank, such as its random numbers, its loss scale and the state of its strategy. On rank 0 the
   /// list also includes Order::states, such as the state of early stopping.
   std::vector<SavedState> states;
@@ -101,12 +102,12 @@ struct RunState {
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;  ///< The number of samples that all ranks together have trained on.
   LoaderCursor cursor;
-  /// The number of batches used in the epoch, if the checkpoint has format 1, which counts batches instead of samples;
-  /// `cursor` then contains only the epoch. 0 for any other checkpoint.
+  /// The number of batches used in the epoch, if the checkpoint has format 1, an old format that counts batches instead
+  /// of samples; `cursor` then contains only the epoch. 0 for any other checkpoint.
   std::uint64_t cursor_batches = 0;
   std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;
-  /// The parameters that were changed before the checkpoint; see Component::take_settings.
+  /// The parameters of components that were changed before the checkpoint was made; see Component::take_settings.
   std::vector<Setting> settings;
 
   template <class Archive>
