@@ -11,8 +11,9 @@ class InputBase;
 
 namespace trainyard::core {
 
-/// The receiving end of an edge. The runtime calls consumed() after a message has been handled, so that the edge can
-/// return the credit: the right to send another message.
+/// The receiving end of an edge (a connection from an output to an input). The runtime calls consumed() after a message
+/// has been handled, so that the edge can return the message's credit, which is the sender's right to send another
+/// message.
 class Receiver {
  public:
   virtual ~Receiver() = default;
