@@ -22,7 +22,8 @@ struct ComponentTraits {
   std::string thread = "main";
 
   /// False if a run cannot continue with a new instance of this component, because other components rely on the state
-  /// of the old instance. The planner then refuses `respawn` for the component.
+  /// of the old instance. The planner then refuses a launch file that asks to restart the component's process after a
+  /// failure (`respawn`).
   bool restartable = true;
 
   /// True if the planner must call Configurable::check_parameters, which checks the parameters together, before it
