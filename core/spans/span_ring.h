@@ -20,7 +20,7 @@ struct SpanRecord {
   std::uint64_t trace = 0;
   std::uint64_t step = 0;
   std::uint64_t peer = 0;  ///< The other component, as WaitCause::packed(); 0 if there is none.
-  /// A text that is never freed; null for a handler without a message.
+  /// The name of the span, a text that is never freed; null for a handler without a message.
   const char* name = nullptr;
   const Component* component = nullptr;
   std::uint32_t own_thread = 0;

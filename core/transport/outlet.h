@@ -24,9 +24,9 @@ namespace trainyard::core {
 
 class Outlet;
 
-/// The sending end of an edge to a component of another process. Without a subscriber the edge has no room; with a
-/// subscriber, the credits determine the room. A blocking edge therefore keeps its messages until there is a
-/// subscriber. After receiver_gone(), messages are dropped until the subscriber's process has been restarted.
+/// The sending end of an edge to a component of another process. Without a subscriber, nothing can be sent, so a
+/// blocking edge keeps its messages until there is a subscriber. With a subscriber, its credit determines how much can
+/// be sent. After receiver_gone(), messages are dropped until the subscriber's process has been restarted.
 class RemoteEdge final : public Edge {
  public:
   RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
@@ -38,7 +38,8 @@ class RemoteEdge final : public Edge {
   void request_flush() override;
 
   /// Connects a subscriber, for the first time or again. Messages in flight to an earlier subscriber are lost. `offer`
-  /// is null if the subscriber has sent none. Throws kPeerLost if the ring that the subscriber offers no longer exists.
+  /// is the RingOffer that came with the subscription, or null if there was none. Throws kPeerLost if the ring that the
+  /// subscriber offers no longer exists.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
   /// Disconnects the subscriber. Messages in flight count as handled, so that drained() does not wait for them.
   void detach();
@@ -48,12 +49,12 @@ class RemoteEdge final : public Edge {
   /// If has_room() returned false before and there is room now, sends the messages that wait and returns true.
   /// Otherwise returns false.
   bool poll_room();
-  /// Returns true if poll_room() would do something.
+  /// Returns true if has_room() returned false before and there is room now.
   bool room_came() const { return starved_ && room(); }
 
   /// Returns true while messages go through a ring.
   bool in_shared_memory() const { return ring_.has_value(); }
-  /// Returns the process index of the subscriber; shared buffers count references by this index.
+  /// Returns the process index of the subscriber, under which shared buffers count its references.
   std::uint32_t reader() const { return reader_; }
   /// Returns true if the subscriber has sent its pid, and this pid differs from `dead`. This distinguishes a dead
   /// subscriber from its restarted successor, which has the same process index and may already have subscribed. Both
@@ -93,13 +94,14 @@ class RemoteEdge final : public Edge {
   mutable bool starved_ = false;
 };
 
-/// The publishing socket of one event loop, a ROUTER. Other processes of the run connect to it in order to receive from
-/// the outputs of the loop. Visitors connect to a VisitorDoor instead. The outlet also polls the edges that have rings,
-/// because the same loop must detect that they have room again.
+/// The publishing socket of one event loop, a ROUTER. Other processes of the run connect to it in order to receive
+/// messages from the outputs of the loop's components. Visitors, that is, programs that are not part of the run,
+/// connect to a VisitorDoor instead. The outlet also checks whether edges with rings have room again, because no socket
+/// becomes readable then.
 class Outlet final : public Source {
  public:
   /// `loop` is the loop to which the outlet is added. Messages too large for a ring are stored in `pool`. With keys,
-  /// only members of the run can subscribe; without keys, the address must be in the local file system. Throws kIo if
+  /// only processes of the run can subscribe; without keys, the address must be in the local file system. Throws kIo if
   /// the address cannot be bound, and kUnsupported if it is not allowed.
   Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool,
          const RunKeys& keys = {});

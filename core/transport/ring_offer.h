@@ -9,8 +9,8 @@
 
 namespace trainyard::core {
 
-/// The data that another process of this host needs in order to wake an event loop of the process that sends it. It is
-/// part of a RingOffer, and it is an additional frame of the message Subscribed if this message accepts a ring.
+/// The data with which another process of this host can wake an event loop of the process that sends this message. A
+/// RingOffer contains it. A publisher that accepts a ring sends it as an additional frame of the message Subscribed.
 struct WakeOffer {
   static constexpr const char* kTypeName = "WakeOffer";
 
@@ -35,9 +35,9 @@ struct WakeOffer {
   }
 };
 
-/// Tells the publisher which process subscribes. If the two processes can share memory, it also offers a ring that the
-/// subscribing process has made for the messages. It is an additional frame of the message Subscribe. A publisher that
-/// does not support rings ignores the offer and sends over the socket.
+/// An additional frame of the message Subscribe, which tells the publisher the pid of the subscribing process. If the
+/// two processes can share memory, it also offers a ring that the subscribing process has made for the messages. A
+/// publisher that does not support rings ignores the offer and sends over the socket.
 struct RingOffer {
   static constexpr const char* kTypeName = "RingOffer";
 
