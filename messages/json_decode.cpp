@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Converts the binary form to JSON, with the help of a schema. Both may come from
-// an untrusted sender: kMaxNesting bounds the recursion, and the size of the body bounds the output.
+// SPDX-License-Identifier: Apache-2.0
+// Converts the binary form to JSON, with the help of a schema. Both may come from an untrusted sender: kMaxNesting
+// bounds the recursion, and the size of the body bounds the output.
 #include <array>
 #include <charconv>
 #include <set>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Converts JSON to the binary form. People and other programs write the JSON, so
-// every error names the path of the field.
+// SPDX-License-Identifier: Apache-2.0
+// Converts JSON to the binary form. People and other programs write the JSON, so every error names the path of the
+// field.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Reads the text of a schema, which may come from an untrusted sender. The parser
-// accepts exactly the texts that to_text() would write. So every schema has only one text, whose fingerprint can be
-// compared. Types that contain themselves are refused, so that decoding ends.
+// SPDX-License-Identifier: Apache-2.0
+// Reads the text of a schema, which may come from an untrusted sender. The parser accepts exactly the texts that
+// to_text() would write. So every schema has only one text, whose fingerprint can be compared. Types that contain
+// themselves are refused, so that decoding ends.
 #include <algorithm>
 #include <cctype>
 #include <utility>

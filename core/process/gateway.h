@@ -39,8 +39,8 @@ class Gateway final : public Component {
   const std::string& endpoint() const { return door_.endpoint(); }
 
   /// Publishes a log record. Any thread may call this. Until the log has its first subscriber, the last 256 records are
-  /// kept; this subscriber then receives them. In this way, records from the configuration also appear in the run's
-  /// files.
+  /// kept, and the first subscriber receives them. In this way, the log files of a run also contain records from before
+  /// the subscription.
   void publish(const LogRecord& record);
 
   /// Sets the function that is called whenever a subscription to `/spans` or `/operations` begins or ends. `spans` is
@@ -74,7 +74,7 @@ class Gateway final : public Component {
   // Connects a visitor's edge with the outputs of its topic.
   void admit(VisitorEdge& edge);
   void admit_to_log(VisitorEdge& edge);
-  // Tells whether somebody wants spans, if `edge` is or was a subscription to them.
+  // If `edge` is a subscription to spans, calls the function set by on_spans_wanted().
   void spans_changed(const VisitorEdge& edge) const;
   void dismiss(VisitorEdge& edge);
   // Checks once a second for visitors that have disconnected silently and for memory that is no longer used.
@@ -89,7 +89,8 @@ class Gateway final : public Component {
   VisitorDoor door_;
   Collector collector_;
   std::map<OutputBase*, std::unique_ptr<Tap>> taps_;  ///< The tap of every output that a visitor has ever listened to.
-  /// The log records from the time before the log had a subscriber; when there are too many, the oldest are dropped.
+  /// The log records from the time before the log's first subscription; when there are too many, the oldest are
+  /// dropped.
   std::deque<LogRecord> early_;
   bool early_over_ = false;
   std::atomic<bool> log_wanted_{true};

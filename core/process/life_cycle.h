@@ -23,9 +23,9 @@ enum class ProcessPhase {
 /// Returns true if a process may change from phase `now` to `next`.
 bool may_follow(ProcessPhase now, ProcessPhase next);
 
-/// The part of a process that changes the states of its components on the launcher's request, and that tracks the phase
-/// of the process. It is used only on the control thread. Hooks run on the event loops of their components, and the
-/// control loop never waits for a hook.
+/// The part of a process that changes the states of its components when the launcher asks for it, and that tracks the
+/// phase of the process. It is used only on the control thread. Hooks run on the event loops of their components, and
+/// the control loop never waits for a hook.
 class LifeCycle {
  public:
   /// Callbacks that report changes of state and phase. They are called on the control loop.

@@ -46,7 +46,7 @@ class SpanDesk {
   void collect();
 
  private:
-  // A message that is being made, and where its names are.
+  // A message that is being made, and the index of each of its names.
   struct Batch {
     Spans message;
     std::unordered_map<std::string, std::uint32_t> names;

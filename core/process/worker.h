@@ -27,7 +27,8 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Returns the key "process/thread", which other processes use to find this worker's endpoint.
+  /// Returns the key "process/thread", under which the control messages Configured and Connect contain this worker's
+  /// address.
   const std::string& key() const { return key_; }
 
   /// Starts the thread, which runs the loop until stop(). If `cpus` is not empty, the thread is pinned to these CPUs.
@@ -35,7 +36,7 @@ class Worker {
   /// Stops the loop and waits until the thread has ended. Does nothing if the worker was never started.
   void stop();
 
-  /// Stops reading messages from a process that has died. Must be called on the loop.
+  /// Stops reading messages from a process that has died. Call this function on the loop.
   void retire_inlets(const std::string& process);
 
   /// Returns the publishing socket. The first call makes this socket.
