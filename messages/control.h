@@ -150,7 +150,7 @@ struct PeerGone {
 };
 
 /// A call to a component, to a process (if `target` is empty) or to the launcher. Users, tools and the launcher send
-/// requests. Requests are sent over the control sockets. No training step depends on a request.
+/// requests. Requests are sent over the sockets of the control protocol. No training step depends on a request.
 struct Request {
   static constexpr const char* kTypeName = "Request";
 

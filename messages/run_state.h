@@ -78,7 +78,7 @@ struct CheckpointDone {
   /// The path of the checkpoint's directory; empty if the checkpoint was not written.
   std::string path;
   std::uint64_t bytes = 0;  ///< The size of all files of the checkpoint.
-  std::string error;        ///< Why the checkpoint was not written; empty if it was written, hashed and synced.
+  std::string error;        ///< Why the checkpoint was not written; empty if it is complete and synced to disk.
 
   template <class Archive>
   void serialize(Archive& archive) {

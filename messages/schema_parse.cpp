@@ -130,7 +130,8 @@ class Parser {
     return heights_[index];
   }
 
-  /// Does the same for a type inside the struct `owner`.
+  /// Checks the type of a field of the struct `owner`, or an element type inside it. Returns the number of levels of
+  /// types inside this type.
   std::size_t visit(const FieldType& type, std::size_t owner, std::size_t depth) {
     if (!type.element.empty()) return 1 + visit(type.element.front(), owner, depth + 1);
     if (type.kind != FieldKind::kStruct) return 0;

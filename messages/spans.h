@@ -21,7 +21,7 @@ inline constexpr const char* kOperationsTopic = "/operations";
 /// two out unless its user names them, because a subscription to them makes processes record spans, which takes time.
 inline bool is_topic_of_spans(std::string_view topic) { return topic == kSpansTopic || topic == kOperationsTopic; }
 
-/// A component to which spans belong.
+/// A component whose spans are in the message Spans.
 struct SpanSource {
   static constexpr const char* kTypeName = "SpanSource";
 

@@ -22,8 +22,8 @@ struct Subscribe {
   std::uint32_t edge = kVisitorEdge;  ///< EdgePlan::id, or 2^32 - 1 for a visitor that is not in the plan.
   std::uint64_t fingerprint = 0;      ///< The fingerprint that the subscriber expects; 0 accepts any type.
   std::string policy = "drop_oldest";     ///< For a visitor: "drop_oldest" or "latest"; "block" is refused.
-  std::uint64_t window_messages = 64;     ///< The credit in messages at the start.
-  std::uint64_t window_bytes = 67108864;  ///< The credit in bytes at the start.
+  std::uint64_t window_messages = 64;     ///< How many messages may be sent before the first Credit arrives.
+  std::uint64_t window_bytes = 67108864;  ///< How many bytes may be sent before the first Credit arrives.
   /// What the payload frames contain: nothing ("none"), the bytes of tensors ("inline") or, only for processes of the
   /// run itself, the location of the bytes in shared memory ("handle").
   std::string payloads = "none";
@@ -85,9 +85,9 @@ struct Unsubscribe {
   }
 };
 
-/// The publisher's request that the subscriber return all outstanding credit now, and the credit of each later message
-/// as soon as the message has been handled. The publisher sends it when the sending component is being deactivated, to
-/// find out when all messages have been handled.
+/// The publisher's request that the subscriber send Credit now for all messages that it has handled, and for each later
+/// message as soon as it has handled the message. The publisher sends it when the sending component is being
+/// deactivated, to find out when all messages have been handled.
 struct Flush {
   static constexpr const char* kTypeName = "Flush";
 

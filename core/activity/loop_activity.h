@@ -31,7 +31,7 @@ class OwnThreads;
 ///
 /// The measurement of these times, the accounting, begins with start() and ends with stop(). A handler or wait that is
 /// in progress when it begins is measured from this moment. Functions are called on the loop's thread, unless a comment
-/// states otherwise.
+/// names the control thread, which communicates with the launcher and with users.
 ///
 /// Between start_recording() and stop_recording(), a SpanRecorder records each of these intervals as a span. Accounting
 /// and recording can be on at the same time. They share one flag, so that a message needs only one check for both.

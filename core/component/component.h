@@ -142,8 +142,8 @@ class Component : public Configurable {
   std::vector<InputBase*> inputs_;
   std::vector<OutputBase*> outputs_;
   std::vector<ServiceBase*> services_;
-  // The messages that arrived while held() was true, in order, for all inputs. The windows of the edges limit their
-  // number and size.
+  // The messages that arrived while held() was true, in order, for all inputs. Their number and size are limited,
+  // because every edge limits its messages in flight.
   std::deque<core::Delivery> held_;
   std::function<void(const std::string&)> on_error_;
 };

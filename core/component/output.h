@@ -59,8 +59,8 @@ class OutputBase {
   void remove_edge(core::Edge& edge);
   /// Returns the edges that start here.
   const std::vector<core::Edge*>& edges() const { return edges_; }
-  /// Returns the last message that was sent, if the output is latched. Returns an envelope without a message if none
-  /// was sent or the output is not latched.
+  /// Returns the last message that was sent, if the output keeps it for visitors that subscribe later
+  /// (OutputOptions::latched). Otherwise, or if no message was sent, returns an envelope without a message.
   const core::Envelope& last() const { return last_; }
   /// Called by a blocking edge that has room and at which no message waits any longer. `was_waiting` is true if
   /// messages waited at the edge before. If no messages wait at any other edge of this output, passes on the messages
@@ -93,8 +93,8 @@ class OutputBase {
   OutputOptions options_;
   std::vector<core::Edge*> edges_;
   std::uint64_t sequence_ = 0;
-  core::Envelope last_;    ///< The last message that was sent; kept only if the output is latched.
-  int blocked_edges_ = 0;  ///< The number of blocking edges at which messages wait for credit.
+  core::Envelope last_;    ///< The last message that was sent; kept only if OutputOptions::latched is true.
+  int blocked_edges_ = 0;  ///< The number of blocking edges at which messages wait for room.
   std::function<void()> on_ready_;
   // The state of within_burst(). The members are mutable because ready(), which is const, calls this function.
   mutable std::uint64_t burst_first_ = 0;  ///< The sequence number of the first message of the current burst.

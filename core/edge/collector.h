@@ -30,7 +30,7 @@ class Collector final : public Source {
   void add(Source& messages) { edges_.push_back(&messages); }
 
   /// Tells the receiver that a new message is in a ring. If `urgent` is true, this call ends a rest; the sender sets it
-  /// when at least half of the edge's window is used.
+  /// when at least half of the messages or bytes that may be in flight are in flight.
   void announce(bool urgent);
 
   bool poll() override;

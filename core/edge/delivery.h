@@ -17,8 +17,8 @@ namespace trainyard::core {
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  /// Returns the credit of a message to the sender. Called on the receiver's loop, exactly once for every delivered
-  /// message, even if the handler of the message failed.
+  /// Reports that the message has been handled, so that the sender may send more. Called on the receiver's loop,
+  /// exactly once for every delivered message, even if the handler of the message failed.
   virtual void consumed(const Envelope& envelope) = 0;
 };
 

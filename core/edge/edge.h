@@ -22,7 +22,7 @@ struct EdgeCounters {
   std::atomic<std::uint64_t> sent{0};  ///< The number of messages that were given to the transport.
   /// The number of messages dropped by `latest` or `drop_oldest`, or because the receiver had died.
   std::atomic<std::uint64_t> dropped{0};
-  std::atomic<std::uint64_t> bytes{0};  ///< The size of the messages sent.
+  std::atomic<std::uint64_t> bytes{0};  ///< The total size of the messages sent, in bytes.
   /// The number of messages that could not be sent immediately, because there was no room.
   std::atomic<std::uint64_t> blocked{0};
 };
@@ -53,7 +53,8 @@ class Edge {
   /// Returns true if the next message would not have to wait.
   bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 
-  /// Sends messages that wait, as long as there is room. The subclass calls this when credit has been returned.
+  /// Sends messages that wait, as long as there is room. The subclass calls this when the receiver has handled
+  /// messages.
   void on_room();
 
   /// Records that the receiver's process has died. Until the process has been restarted and there is room again,
@@ -64,7 +65,7 @@ class Edge {
   /// Returns true if no message waits here and the receiver has handled every message that was sent.
   virtual bool drained() const = 0;
 
-  /// Asks the receiver to return credit without delay until every message has been handled.
+  /// Asks the receiver to report handled messages without delay, until it has handled every message.
   virtual void request_flush() {}
 
   std::uint32_t id() const { return id_; }
@@ -75,7 +76,7 @@ class Edge {
   /// Returns the number of messages that have been sent and have not been handled, or an empty optional if this process
   /// does not know the number. Any thread may call this.
   virtual std::optional<std::uint64_t> under_way() const { return {}; }
-  /// Returns the number of messages that wait for credit.
+  /// Returns the number of messages that wait here because there is no room.
   std::size_t waiting() const { return waiting_.size(); }
 
  protected:

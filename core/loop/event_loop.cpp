@@ -13,10 +13,6 @@
 
 namespace trainyard::core {
 
-// A round of the loop handles messages in the loop's own queue, polls the sources, and runs posted tasks and timers
-// that are due. If there was nothing to do, the loop sleeps. The work of each of these steps is bounded, so none of
-// them can starve the others.
-//
 // The head and the tail of the queue are counters that only grow; slot() reduces them to an index. The queue is full
 // when their difference is the number of slots.
 void EventLoop::Queue::push(Delivery delivery) {
@@ -71,7 +67,9 @@ void EventLoop::run() {
   }
 }
 
-// The loop's own queue comes first, because it costs least to check.
+// A round of the loop handles messages in the loop's own queue, polls the sources, and runs posted tasks and timers
+// that are due. The work of each of these steps is bounded, so none of them can starve the others. The loop's own queue
+// comes first, because it costs least to check.
 bool EventLoop::run_once() {
   bool worked = run_queue();
   // The loop uses an index, because a handler may add a source. A removed source is noticed in the next round.

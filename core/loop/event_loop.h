@@ -109,7 +109,7 @@ class EventLoop {
     Delivery pop();
 
    private:
-    // The number of slots is a power of two, which makes the remainder a bit mask.
+    // The number of slots is a power of two, so that a bit mask can replace a division.
     Delivery& slot(std::size_t number) { return slots_[number & (slots_.size() - 1)]; }
 
     std::vector<Delivery> slots_ = std::vector<Delivery>(64);

@@ -39,7 +39,7 @@ class SharedRing {
   /// object.
   const SharedHandle& handle() const { return handle_; }
 
-  /// For the writer: returns the size of the largest record that fits at the moment.
+  /// For the writer: returns the size in bytes of the largest record that fits at the moment.
   std::size_t room() const;
 
   /// For the writer: returns the memory for the next record; `bytes` must be <= room(). The reader sees the record
@@ -64,9 +64,9 @@ class SharedRing {
   std::uint64_t returned_messages() const;
   std::uint64_t returned_bytes() const;
 
-  /// For the writer: sets or clears the request to be woken when there is credit or room again. After setting the
-  /// request, the writer must check for credit and room once more, because the reader may have returned some in the
-  /// meantime.
+  /// For the writer: sets or clears the request to be woken when the reader has handled a message or freed memory.
+  /// After setting the request, the writer must check once more whether it can write, because the reader may have made
+  /// room in the meantime.
   void want_credit(bool wanted);
   /// For the reader: returns true if the writer has asked to be woken.
   bool credit_wanted() const;

@@ -15,7 +15,7 @@ namespace trainyard::core {
 /// Turns on the measurement of how the components of a process spend their time, and reports the results. A request for
 /// the counters of the process turns the measurement on for a limited time, which further requests can extend. When
 /// this time is over, the measurement ends, so that it costs nothing while nobody needs it. This class is used only on
-/// the control thread.
+/// the control thread, which communicates with the launcher.
 class ActivityDesk {
  public:
   /// The longest time, in seconds, for which one request can turn the measurement on.

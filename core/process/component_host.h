@@ -19,7 +19,7 @@ namespace trainyard::core {
 
 /// The components of one process, the threads on which they run, and the objects that they share: loaded plugins,
 /// shared memory, the rendezvous (the store through which ranks find each other) and the log. A host may be used only
-/// on the control thread, unless a comment states otherwise.
+/// on the control thread (the thread that communicates with the launcher), unless a comment states otherwise.
 class ComponentHost {
  public:
   /// Callbacks for two events: a component asks to end the run (Component::finish_run), or a component fails. They are
@@ -55,7 +55,7 @@ class ComponentHost {
   /// Returns the outputs of this process that publish `topic`. The list does not change once all components are made.
   std::vector<OutputBase*> find_outputs(const std::string& topic) const;
 
-  /// Returns the worker that runs a component of this process.
+  /// Returns the worker (a thread with its event loop) that runs a component of this process.
   Worker& worker_of(std::uint32_t component) const { return *workers_.at(plan_.component(component).thread); }
   const std::map<std::string, std::unique_ptr<Worker>>& workers() const { return workers_; }
 

@@ -23,15 +23,17 @@ namespace trainyard::core {
 ///
 /// An output that visitors listen to has one tap, however many visitors there are. A tap is an additional bounded ring
 /// from the component's loop to the gateway's loop. The gateway encodes each message once and sends it to the visitors
-/// as their credits allow. A full ring drops its oldest entries and counts them. The component only pushes messages
-/// into the ring, so visitors that are slow, stopped, many or gone do not delay it. A collector empties the rings a few
-/// hundred times a second, so that a component that sends often need not wake the gateway for every message.
+/// as fast as they handle messages. A full ring drops its oldest entries and counts them. The component only pushes
+/// messages into the ring, so visitors that are slow, stopped, many or gone do not delay it. A collector empties the
+/// rings a few hundred times a second, so that a component that sends often need not wake the gateway for every
+/// message.
 class Gateway final : public Component {
  public:
   /// A function that returns the outputs of this process that publish a topic. The list may be empty.
   using FindOutputs = std::function<std::vector<OutputBase*>(const std::string& topic)>;
 
-  /// Binds `address` and begins to serve visitors immediately, on the control thread. Throws kIo.
+  /// Binds `address` and begins to serve visitors immediately, on the process's control thread. Throws kIo if the
+  /// address cannot be bound.
   Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find);
   ~Gateway() override;
 

@@ -16,7 +16,8 @@
 namespace trainyard::core {
 
 /// The edges of one process: the edges within the process, and its ends of the edges to and from other processes. A
-/// Wiring may be used only on the control thread, unless a comment states otherwise.
+/// Wiring may be used only on the control thread (the thread that communicates with the launcher), unless a comment
+/// states otherwise.
 class Wiring {
  public:
   /// `connected` is called on the control loop when the other processes have acknowledged every subscription, and again
@@ -62,7 +63,8 @@ class Wiring {
   zmq::context_t& sockets_;
   const RunKeys& keys_;
   std::function<void()> connected_;
-  std::set<std::string> unconnected_;  ///< The inlets whose subscriptions have not been acknowledged yet.
+  /// The sockets that receive from other processes and whose subscriptions have not been acknowledged yet.
+  std::set<std::string> unconnected_;
 };
 
 }  // namespace trainyard::core

@@ -26,15 +26,15 @@ class Inlet;
 
 /// The receiving end of an edge from another process. Messages arrive over a socket or, from a process of the same
 /// host, over a ring in shared memory. Over a socket, the receiver returns credit (the sender's right to send more
-/// messages) when half of the window is used, or after every message once the sender has requested a flush. Over a
-/// ring, it returns credit after every message, because this costs almost nothing.
+/// messages) when it has handled half of the messages or bytes that may be in flight, or after every message once the
+/// sender has requested a flush. Over a ring, it returns credit after every message, because this costs almost nothing.
 class RemoteReceiver final : public Receiver {
  public:
   RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription);
 
-  /// Returns the credit of a handled message. Called on the inlet's loop.
+  /// Records that a message has been handled, and lets the sender know when this is due. Called on the inlet's loop.
   void consumed(const Envelope& envelope) override;
-  /// Returns all outstanding credit now, and the credit of each later message as soon as the message has been handled.
+  /// Tells the sender now about all handled messages, and later about each message as soon as it has been handled.
   /// Called when the sender requests a flush.
   void flush();
 
@@ -106,7 +106,7 @@ class Inlet final : public Source {
   bool connected() const;
 
   /// Returns true if every message that arrived here has been handled. An inlet must not be destroyed before this is
-  /// true, because components can keep messages back and return their credit to it later.
+  /// true, because components may still keep messages, and will report them to the inlet when they have handled them.
   bool idle() const;
 
   /// Returns the publisher's address.

@@ -33,8 +33,8 @@ class RemoteEdge final : public Edge {
              std::uint64_t window_messages, std::uint64_t window_bytes);
 
   bool drained() const override { return peer_.empty() || (waiting() == 0 && returned_messages() == sent_messages_); }
-  /// Asks the subscriber to return all outstanding credit. Does nothing over a ring, because there the subscriber
-  /// returns credit after every message.
+  /// Asks the subscriber to report every handled message without delay. Does nothing over a ring, because there the
+  /// subscriber always does this.
   void request_flush() override;
 
   /// Connects a subscriber, for the first time or again. Messages in flight to an earlier subscriber are lost. `offer`
@@ -43,7 +43,8 @@ class RemoteEdge final : public Edge {
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
   /// Disconnects the subscriber. Messages in flight count as handled, so that drained() does not wait for them.
   void detach();
-  /// Counts messages and bytes that the subscriber has handled. Used only over the socket; a ring has its own counters.
+  /// Counts messages and bytes that the subscriber has handled, and sends messages that wait. Used only over the
+  /// socket; over a ring, the subscriber counts in shared memory.
   void credit(std::uint64_t messages, std::uint64_t bytes);
 
   /// If has_room() returned false before and there is room now, sends the messages that wait and returns true.
@@ -90,7 +91,7 @@ class RemoteEdge final : public Edge {
   /// room.
   mutable std::optional<SharedRing> ring_;
   std::unique_ptr<PeerWakeup> reader_loop_;  ///< Wakes the loop of the subscriber. Exists only if there is a ring.
-  /// True if has_room() found no room in the ring or no credit. poll_room() must then call on_room().
+  /// True if has_room() has found no room. When there is room again, poll_room() must then call on_room().
   mutable bool starved_ = false;
 };
 

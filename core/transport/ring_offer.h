@@ -44,15 +44,15 @@ struct RingOffer {
   std::int32_t ring_fd = -1;  ///< The descriptor of the ring in the subscriber's process; -1 if no ring is offered.
   std::uint64_t ring_inode = 0;
   std::uint64_t ring_bytes = 0;
-  /// The means to wake the subscriber's loop. Its `pid` is the pid of the subscribing process, even if no ring is
-  /// offered.
+  /// The data with which the publisher can wake the subscriber's loop. Its `pid` is the pid of the subscribing process,
+  /// even if no ring is offered.
   WakeOffer wake;
 
   /// Returns the message that the process `pid` sends if it offers no ring.
   static RingOffer without_ring(std::int32_t pid) { return {.wake = {.pid = pid}}; }
   bool has_ring() const { return ring_fd >= 0; }
 
-  /// Returns the handle for SharedRing::open.
+  /// Returns the handle with which the publisher opens the ring (SharedRing::open).
   SharedHandle handle() const {
     return {.pid = wake.pid, .fd = ring_fd, .inode = ring_inode, .segment_bytes = ring_bytes, .bytes = ring_bytes};
   }

@@ -84,7 +84,8 @@ class VisitorDoor final : public Source {
   void subscribe(const std::string& name, const Subscribe& request);
   // Throws kUnsupported if there are too many visitors or subscriptions.
   void check_room(const std::string& name) const;
-  // Returns the answer to a request. If the request is refused, the `error` of the answer is not empty.
+  // Checks a request and returns the answer. If the request is refused, the `error` of the answer is not empty;
+  // otherwise sets `output` to the output that publishes the topic.
   Subscribed judge(const std::string& name, const Subscribe& request, OutputBase*& output) const;
   void unsubscribe(const std::string& name, std::uint32_t subscription);
   void dismiss(Visitors::iterator visitor);

@@ -43,7 +43,7 @@ class VisitorEdge final : public Edge {
   /// Sends the messages that have arrived since the edge was made. Must be called when the subscription has been
   /// acknowledged.
   void open();
-  /// Adds credit for messages and bytes that the visitor has handled.
+  /// Counts messages and bytes that the visitor has handled, and sends messages that wait.
   void credit(std::uint64_t messages, std::uint64_t bytes);
   /// Returns true if a message could not be sent because the visitor had disconnected.
   bool gone() const { return gone_; }
