@@ -45,7 +45,8 @@ std::string nearest(std::string_view given, std::span<const std::string> known) 
     }
   }
   if (best != nullptr) return *best;
-  // An abbreviation leaves out more letters than this distance allows.
+  // An abbreviation leaves out more letters than this distance allows, so a name that begins with `given` is suggested,
+  // too.
   const auto begins = [given](const std::string& name) { return name.starts_with(given); };
   const auto full = std::ranges::find_if(known, begins);
   return given.size() < 3 || full == known.end() ? "" : *full;

@@ -54,7 +54,7 @@ class LoopActivity {
   void stop();
   /// Returns true while the accounting or the recording is on. Any thread may call this.
   bool on() const { return on_.load(std::memory_order_relaxed); }
-  /// Ends the measurement of a handler that began before the accounting or the recording. See start().
+  /// Ends the measurement of a handler that was in progress when the accounting or the recording began. See start().
   void arrive();
 
   /// Begins to record spans. Called by the control thread, which must then post a task that calls arrive(), as for

@@ -82,7 +82,8 @@ class OutputBase {
   void send_erased(std::shared_ptr<const void> message);
 
  private:
-  // Returns true while fewer than 64 messages were sent in the last millisecond. Otherwise, a pause begins.
+  // Returns true if the component sends fewer than 64 messages per millisecond. Otherwise begins a pause of a
+  // millisecond, if there is none, and returns false.
   bool within_burst() const;
   void end_pause() const;
 

@@ -14,7 +14,7 @@ namespace trainyard::core {
 /// The phases of a process.
 enum class ProcessPhase {
   kWaiting,      ///< The process waits for its plan.
-  kConfiguring,  ///< The components allocate memory and open files, each on its own thread.
+  kConfiguring,  ///< The components allocate memory and open files, each on the thread of its event loop.
   kConfigured,   ///< Every component has been configured; the launcher requests further changes.
   kFailed,       ///< The plan could not be carried out. The process still answers requests.
   kEnded,        ///< Every component has been finalized.

@@ -53,7 +53,7 @@ class RemoteEdge final : public Edge {
   /// Returns true if has_room() returned false before and there is room now.
   bool room_came() const { return starved_ && room(); }
 
-  /// Returns true while messages go through a ring.
+  /// Returns true while messages are sent through a ring in shared memory.
   bool in_shared_memory() const { return ring_.has_value(); }
   /// Returns the process index of the subscriber, under which shared buffers count its references.
   std::uint32_t reader() const { return reader_; }
@@ -135,7 +135,7 @@ class Outlet final : public Source {
   SharedPool& pool_;
   std::vector<std::unique_ptr<RemoteEdge>> edges_;
 
-  // All edges share these buffers, because only one message is written at a time.
+  // All edges share these buffers. This is possible because only one message is read or written at a time.
   Frames incoming_;
   Frames outgoing_;
   std::string body_;

@@ -28,9 +28,9 @@ class EncodedMessage {
   std::vector<Buffer> payloads_;
 };
 
-/// The sending end of a visitor's subscription. It never blocks: if the visitor has no room, messages wait in a bounded
-/// queue. When the queue is full, the oldest messages are dropped. The bytes of tensors are sent only if the visitor
-/// has asked for them.
+/// The sending end of a visitor's subscription. It never makes the sender wait: if the visitor is slow, messages wait
+/// in a bounded queue, and when the queue is full, the oldest messages are dropped. The bytes of tensors are sent only
+/// if the visitor has asked for them.
 class VisitorEdge final : public Edge {
  public:
   /// Makes an edge for a request that has been checked. `visitor` is the name of the connection. Nothing is sent before

@@ -6,7 +6,8 @@
 namespace trainyard::core {
 namespace {
 
-/// The data of a frame that is kept until libzmq releases the frame.
+/// The data that must be kept until libzmq releases a frame: the counters from which the frame's bytes are then
+/// subtracted, and the owner of the frame's memory.
 struct Charge {
   std::shared_ptr<std::atomic<std::uint64_t>> unread;
   std::shared_ptr<std::atomic<std::uint64_t>> all;
