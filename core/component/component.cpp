@@ -68,8 +68,8 @@ void Component::transition(State target) {
   }
 }
 
-// In training, messages go round in a circle. Whatever the order of activation, some component therefore receives a
-// message before it is active, and this message must wait.
+// The components of a training run send messages in a circle. Whatever the order of activation, some component
+// therefore receives a message before it is active, and this message must wait.
 bool Component::held() const {
   if (!was_active_) return true;
   return std::ranges::any_of(outputs_, [](const OutputBase* output) { return output->blocked(); });

@@ -38,7 +38,8 @@ bool QueueEdge::has_room() const {
 void QueueEdge::transmit(const Envelope& envelope) {
   ++sent_messages_;
   sent_bytes_ += envelope.bytes;
-  ring_.push(Envelope(envelope));  // The ring cannot be full, because the window is its capacity.
+  // The ring cannot be full, because it has room for all messages that may be in flight.
+  ring_.push(Envelope(envelope));
   if (collector_ == nullptr) return receiver_.wake();
   collector_->announce(half_full());
 }

@@ -119,7 +119,7 @@ class Gateway::Tap {
   QueueEdge edge_;
   VisitorDoor& door_;
   State state_ = State::kClosed;
-  Envelope last_;  ///< The last message of a latched output.
+  Envelope last_;  ///< The last message, if the output keeps it for later visitors (OutputOptions::latched).
   std::vector<VisitorEdge*> edges_;
   std::map<const VisitorEdge*, std::uint64_t> dropped_before_;
 };

@@ -242,7 +242,7 @@ Envelope Inlet::decode(const Header& header, std::span<const std::byte> body, co
   // The size is counted as the sender counts it: whole payloads, not the tensors in them. Both sides must agree on the
   // credit that the message uses.
   for (const Buffer& payload : payloads_) envelope.bytes += payload.size();
-  // The tensors of the message keep references to the payloads, so this list can release its own.
+  // The tensors of the message now refer to the payloads, so the list, which is reused, can be emptied.
   envelope.message = type.decode(body, payloads_);
   payloads_.clear();
   return envelope;
