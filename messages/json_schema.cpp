@@ -11,16 +11,18 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The schema contains the bounds, so that a validator already rejects a number that does not fit into the field.
+/// Returns the schema of an integer. It contains the bounds of T, so that a validator rejects a number that does not
+/// fit into the field.
 template <class T>
 OrderedJson integer() {
   return {{"type", "integer"}, {"minimum", std::numeric_limits<T>::min()}, {"maximum", std::numeric_limits<T>::max()}};
 }
 
-/// JSON cannot write not-a-number and infinities as numbers, so they are strings (json.h).
+/// Returns the schema of a number. NaN and infinities are strings, because JSON cannot represent them as numbers.
 OrderedJson number() { return {{"anyOf", {{{"type", "number"}}, {{"enum", {"NaN", "Infinity", "-Infinity"}}}}}}; }
 
-/// The JSON of a tensor says in which payload its bytes are, but does not contain them (json_from_binary).
+/// Returns the schema of a tensor. The JSON of a tensor says in which payload its bytes are, but does not contain them
+/// (json_from_binary).
 OrderedJson tensor() {
   const OrderedJson count = {{"type", "integer"}, {"minimum", 0}};
   const OrderedJson index = {{"type", {"integer", "null"}}, {"minimum", 0}};

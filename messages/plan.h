@@ -86,7 +86,8 @@ struct ProcessPlan {
   std::string process;
   std::uint32_t process_index = 0;  ///< The index of this process, under which shared buffers count its references.
   std::uint64_t seed = 0;
-  /// The lowest level of log records that are printed on standard error. Visitors also receive records of lower levels.
+  /// The lowest level of log records that are printed on standard error. Subscribers to the log also receive records of
+  /// lower levels.
   LogLevel log_level = LogLevel::kInfo;
   /// The folders to search for plugins, in this order. If the list is empty, the process uses its own defaults.
   std::vector<std::string> plugin_path;

@@ -54,8 +54,9 @@ struct Snapshot {
   }
 };
 
-/// The checkpoint writer's answer to the Snapshot messages of all ranks: the copy has been made, so the arena may
-/// change again. The checkpoint is written to disk later, and CheckpointDone reports the result.
+/// The checkpoint writer's answer to the Snapshot messages of all ranks: the copy has been made, so the ranks may
+/// change their parameters and buffers again. The checkpoint is written to disk later, and CheckpointDone reports the
+/// result.
 struct SnapshotTaken {
   static constexpr const char* kTypeName = "SnapshotTaken";
 
@@ -87,10 +88,10 @@ struct CheckpointDone {
 };
 
 /// The starting point of the run: step 0, or the position stored in a checkpoint. The checkpoint writer sends this
-/// message once. If the run resumes, the checkpoint writer first restores the arena and the optimizer's blocks and
-/// waits until every component has taken its part of RestoredStates. The accelerator host, the optimizer and the
-/// strategy manager start to count from the values in this message. A run without a checkpoint writer has no RunState
-/// and begins at step 0.
+/// message once. If the run resumes, the checkpoint writer first restores the parameters, the buffers and the
+/// optimizer's state, and waits until every component has taken its part of RestoredStates. The accelerator host, the
+/// optimizer and the strategy manager start to count from the values in this message. A run without a checkpoint writer
+/// has no RunState and begins at step 0.
 struct RunState {
   static constexpr const char* kTypeName = "RunState";
 

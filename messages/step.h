@@ -39,10 +39,10 @@ struct Gradients {
   }
 };
 
-/// The optimizer's answer to Gradients: the parameters in the arena are the result of `step` updates. The optimizer
-/// does not access the parameters again until it receives the next Gradients. The checkpoint writer copies the
-/// parameters while the accelerator host waits for SnapshotTaken. At the start, the optimizer sends this message with
-/// step 0 to announce that it is ready.
+/// The optimizer's answer to Gradients: the parameters in the arena, the memory that both components share, are the
+/// result of `step` updates. The optimizer does not access the parameters again until it receives the next Gradients.
+/// The checkpoint writer copies the parameters while the accelerator host waits for SnapshotTaken. At the start, the
+/// optimizer sends this message with step 0 to announce that it is ready.
 ///
 /// The accelerator host waits for this answer before the next forward pass.
 struct Parameters {
@@ -73,7 +73,7 @@ struct ArenaReadable {
   }
 };
 
-/// A reader's answer to ArenaReadable, with the same rank and step: this reader no longer needs the arena to stay
+/// A reader's answer to ArenaReadable, with the same rank and step: this reader no longer needs the parameters to stay
 /// unchanged.
 struct ArenaRead {
   static constexpr const char* kTypeName = "ArenaRead";

@@ -11,15 +11,15 @@ namespace trainyard {
 /// plan.
 constexpr std::uint32_t kVisitorEdge = 0xffff'ffff;
 
-/// The first message of a subscriber on a data socket; the publisher answers with Subscribed. The subscriber sends it
-/// again after a reconnect, since the publisher discards the state of a broken connection. The messages of this file
-/// are the protocol of docs/wire_format.md, section 3.
+/// The first message of a subscriber to a publisher, which answers with Subscribed. The subscriber sends it again after
+/// a reconnect, since the publisher discards the state of a broken connection. The messages of this file are the
+/// protocol of docs/wire_format.md, section 3.
 struct Subscribe {
   static constexpr const char* kTypeName = "Subscribe";
 
   std::uint32_t subscription = 0;     ///< A number that the subscriber chooses; the header of every message repeats it.
   std::string topic;                  ///< The full name of the topic.
-  std::uint32_t edge = kVisitorEdge;  ///< EdgePlan::id, or 2^32 - 1 for a visitor that is not in the plan.
+  std::uint32_t edge = kVisitorEdge;  ///< EdgePlan::id, or 2^32 - 1 for a program outside the run, a visitor.
   std::uint64_t fingerprint = 0;      ///< The fingerprint that the subscriber expects; 0 accepts any type.
   std::string policy = "drop_oldest";     ///< For a visitor: "drop_oldest" or "latest"; "block" is refused.
   std::uint64_t window_messages = 64;     ///< How many messages may be sent before the first Credit arrives.
@@ -99,8 +99,8 @@ struct Flush {
   }
 };
 
-/// A publisher's message that announces that no more messages follow on this subscription. The publisher sends it to
-/// every visitor when its process ends normally, at the end of the run.
+/// A publisher's message that announces that no more messages follow on this subscription. When a process ends
+/// normally, at the end of the run, it sends this message to every subscriber outside the run.
 struct Ended {
   static constexpr const char* kTypeName = "Ended";
 

@@ -47,7 +47,7 @@ class KeyFolder {
   std::vector<std::string> public_names() const;
 
  private:
-  // Throws unless this user alone may use the folder. Returns false if it does not exist.
+  // Returns true if the folder exists. Throws kInvalidArgument if it exists but other users may use it.
   bool check() const;
   void make() const;
   void check_is_new(const std::string& name) const;

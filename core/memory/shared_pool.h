@@ -36,8 +36,9 @@ class SharedPool {
   /// Throws kIo if the memory cannot be allocated.
   Buffer allocate(std::size_t bytes);
 
-  /// Returns a zeroed buffer whose memory is never reused, for data such as the arena. Its references are not counted,
-  /// so lending it costs nothing, and a reader may keep its address. Throws kIo if the memory cannot be allocated.
+  /// Returns a zeroed buffer whose memory is never reused, for data such as the parameters of a model. Its references
+  /// are not counted, so lending it costs nothing, and a reader may keep its address. Throws kIo if the memory cannot
+  /// be allocated.
   Buffer allocate_permanent(std::size_t bytes);
 
   /// Counts one more reference that a process holds to `buffer`, which a SharedPool must have allocated. `reader` is

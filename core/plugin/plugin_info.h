@@ -27,7 +27,7 @@ struct PortInfo {
   Policy policy = Policy::kBlock;      ///< For inputs: the default policy of edges.
   std::uint64_t window_messages = 64;  ///< For inputs: the default maximum of messages in flight.
   std::uint64_t window_bytes = 256 << 20;  ///< For inputs: the default maximum of bytes in flight.
-  bool latched = false;  ///< For outputs: true if visitors that subscribe later receive the last message.
+  bool latched = false;  ///< For outputs: true if programs that subscribe later receive the last message.
 };
 
 /// One service of a component.

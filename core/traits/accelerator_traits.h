@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-/// The rules that an accelerator (the plugin for one kind of hardware) declares. Before anything starts, the planner
-/// refuses a run that breaks a rule; the error names the rule. Only `memory_limit_bytes` is checked later, by the
-/// accelerator host, when it has built the model.
+/// The rules that an accelerator (the plugin for one kind of hardware) declares. Before anything starts, the planner,
+/// which makes the plan of a run from a launch file, refuses a run that breaks a rule; the error names the rule. Only
+/// `memory_limit_bytes` is checked later, by the accelerator host, when it has built the model.
 struct AcceleratorTraits {
   static constexpr const char* kTypeName = "AcceleratorTraits";
 

@@ -48,7 +48,7 @@ class RemoteReceiver final : public Receiver {
 
   /// Returns true if the ring holds a message that may be taken.
   bool has_work() const { return connected && ring_ && !ring_->empty(); }
-  /// Returns the ring. Call it only while has_work() is true.
+  /// Returns the ring through which the messages arrive. Call this function only while has_work() is true.
   SharedRing& ring() { return *ring_; }
   /// Wakes the sender if it waits for room in the ring. The caller must call this after it has taken records from the
   /// ring.
