@@ -31,7 +31,8 @@ struct InputOptions {
   bool same_loop = false;
 };
 
-/// The properties of an output. The policy and the windows of an edge are properties of its input.
+/// The properties of an output. The policy of an edge, and how many messages may be in flight on it, are properties of
+/// the edge's input.
 struct OutputOptions {
   std::string topic;  ///< The default topic, if it differs from the port's name. A leading '/' makes it absolute.
   /// True if a visitor (a program that attaches to the run) that subscribes after a message was sent still receives the

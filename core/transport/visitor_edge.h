@@ -40,8 +40,8 @@ class VisitorEdge final : public Edge {
 
   bool drained() const override { return waiting() == 0 && returned_messages_ == sent_messages_; }
 
-  /// Sends the messages that have arrived since the edge was made. Must be called when the subscription has been
-  /// acknowledged.
+  /// Sends the messages that have been given to the edge since it was made. Call this function when the subscription
+  /// has been acknowledged.
   void open();
   /// Counts messages and bytes that the visitor has handled, and sends messages that wait.
   void credit(std::uint64_t messages, std::uint64_t bytes);
