@@ -33,7 +33,7 @@ struct MessageType {
   /// Makes a new message from the binary form and returns it. Throws kCorrupt if the bytes do not follow the format.
   std::shared_ptr<void> (*decode)(std::span<const std::byte> body, std::span<const Buffer> payloads) = nullptr;
 
-  /// Returns the number of bytes of credit that `*message` uses on an edge within a process (payload_meter.h).
+  /// Returns the size of `*message` in bytes for the flow control of edges within a process (PayloadMeter).
   std::uint64_t (*payload_bytes)(const void* message) = nullptr;
 };
 
@@ -54,7 +54,7 @@ void decode(T& message, std::span<const std::byte> body, std::span<const Buffer>
   reader.finish();
 }
 
-/// Returns the number of bytes of credit that `message` uses on an edge within a process.
+/// Returns the size of `message` in bytes for the flow control of edges within a process (PayloadMeter).
 template <Message T>
 std::uint64_t payload_bytes(const T& message) {
   PayloadMeter meter;

@@ -12,8 +12,8 @@ namespace trainyard {
 class Component;
 struct MessageType;
 
-/// The properties of an input. They apply to every edge that ends at it. A launch file can override the policy, the
-/// windows and the topic.
+/// The properties of an input. They apply to every edge, that is, every connection from an output, that ends at the
+/// input. A launch file can override the policy, the windows and the topic.
 struct InputOptions {
   bool optional = false;           ///< True if the input may stay unconnected.
   Policy policy = Policy::kBlock;  ///< What an edge does when this input is slower than the sender.
@@ -31,11 +31,12 @@ struct InputOptions {
   bool same_loop = false;
 };
 
-/// The properties of an output. The policy and the windows of an edge are properties of its input.
+/// The properties of an output. The policy of an edge, and how many messages may be in flight on it, are properties of
+/// the edge's input.
 struct OutputOptions {
   std::string topic;  ///< The default topic, if it differs from the port's name. A leading '/' makes it absolute.
-  /// True if a visitor that subscribes after a message was sent still receives the last message. Use this for facts
-  /// that are announced once, such as the description of the model.
+  /// True if a visitor (a program that attaches to the run) that subscribes after a message was sent still receives the
+  /// last message. Use this for facts that are announced once, such as the description of the model.
   bool latched = false;
 };
 

@@ -10,8 +10,8 @@
 
 namespace trainyard::core {
 
-/// Empties the rings of several queue edges that end on one event loop. Between two rounds it rests for a fixed time,
-/// so that a steady stream of messages is handled in batches.
+/// Empties the rings of several queue edges that end on one event loop. After each round of work, it rests for a fixed
+/// time, so that a steady stream of messages is handled in batches.
 ///
 /// Waking a sleeping thread costs the sender several microseconds, and the receiver even more. A receiver that handles
 /// a message in a few microseconds falls asleep before the next message arrives, so it would have to be woken for every
@@ -29,8 +29,8 @@ class Collector final : public Source {
   /// loop must not poll the source itself.
   void add(Source& messages) { edges_.push_back(&messages); }
 
-  /// Notifies the receiver of a message that is already in the ring. If `urgent` is true, a rest ends at once; the
-  /// sender requests this when at least half of the window is used.
+  /// Tells the receiver that a new message is in a ring. If `urgent` is true, this call ends a rest; the sender sets it
+  /// when at least half of the messages or bytes that may be in flight are in flight.
   void announce(bool urgent);
 
   bool poll() override;
@@ -45,7 +45,7 @@ class Collector final : public Source {
   std::vector<Source*> edges_;
   bool handled_ = false;  ///< True if the last round found messages.
   std::optional<EventLoop::TimerId> timer_;
-  // The senders read it for every message.
+  // On a separate cache line, because the senders read it for every message.
   alignas(64) std::atomic<bool> resting_{false};
 };
 

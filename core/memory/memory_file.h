@@ -36,7 +36,7 @@ class MemoryFile {
   /// Returns a handle to the whole file, as memory whose references are not counted. Only the process that made the
   /// file may call this.
   SharedHandle handle() const { return handle_of(fd_); }
-  /// Does the same as handle() for a file whose descriptor `fd` was returned by release().
+  /// Returns the same handle as handle(), for a file whose descriptor `fd` was returned by release().
   static SharedHandle handle_of(int fd);
 
  private:

@@ -13,7 +13,7 @@ namespace trainyard::core {
 /// messages has its own. The buffers may be released on any thread.
 class SharedImports {
  public:
-  /// `self` is this process's index in the plan; SharedPool::lend counts references by this index.
+  /// `self` is this process's index in the plan, under which SharedPool::lend() counts its references.
   explicit SharedImports(std::uint32_t self);
   ~SharedImports();
   SharedImports(const SharedImports&) = delete;

@@ -19,7 +19,7 @@
 namespace trainyard::core {
 
 /// Collects the spans of all event loops of a process while somebody subscribes to them, and publishes them in batches.
-/// This class is used only on the control thread.
+/// This class is used only on the control thread, which communicates with the launcher and with subscribers.
 class SpanDesk {
  public:
   /// How often the spans are published.
@@ -46,7 +46,7 @@ class SpanDesk {
   void collect();
 
  private:
-  // A message that is being made, and where its names are.
+  // A message that is being made, and the index of each of its names.
   struct Batch {
     Spans message;
     std::unordered_map<std::string, std::uint32_t> names;

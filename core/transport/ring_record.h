@@ -24,9 +24,9 @@ constexpr std::size_t kRingBytes = 64 << 10;
 constexpr std::size_t kLargestRecord = 8 << 10;
 
 /// Writes a message into the ring, which must have room for kLargestRecord bytes. Small bodies and payloads are copied
-/// into the record. For a shared buffer, only its SharedHandle is written. Everything else is first copied into a
-/// buffer of `pool`, whose handle is then written. `reader` is the process index of the receiver. Sets
-/// `header.handles`.
+/// into the record. For a payload in shared memory, only its SharedHandle is written. Everything else is first copied
+/// into a buffer of `pool`, whose handle is then written. `reader` is the process index of the receiver, under which
+/// references to shared memory are counted. The header in the record is `header` with Header::handles set.
 void write_record(SharedRing& ring, Header header, std::span<const std::byte> body, const std::vector<Buffer>& payloads,
                   SharedPool& pool, std::uint32_t reader);
 
