@@ -17,7 +17,7 @@ struct Peer {
   std::string name;           ///< The name of the member for errors, such as "rank 3".
   std::string endpoint;       ///< The address of the other member, as Listener::endpoint() returns it there.
   std::uint32_t streams = 0;  ///< The number of streams to make. It must be the same at both members.
-  Secret secret;              ///< The secret that the two members have in common.
+  Secret secret;              ///< The secret that the two members share.
 };
 
 /// Everything that a member must know in order to connect to all other members.
@@ -42,7 +42,8 @@ struct NewStream {
 /// Connections from strangers are closed. At most 64 connections whose sender is not known yet are kept at a time, none
 /// of them longer than 5 seconds, and each takes up only a few hundred bytes.
 ///
-/// Throws kTimeout, naming the members with which there is no connection, and saying how many connections were refused.
+/// Throws kTimeout if a stream is missing at the end of `meeting.timeout`. The error names the members with which a
+/// stream is missing, and states how many connections were refused.
 std::vector<std::vector<NewStream>> meet(Listener& listener, const Meeting& meeting);
 
 }  // namespace trainyard::streams
