@@ -49,7 +49,8 @@ class RunRecording {
  private:
   const std::shared_ptr<const Feed>& feed_of(const visitors::Received& message);
   void learn_names();
-  // Records what has arrived, after waiting for the first message. Returns false if none arrived in time.
+  // Waits for a message, and records it and the messages that have arrived after it. Returns false if none arrived in
+  // time.
   bool take_batch(std::chrono::milliseconds deadline);
   void take(const visitors::Received& message);
 
