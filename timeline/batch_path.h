@@ -10,8 +10,8 @@
 
 namespace trainyard::timeline {
 
-/// An event that a batch has caused. `depth` is the number of enclosing events: those of the same component and the
-/// same batch during which this event took place.
+/// An event that a batch has caused. `depth` is the number of enclosing events, that is, events of the same batch on
+/// the same thread of the same component during which this event took place.
 struct PathLine {
   Event event;
   std::size_t depth = 0;

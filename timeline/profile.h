@@ -40,12 +40,13 @@ struct ComponentProfile {
   std::string component;
   std::vector<ProfilePart> parts;  ///< The parts, the longest first.
   std::int64_t idle_ns = 0;
-  /// What the component's own threads did. The times are averages over the threads that did anything.
+  /// What the threads did that the component has started itself. The times are averages over the threads that did
+  /// anything.
   std::vector<ProfilePart> own_threads;
   std::uint32_t number_of_own_threads = 0;
 };
 
-/// The messages of one type that one component has sent to another.
+/// The messages of one type that one component has sent to another, and the time from sending to arrival.
 struct HopProfile {
   std::string from, to, type;
   std::uint64_t count = 0;
