@@ -16,7 +16,7 @@
 
 namespace trainyard::viewer {
 
-/// All runs that a viewer shows. All functions are thread-safe.
+/// The runs that a viewer shows. All functions are thread-safe.
 class Library {
  public:
   /// A run: its book, and, if the run is live, the follower that fills the book.
@@ -46,7 +46,7 @@ class Library {
   /// Returns the run whose full name is `run`. Throws kNotFound if there is none; the error message suggests the most
   /// similar name.
   Entry find(const std::string& run) const;
-  /// Returns a number that changes when a run is added or removed.
+  /// Returns all runs, sorted by their full names.
   std::vector<Entry> all() const;
   /// Returns a number that changes whenever a run is added or removed.
   std::uint64_t revision() const;

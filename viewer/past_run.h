@@ -28,8 +28,8 @@ std::optional<archive::RunRecord> record_of_launch(const std::string& output_dir
 /// kCorrupt if the plan cannot be read.
 nlohmann::json hyperparameters_of(const archive::RunRecord& record);
 
-/// Enters the end of a run and its hyperparameters, which its launch records contain, into a book. If something cannot
-/// be read, a message is added to the log in the book.
+/// Enters the end of a run and its hyperparameters into a book. Both are in the launch records of the run. If something
+/// cannot be read, a message is added to the log in the book.
 void enter_record(const archive::RunRecord& record, Book& book);
 
 /// Enters the remaining content of a run's output directory into a book: metrics, log records, predictions, changes,

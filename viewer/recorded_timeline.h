@@ -16,7 +16,7 @@ inline constexpr std::size_t kMostSpansOfAnswer = 50'000;
 /// kUnsupported if the run does not publish spans, and kTimeout if the launcher does not answer.
 nlohmann::json record_timeline(const visitors::RunInfo& run, std::chrono::milliseconds length);
 
-/// Returns the events of a timeline in the same form.
+/// Returns the events of a timeline in the form of docs/viewer_protocol.md.
 nlohmann::json json_of(const timeline::Timeline& timeline);
 
 }  // namespace trainyard::viewer
