@@ -10,7 +10,7 @@
 
 namespace trainyard::launch {
 
-/// The name of the plugin to which the keys of [run] belong.
+/// The name of the plugin that gets the keys of [run] that the launcher does not use itself.
 inline constexpr const char* kManagerPlugin = "strategy_manager";
 
 /// The results of plan_parameters() that the rest of the planner needs.

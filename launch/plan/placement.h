@@ -11,7 +11,7 @@
 namespace trainyard::launch {
 
 /// Determines the process and the thread of every draft. The process is the first of these that applies: (1) the
-/// component's key `process`; (2) its process in the placement table; (3) its own process, with the placement
+/// component's key `process`; (2) its process in the placement table; (3) a separate process, with the placement
 /// "processes", or if `host` is an address or another host than 0; (4) the process of its rank, with the placement
 /// "ranks"; (5) the process "main". The thread is the component's key `thread`, or else the thread that the plugin
 /// declares.
