@@ -37,7 +37,7 @@ class HostSearch {
 
  private:
   void try_again();
-  // Says what keeps this host from joining, if it is time to. A while before, it begins to find out.
+  // If the next reminder is due, prints what keeps this host from joining. Shortly before that, begins to find it out.
   void remind(PollLoop::Clock::time_point now);
   // Returns a text about what keeps this host from joining, for the user.
   std::string state();

@@ -31,7 +31,7 @@ class NotesFolder {
 
  private:
   void look();
-  // Throws kUnsupported unless a note of this name and size can be carried to other hosts.
+  // Throws kUnsupported unless a note of this name and size can be copied to other hosts.
   void check_may_travel(const std::string& name, std::uintmax_t bytes) const;
   void report(const std::string& name);
 
