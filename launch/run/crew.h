@@ -67,8 +67,8 @@ class Crew {
   /// that were stopped or continued. Must be called on SIGCHLD.
   void reap();
 
-  /// Handles a wait status of a process: of one that reap() has found, or of one of another host, which its agent has
-  /// reaped.
+  /// Handles the wait status of a process. reap() calls this for processes of this host; for a process of another host,
+  /// it is called when the agent has reported the status.
   void note(ChildProcess& child, int status);
 
   /// Cancels the pending restarts.
