@@ -179,7 +179,7 @@ class CsvSource final : public MetricsSource {
   TableFiller filler_;
   std::string header_;
   std::vector<Column> columns_;
-  std::vector<std::size_t> series_;           ///< The series of each column.
+  std::vector<std::size_t> series_;           ///< The index of the series of each column.
   std::vector<std::optional<double>> cells_;  ///< The row that is being read.
   std::uint64_t damaged_ = 0;
 };

@@ -55,7 +55,7 @@ class Watch : public nlohmann::json_sax<json> {
 
   const std::string& where_;
   int max_depth_;
-  std::vector<std::set<std::string>> keys_;  ///< Of every object that is open; a list has an empty set.
+  std::vector<std::set<std::string>> keys_;  ///< The keys so far of each enclosing object. A list has an empty set.
 };
 
 }  // namespace

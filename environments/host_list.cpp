@@ -47,7 +47,7 @@ std::vector<std::string_view> split_items(std::string_view list, const std::stri
 struct Range {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
-  std::size_t width = 0;  ///< The number of digits, with zeros in front.
+  std::size_t width = 0;  ///< The number of digits to which numbers are padded with zeros.
 
   std::size_t count() const { return std::size_t{last} - first + 1; }
 };

@@ -67,9 +67,9 @@ class Copier {
   const Contents& contents_;
   McapWriter writer_;
   Repaired& result_;
-  std::map<std::uint16_t, std::uint16_t> schemas_;   ///< The new ids, by the old ones.
-  std::map<std::uint16_t, std::uint16_t> channels_;  ///< The new ids, by the old ones.
-  std::map<std::uint16_t, std::string> topics_;      ///< By the old ids.
+  std::map<std::uint16_t, std::uint16_t> schemas_;   ///< The ids in the new file, by the ids in the old file.
+  std::map<std::uint16_t, std::uint16_t> channels_;  ///< The ids in the new file, by the ids in the old file.
+  std::map<std::uint16_t, std::string> topics_;      ///< The topics, by the ids of their channels in the old file.
   std::map<std::uint16_t, SequenceCounter> sequences_;
   Counts counts_;
 };

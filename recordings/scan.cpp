@@ -237,7 +237,7 @@ class Scanner {
   std::uint64_t position_ = 0;
   std::uint64_t kept_ = 0;
   bool framing_broken_ = false;
-  std::uint64_t bare_end_ = 0;  ///< Where the last message outside of a chunk ended; 0 if there is none just before.
+  std::uint64_t bare_end_ = 0;  ///< Where the last record ended if it was a message outside of a chunk; otherwise 0.
   /// The times and offsets of the messages of the last chunk, by channel, with which the message indexes after it are
   /// compared.
   std::map<std::uint16_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> expected_;

@@ -288,7 +288,8 @@ class Meet {
 
   Listener& listener_;
   const Meeting& meeting_;
-  std::vector<std::vector<std::optional<NewStream>>> found_;  ///< By member and stream.
+  /// The streams that have been made, by member and stream.
+  std::vector<std::vector<std::optional<NewStream>>> found_;
   std::vector<Outgoing> outgoing_;
   std::list<Stranger> strangers_;  ///< In the order in which they arrived.
   std::uint64_t refused_ = 0;

@@ -41,7 +41,7 @@ std::int64_t coarser(std::int64_t number, int times) { return times >= 62 ? (num
 struct Grid {
   int exponent = 0;  ///< The exponent of the width to the base 2.
   std::int64_t first = 0;
-  std::int64_t end = 0;  ///< The bucket after the last one.
+  std::int64_t end = 0;  ///< The number of the bucket after the last one.
 
   static Grid of(const Histogram& histogram) {
     return {std::ilogb(histogram.width), histogram.first,

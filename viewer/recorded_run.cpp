@@ -104,7 +104,8 @@ class Intake {
 
   Book& book_;
   PastAlerts alerts_;
-  std::map<std::uint16_t, std::pair<std::uint64_t, Schema>> types_;  ///< By channel.
+  /// The fingerprint and the schema of each channel's message type.
+  std::map<std::uint16_t, std::pair<std::uint64_t, Schema>> types_;
   std::uint64_t damaged_ = 0;
 };
 

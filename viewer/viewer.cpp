@@ -258,7 +258,7 @@ class Viewer::Impl {
 
   ViewerSettings settings_;
   std::optional<Webhook> webhook_;
-  std::mutex mutex_;  ///< Protects what follows.
+  std::mutex mutex_;  ///< Protects the members below, up to `complained_`.
   std::condition_variable changed_;
   std::map<std::uint64_t, Session> sessions_;
   std::uint64_t next_session_ = 0;

@@ -32,7 +32,7 @@ constexpr milliseconds kPatience{5000};
 struct DoorAddress {
   std::string key;       ///< The name of the visitor's key; empty if it is not given.
   std::string endpoint;  ///< The address in the form that ZeroMQ expects: "tcp://node7:7401".
-  std::string host;      ///< "node7".
+  std::string host;      ///< The host in the endpoint: "node7".
 };
 
 DoorAddress parse(const std::string& address) {
