@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests with files that are cut off, damaged or hostile.
+// SPDX-License-Identifier: Apache-2.0
+// Tests with files that are cut off, damaged or hostile.
 #include <gtest/gtest.h>
 
 #include <algorithm>

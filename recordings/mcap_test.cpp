@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Tests the writer and the reader together. Whether the files comply with the
-// specification is tested with other readers, which share no code with Trainyard (tests/recordings_readers).
+// SPDX-License-Identifier: Apache-2.0
+// Tests the writer and the reader together. Whether the files comply with the specification is tested with other
+// readers, which share no code with Trainyard (tests/recordings_readers).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The tests decode the bytes according to the wire format of Protocol Buffers.
-// tests/perfetto_readers tests that they comply with Perfetto's own schema.
+// SPDX-License-Identifier: Apache-2.0
+// The tests decode the bytes according to the wire format of Protocol Buffers. tests/perfetto_readers tests that they
+// comply with Perfetto's own schema.
 #include "timeline/perfetto_trace.h"
 
 #include <gmock/gmock.h>

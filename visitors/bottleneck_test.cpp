@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests the search for the bottleneck on runs whose shares are made up.
+// SPDX-License-Identifier: Apache-2.0
+// Tests the search for the bottleneck on runs whose shares are made up.
 #include "visitors/bottleneck.h"
 
 #include <gtest/gtest.h>

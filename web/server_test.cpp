@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests a server from outside, with attacks that send arbitrary bytes over sockets.
+// SPDX-License-Identifier: Apache-2.0
+// Tests a server from outside, with attacks that send arbitrary bytes over sockets.
 #include "web/server.h"
 
 #include <gmock/gmock.h>

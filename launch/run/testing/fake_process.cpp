@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 A substitute for trainyard-process in tests of the launcher. It uses the control
-// protocol but hosts no components. The environment variable FAKE, a JSON object, specifies how it behaves:
+// SPDX-License-Identifier: Apache-2.0
+// A substitute for trainyard-process in tests of the launcher. It uses the control protocol but hosts no components.
+// The environment variable FAKE, a JSON object, specifies how it behaves:
 //   hang    stage at which it falls silent: hello, configured, connected, active, inactive, finalized, stop, exit
 //   fail    state on the way to which its components fail; `message` says how
 //   die     stage at which it ends with `code`

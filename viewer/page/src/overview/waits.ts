@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Functions about which component waits for which.
+// SPDX-License-Identifier: Apache-2.0
+// Functions about which component waits for which.
 import type { Component, Waiting } from '../protocol/types';
 
 export interface Load {

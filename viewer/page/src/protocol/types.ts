@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 The messages between the page and its server, as docs/viewer_protocol.md
-// describes them. Unknown numbers are null.
+// SPDX-License-Identifier: Apache-2.0
+// The messages between the page and its server, as docs/viewer_protocol.md describes them. Unknown numbers are null.
 
 export type Role = 'watch' | 'control';
 export type RunState = 'starting' | 'running' | 'paused' | 'ended' | 'failed' | 'interrupted' | 'killed' | 'unknown' | 'recording';
