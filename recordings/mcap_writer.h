@@ -75,11 +75,11 @@ class McapWriter {
   std::vector<MetadataIndex> metadata_;
   Statistics statistics_;
 
-  std::string chunk_;                      ///< The records of the chunk in memory.
-  std::uint64_t chunk_messages_ = 0;       ///< The number of messages in it.
-  ChunkRecord chunk_times_;                ///< Contains the earliest and the latest time of its messages.
-  Clock::time_point chunk_begun_;          ///< When its first message was added.
-  std::vector<MessageIndex> chunk_index_;  ///< Its messages, by channel.
+  std::string chunk_;                 ///< The records of the current chunk, which is still in memory.
+  std::uint64_t chunk_messages_ = 0;  ///< The number of messages in the current chunk.
+  ChunkRecord chunk_times_;        ///< Contains the earliest and the latest time of the messages in the current chunk.
+  Clock::time_point chunk_begun_;  ///< When the first message of the current chunk was added.
+  std::vector<MessageIndex> chunk_index_;  ///< The index of the messages in the current chunk, by channel.
   std::string block_;  ///< The bytes that are written to the file in one piece; a member so that its memory is reused.
 };
 

@@ -33,7 +33,7 @@ void append_message(const Schema& schema, std::span<const std::byte> body, std::
 
 /// A message that was read from a recording.
 struct RestoredMessage {
-  std::string body;  ///< The binary form (docs/wire_format.md, section 5).
+  std::string body;  ///< The binary form of the message (docs/wire_format.md, section 5).
   std::uint64_t trace = 0;
   /// One element for each payload to which the body refers. An element is empty if its payload was not recorded.
   std::vector<std::string> payloads;

@@ -20,8 +20,8 @@ struct Route {
 
 using Nonce = std::array<std::byte, 32>;
 
-/// The first message of a handshake. All messages of a handshake have fixed sizes, so that a stranger cannot cause
-/// memory to be allocated.
+/// The first message of a handshake. All messages of a handshake have fixed sizes, so that an unknown sender cannot
+/// make the member allocate memory.
 struct Hello {
   std::array<char, 8> magic{};
   Route route;

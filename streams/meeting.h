@@ -39,8 +39,8 @@ struct NewStream {
 /// one with the lower number accepts the connections of the other. Returns the streams, indexed by member; those of
 /// this member itself are empty. Both ends have the streams between two members in the same order.
 ///
-/// Connections from strangers are closed. At most 64 connections whose sender is not known yet are kept at a time, none
-/// of them longer than 5 seconds, and each takes up only a few hundred bytes.
+/// Connections from senders that do not know the secret are closed. At most 64 connections whose sender is not known
+/// yet are kept at a time, none of them longer than 5 seconds, and each takes up only a few hundred bytes.
 ///
 /// Throws kTimeout if a stream is missing at the end of `meeting.timeout`. The error names the members with which a
 /// stream is missing, and states how many connections were refused.

@@ -26,7 +26,7 @@ struct StepWindow {
 std::optional<StepWindow> find_steps(const Timeline& timeline, std::uint64_t steps, std::uint64_t after = 0);
 
 /// One kind of activity of a component, with its total time and the number of times it happened. `what` is a
-/// description as from words_for(), without details that differ from message to message.
+/// description such as words_for() returns, without details that differ from message to message.
 struct ProfilePart {
   std::string what;
   SpanKind kind = SpanKind::kOther;

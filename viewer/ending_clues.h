@@ -12,7 +12,7 @@
 namespace trainyard::viewer {
 
 /// Determines how a launch ended from the orders and log records that a follower has received. This is needed for a run
-/// without an output directory, because the end of such a run is not recorded anywhere.
+/// without an output directory, because nothing records how such a run ended.
 class EndingClues {
  public:
   /// All objects passed by reference must outlive this object.

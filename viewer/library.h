@@ -22,7 +22,7 @@ class Library {
   /// A run: its book, and, if the run is live, the follower that fills the book.
   struct Entry {
     std::shared_ptr<Book> book;
-    std::shared_ptr<Follower> follower;  ///< Null for a past run.
+    std::shared_ptr<Follower> follower;  ///< Null for a past run and for a recording.
   };
 
   /// The largest number of runs; further runs are not added. However, when a running launch is to be followed and there

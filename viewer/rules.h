@@ -25,9 +25,9 @@ struct Poll {
   std::map<std::string, std::uint64_t> dropped;
 };
 
-/// The base class of rules, each of which detects one kind of problem in a run. A rule receives all metrics and polls
-/// in order, and raises an alert when it detects the problem. It raises the same alert again only if the problem has
-/// disappeared and comes back.
+/// The base class of rules, each of which detects one kind of problem in a run. A rule receives all metrics, and the
+/// values of Poll once a second, and raises an alert when it detects the problem. It raises the same alert again only
+/// if the problem has disappeared and comes back.
 class Rule {
  public:
   using Raise = std::function<void(Alert)>;

@@ -57,7 +57,7 @@ struct Observation {
 };
 
 /// Whether an observation makes the components measure how they spend their time, which slows the run down slightly.
-/// With kOff, an observation contains shares only if somebody else makes the components measure.
+/// With kOff, an observation contains shares only if another program makes the components measure.
 enum class Accounting : std::uint8_t { kOff, kOn };
 
 /// Observes a run through its registry: how its components spend their time, and how much its processes and edges do.

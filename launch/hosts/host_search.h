@@ -16,8 +16,8 @@
 
 namespace trainyard::launch {
 
-/// An agent's search for host 0, which listens at one of the ports of the meeting place. The agent asks at all of these
-/// ports until it is accepted at one of them.
+/// An agent's search for host 0. Host 0 listens at one of the ports of the meeting place, the address at which the
+/// hosts of a run meet. The agent asks at all of these ports until it is accepted at one of them.
 class HostSearch {
  public:
   struct Reports {

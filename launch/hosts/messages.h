@@ -16,8 +16,8 @@ namespace trainyard::launch {
 /// run.
 inline constexpr std::uint32_t kHostProtocol = 2;
 
-/// The first message of an agent. It says which host the agent is on, and contains everything that must be the same on
-/// all hosts. The agent repeats the message until the launcher answers.
+/// The first message of an agent. It identifies the agent's host, and contains everything that must be the same on all
+/// hosts. The agent repeats the message until the launcher answers.
 struct Join {
   static constexpr const char* kTypeName = "Join";
 
@@ -205,7 +205,7 @@ struct RunEnded {
   static constexpr const char* kTypeName = "RunEnded";
 
   std::int32_t exit_code = 0;
-  std::string reason;  ///< A text for the user of the agent's host; empty if there is nothing to say.
+  std::string reason;  ///< A text for the user of the agent's host; may be empty.
 
   template <class Archive>
   void serialize(Archive& archive) {

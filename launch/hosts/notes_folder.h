@@ -38,7 +38,7 @@ class NotesFolder {
   PollLoop& loop_;
   std::string folder_;
   std::function<void(const HostNote&)> written_;
-  std::set<std::string> known_;  ///< The names of the notes that have been reported or that have come from other hosts.
+  std::set<std::string> known_;  ///< The names of the notes that have been reported, and of those from other hosts.
   FileDescriptor watch_;
   PollLoop::Id watch_id_;
 };

@@ -74,7 +74,7 @@ class RemoteHosts {
   HostDoor& door_;
   RunContext& run_;
   Reports reports_;
-  std::vector<std::unique_ptr<Processes>> processes_;  ///< Indexed by host; null for host 0.
+  std::vector<std::unique_ptr<Processes>> processes_;  ///< The processes of each host, by its number; null for host 0.
   std::vector<PollLoop::Clock::time_point> heard_;     ///< When each host last sent a message.
   std::set<std::uint32_t> gone_;                       ///< The numbers of the hosts that are lost.
   NotesFolder notes_;

@@ -14,8 +14,8 @@ namespace trainyard::launch {
 /// already uses this name for a component with another plugin. Must be called before draft_components().
 void add_relay(LaunchFile& file, Catalogue& catalogue);
 
-/// Removes the relays of ranks that are on the same host as every component that can use relays, and numbers the drafts
-/// anew. Call this function when the hosts of all components are known.
+/// Removes the relays of ranks that are on the same host as every component that can use relays, and updates the
+/// indices of the drafts. Call this function when the hosts of all components are known.
 void remove_idle_relays(std::vector<Draft>& drafts);
 
 }  // namespace trainyard::launch
