@@ -36,8 +36,8 @@ constexpr auto words_of(NewsOf) {
   return words("kind of news", "curves", "graph", "log", "samples", "histograms", "confusion", "alerts", "parameters");
 }
 
-/// Marks how much of a run's data a page has received already: one position for each shelf. With these positions, the
-/// page receives only what is new.
+/// Marks how much of a run's data a page has received already: one position for each kind of data. With these
+/// positions, the page receives only what is new.
 struct Positions {
   CurveShelf::Position curves;
   std::uint64_t log = 0, samples = 0, alerts = 0, changes = 0, graph = 0, histograms = 0, confusion = 0;

@@ -59,7 +59,8 @@ TEST(OpenMpiTest, IfMpirunIsOnALoginNodeTheHostsAreNumberedWithoutItAndMustBeTol
   EXPECT_EQ(open_mpi.allocation(told).meeting->host, "a");
 }
 
-/// Assigns ranks to hosts by slot, as mpirun does, and checks for each process that host_of() returns the right host.
+/// Assigns ranks to hosts by slot, as mpirun does. Checks that host_of() returns the right host for every process, or
+/// that it returns nothing for at least one process.
 TEST(OpenMpiTest, EveryProcessFindsItsHostOrOneOfThemSaysThatItCannot) {
   for (const std::vector<std::uint32_t>& counts :
        {std::vector<std::uint32_t>{1, 1, 1}, {2, 2}, {4, 4, 4, 4}, {1, 2}, {2, 1}, {3, 2, 1}, {1, 3, 2}, {2, 1, 3}}) {

@@ -47,8 +47,9 @@ void settle_one_rank_each(LaunchFile& file, const AllottedHosts& allotted);
 /// is given as well.
 std::vector<std::uint32_t> read_ranks_per_host(const LaunchFile& file, std::uint32_t hosts);
 
-/// Determines the host of every draft. The ranks are in the order of the hosts: with 2 ranks on each of 2 hosts, the
-/// ranks 2 and 3 are on host 1. A component that exists once is on the host that its key `host` names, or else on host
+/// Determines the host of every draft (a component while it is being planned). The ranks are in the order of the hosts:
+/// with 2 ranks on each of 2 hosts, the ranks 2 and 3 are on host 1. A component that exists once is on the host that
+/// its key `host` names, or else on host
 /// 0. Throws for a host that does not exist, and if `host` is given to a component that exists for each
 /// rank.
 void assign_hosts(std::vector<Draft>& drafts, const RunHosts& hosts);

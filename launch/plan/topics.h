@@ -9,7 +9,7 @@
 
 namespace trainyard::launch {
 
-/// A reference to an output or input of a draft.
+/// A reference to an output or an input of a draft, which is a component while it is being planned.
 struct PortRef {
   const Draft* draft = nullptr;
   const core::PortInfo* port = nullptr;

@@ -47,7 +47,8 @@ class StartBarrier {
 
  private:
   std::map<std::string, Stage> stages_;
-  std::map<std::string, Endpoints> endpoints_;  ///< By the name of the process.
+  /// The addresses that each process has bound, by the name of the process.
+  std::map<std::string, Endpoints> endpoints_;
 };
 
 }  // namespace trainyard::launch

@@ -13,7 +13,8 @@ export const leastShare = 0.01;
 
 const withoutRank = (name: string): string => name.replace(/^rank\d+\//, '');
 
-/** Returns the mean shares of the time that components are busy or wait; null if none of them measures it. */
+/** Returns the mean shares of the time in which components are busy or wait. `busy` is null if none of them measures
+ * it. */
 export function loadOf(members: Component[]): Load {
   const known = members.filter((one) => one.busy !== null);
   if (known.length === 0) return { busy: null, waiting: [] };
