@@ -122,7 +122,8 @@ void Library::open_recording(const std::string& path) {
       [recorded, book](const std::stop_token& stop) { read_or_say(*book, [&] { recorded->read(*book, stop); }); });
 }
 
-// Logs an error instead of throwing it, so that the other recordings of a folder are still opened.
+// Opens a recording of a folder. If this fails, adds it as a run whose message is the error instead of throwing, so
+// that the other recordings are still opened.
 void Library::open_recording_or_say(const std::string& path) {
   try {
     open_recording(path);

@@ -49,9 +49,8 @@ std::vector<std::uint32_t> read_ranks_per_host(const LaunchFile& file, std::uint
 
 /// Determines the host of every draft (a component while it is being planned). The ranks are in the order of the hosts:
 /// with 2 ranks on each of 2 hosts, the ranks 2 and 3 are on host 1. A component that exists once is on the host that
-/// its key `host` names, or else on host
-/// 0. Throws for a host that does not exist, and if `host` is given to a component that exists for each
-/// rank.
+/// its key `host` names; without the key, it is on host 0. Throws for a host that does not exist, and if `host` is
+/// given to a component that exists for each rank.
 void assign_hosts(std::vector<Draft>& drafts, const RunHosts& hosts);
 
 /// Returns the host that the key `host` names, or 0. Throws for a host that does not exist.

@@ -6,8 +6,8 @@ import { shortName, type Model, type Node } from './model';
  * gradients and parameters, so some links must run backwards. The result is the same for all ranks, because only the
  * kinds of boxes matter.
  *
- * Kinds are ordered greedily: kinds that only receive come last, kinds that only send come first, and in a cycle the
- * kind that sends to the most kinds comes first.
+ * Kinds are ordered greedily: kinds that only receive come last. Of the others, the kind that sends to the most kinds,
+ * less those from which it receives, comes first.
  */
 export function backward(model: Model, flowing: ReadonlySet<string>): ReadonlySet<string> {
   const kindOf = new Map(model.nodes.map((node) => [node.id, kind(node)]));

@@ -109,7 +109,7 @@ export function Overview() {
   );
 }
 
-/** Returns the model without the edges that carry no messages, unless a box would lose all its edges. */
+/** Returns the model without the links that carry no messages. A box that would lose all its links keeps up to two. */
 function visible(model: Model, flowing: ReadonlySet<string>, quiet: boolean): Model {
   if (quiet || flowing.size === 0) return model;
   const shown = new Set(model.links.filter((link) => flowing.has(link.id)));
