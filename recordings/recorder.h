@@ -66,7 +66,8 @@ class Recorder {
   explicit Recorder(Options options);
   ~Recorder();
 
-  /// Records a message. Throws kIo if the disk is full, and kCorrupt if the body does not match the schema of the feed.
+  /// Records a message. Throws kIo if the disk is full, and kCorrupt if the body does not match the schema in
+  /// `arrival.feed`.
   void take(const Arrival& arrival);
 
   /// Writes messages that have been in memory long enough. Must be called at least every few hundred milliseconds, even
@@ -87,7 +88,7 @@ class Recorder {
   std::uint64_t bytes() const { return closed_bytes_ + writer_->bytes(); }
 
  private:
-  /// The messages that one component sends in a feed, and their channel in the current file.
+  /// The messages of one component on one topic, and their channel in the current file.
   struct Stream {
     std::shared_ptr<const Feed> feed;  ///< Held, so that no other feed can get the same address.
     SequenceCounter sequence;

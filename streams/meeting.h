@@ -12,7 +12,7 @@
 
 namespace trainyard::streams {
 
-/// What a member must know about another member in order to connect to it.
+/// What a member of a group, such as a rank, must know about another member in order to connect to it.
 struct Peer {
   std::string name;           ///< The name of the member for errors, such as "rank 3".
   std::string endpoint;       ///< The address of the other member, as Listener::endpoint() returns it there.
@@ -35,9 +35,9 @@ struct NewStream {
   StreamSecrets secrets;
 };
 
-/// Makes all streams between this member and the others; all members must call this function. Of every two members, the
-/// one with the lower number accepts the connections of the other. Returns the streams, indexed by member; those of
-/// this member itself are empty. Both ends have the streams between two members in the same order.
+/// Makes all streams between this member of a group and the other members; all members must call this function. Of
+/// every two members, the one with the lower number accepts the connections of the other. Returns the streams, indexed
+/// by member; those of this member itself are empty. Both ends have the streams between two members in the same order.
 ///
 /// Connections from senders that do not know the secret are closed. At most 64 connections whose sender is not known
 /// yet are kept at a time, none of them longer than 5 seconds, and each takes up only a few hundred bytes.

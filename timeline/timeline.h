@@ -13,8 +13,8 @@
 
 namespace trainyard::timeline {
 
-/// A span with its texts, which are valid as long as the Timeline that contains it exists. Times are those of
-/// CLOCK_MONOTONIC.
+/// A span: what a component did, or waited for, from one time to another. The texts are valid as long as the Timeline
+/// that contains the span exists. Times are those of CLOCK_MONOTONIC.
 struct Event {
   SpanKind kind = SpanKind::kHandler;
   std::string_view process, component, thread, name, peer;
@@ -37,8 +37,8 @@ struct BatchNumber {
 };
 BatchNumber batch_of(std::uint64_t trace);
 
-/// The spans of all processes of a run, in the order of their arrival. The number of events is limited; when there are
-/// too many, the oldest are dropped.
+/// The spans of all processes of a run, in the order of their arrival. A span is what a component did, or waited for,
+/// from one time to another. The number of events is limited; when there are too many, the oldest are dropped.
 class Timeline {
  public:
   static constexpr std::size_t kMostEvents = 1'000'000;

@@ -46,8 +46,8 @@ class Book {
   /// have written.
   void drop_repeated_steps();
 
-  /// Calls `look` with the shelves, and returns a copy of the result. `look` can be a function or a pointer to a member
-  /// of Shelves. The book is locked during the call, so the function must not use the book.
+  /// Calls `look` with the content of the book, and returns a copy of the result. `look` can be a function or a pointer
+  /// to a member of Shelves. The book is locked during the call, so the function must not use the book.
   template <class Look>
   auto read(const Look& look) const {
     const std::lock_guard lock(mutex_);

@@ -19,7 +19,8 @@ namespace trainyard::viewer {
 /// The runs that a viewer shows. All functions are thread-safe.
 class Library {
  public:
-  /// A run: its book, and, if the run is live, the follower that fills the book.
+  /// A run: its book, which contains everything that the viewer knows about it, and, if the run is live, the follower
+  /// that fills the book.
   struct Entry {
     std::shared_ptr<Book> book;
     std::shared_ptr<Follower> follower;  ///< Null for a past run and for a recording.

@@ -22,7 +22,7 @@ class GatewayLink {
  public:
   /// Connects to the gateway and subscribes to `streams`, which must outlive this object; at most 64 of them
   /// (kMaxVisitorSubscriptions). Throws kIo if the socket cannot be connected, and kUnsupported for an address on
-  /// another host that is not a front door.
+  /// another host, unless it is a front door (visitors/door.h).
   GatewayLink(zmq::context_t& context, std::string endpoint, std::vector<Stream*> streams, ListenOptions options);
   /// Unsubscribes, so that the publisher sends nothing more.
   ~GatewayLink();

@@ -37,8 +37,8 @@ std::optional<RunInfo> read_run(const std::string& directory);
 /// belongs to no run.
 RunInfo own_run();
 
-/// Returns true if the launcher of the run is alive. Always returns true for a run behind a front door, because its
-/// launcher is on another host.
+/// Returns true if the launcher of the run is alive. Always returns true for a run to which this program attaches
+/// through a front door (visitors/door.h), because its launcher is on another host.
 bool is_alive(const RunInfo& run);
 
 /// Returns the runs whose launchers are alive, newest first. Throws kIo if `base` belongs to another user or is

@@ -60,9 +60,10 @@ struct Observation {
 /// With kOff, an observation contains shares only if another program makes the components measure.
 enum class Accounting : std::uint8_t { kOff, kOn };
 
-/// Observes a run through its registry: how its components spend their time, and how much its processes and edges do.
-/// Each observation covers the time since the previous one. An observation makes the components measure how they spend
-/// their time. They stop when there was no observation for kLease.
+/// Observes a run through its registry, the socket at which the launcher answers questions: how its components spend
+/// their time, and how much its processes and edges do. Each observation covers the time since the previous one. An
+/// observation makes the components measure how they spend their time. They stop when there was no observation for
+/// kLease.
 ///
 ///     RunObserver observer(registry);
 ///     observer.observe();

@@ -14,9 +14,10 @@ namespace trainyard::launch {
 /// on all hosts. `plugins` are the plugins of this installation.
 Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins);
 
-/// Returns the reason why an agent cannot join the run, or an empty string if it can. The reason continues a sentence
-/// that begins with the name of the host, as in "was started with other arguments: ...". `own` describes the launch on
-/// host 0, and `other` that of the agent. Characters that could harm a terminal are replaced.
+/// Returns the reason why an agent (the process that acts for the launcher on another host) cannot join the run, or an
+/// empty string if it can. The reason continues a sentence that begins with the name of the host, as in "was started
+/// with other arguments: ...". `own` describes the launch on host 0, and `other` that of the agent. Characters that
+/// could harm a terminal are replaced.
 std::string objection_to(const Join& own, const Join& other);
 
 /// Returns warnings about an agent that may join, namely if its processor uses other compute kernels than that of host

@@ -9,7 +9,7 @@
 
 namespace trainyard::launch {
 
-/// A topic that a visitor publishes at its own socket.
+/// A topic that a visitor, a program outside of the plan, publishes at its own socket.
 struct Announcement {
   std::string topic;
   std::string schema;     ///< The canonical text of the message type.

@@ -31,7 +31,7 @@ struct CrewOptions {
 };
 
 /// Returns how a process is started: with the environment that docs/command_line.md promises to every process, and, if
-/// it has components, with the arguments and the keys of a member.
+/// it has components, with the arguments and the encryption keys that every process with components needs.
 SpawnOptions spawn_options(const PlannedProcess& planned, const CrewOptions& options);
 
 /// The processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides

@@ -103,7 +103,7 @@ DirectoryLock::DirectoryLock(const std::string& directory, const LockHolder& sel
     if (attempt == Attempt::kReplaced) continue;
     if (attempt == Attempt::kHeldByAnother) {
       const LockHolder holder = read_holder(file.get());
-      if (holder.run == self.run && holder.host == self.host) return;  // Another launch of the same run holds the lock.
+      if (holder.run == self.run && holder.host == self.host) return;  // The same run already holds the lock.
       refuse(directory, holder);
     }
     const std::string text = to_text(self);

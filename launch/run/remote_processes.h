@@ -5,8 +5,8 @@
 
 namespace trainyard::launch {
 
-/// The processes of the run on another host, which an agent starts and ends there. The agent's reports about them are
-/// passed to the class Crew.
+/// The processes of the run on another host, which an agent starts and ends there on behalf of the launcher. The
+/// agent's reports about them are passed to the class Crew.
 class RemoteProcesses {
  public:
   virtual ~RemoteProcesses() = default;
