@@ -63,7 +63,7 @@ struct Allocation {
   /// The command that puts this job back into the engine's queue: the program and its arguments. Empty if there is
   /// none.
   std::vector<std::string> requeue;
-  /// True if the engine restarts the job by itself when one of the job's processes fails.
+  /// True if the engine automatically restarts the job when one of the job's processes fails.
   bool restarts_failures = false;
 };
 

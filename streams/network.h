@@ -50,7 +50,7 @@ class Listener {
 /// can be made. Returns an empty socket if the connection was refused immediately.
 Socket connect_to(const std::string& endpoint);
 
-/// Sets the options that streams need, for example that small messages are sent immediately.
+/// Sets the options that streams need, such as TCP_NODELAY, so that small messages are sent immediately.
 void prepare(const Socket& socket);
 
 }  // namespace trainyard::streams

@@ -14,8 +14,8 @@
 
 namespace trainyard::viewer {
 
-/// The confusion matrices of one run, summed over its ranks. Their size is limited: when there are too many, the oldest
-/// are removed.
+/// The confusion matrices of one run, summed over its ranks. A confusion matrix counts how many samples of each class a
+/// classifier took for each class. When there are too many matrices, the oldest are removed.
 class ConfusionShelf {
  public:
   static constexpr std::size_t kMaxMatrices = 200;
@@ -33,8 +33,8 @@ class ConfusionShelf {
 
   /// Returns a number that increases with every message that is added.
   std::uint64_t revision() const { return revision_; }
-  /// If a matrix was added since revision() returned `position`, appends to `news` a push that announces it
-  /// (docs/viewer_protocol.md), and sets `position` to revision().
+  /// If a matrix was added since revision() returned `position`, appends a message for a page that announces it to
+  /// `news` (a "push" in docs/viewer_protocol.md), and sets `position` to revision().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

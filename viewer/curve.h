@@ -19,9 +19,10 @@ constexpr auto words_of(Axis) { return words("axis", "step", "time", "samples");
 /// Specifies which part of a series a curve shows, and at which resolution.
 struct CurveRequest {
   Axis axis = Axis::kStep;
-  std::optional<double> from, to;  ///< The window, in units of the axis. It is unbounded where a value is missing.
-  std::size_t points = 1000;       ///< The maximum number of buckets.
-  double smooth = 0;               ///< The weight of earlier values in the smoothed values, from 0 to less than 1.
+  /// The window, in units of the axis. A missing value means that the window has no bound on this side.
+  std::optional<double> from, to;
+  std::size_t points = 1000;  ///< The maximum number of buckets.
+  double smooth = 0;          ///< The weight of earlier values in the smoothed values, from 0 to less than 1.
   /// The time, in seconds since 1970, that is 0 on the axis kTime; if it is empty, the time of the first row.
   std::optional<double> zero_time;
 };

@@ -36,8 +36,8 @@ class LogShelf {
 
   /// Returns the number that the next record will get.
   std::uint64_t end() const { return records_.end(); }
-  /// If there are records with the number `position` or a larger one, appends a push with them to `news`
-  /// (docs/viewer_protocol.md), and sets `position` to end().
+  /// If there are records with the number `position` or a larger one, appends a message for a page with these records
+  /// to `news` (a "push" in docs/viewer_protocol.md), and sets `position` to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

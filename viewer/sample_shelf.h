@@ -28,8 +28,8 @@ struct Sample {
 /// Converts the JSON form of a Prediction. Throws nlohmann::json::exception if the object has another form.
 Sample sample_of(const nlohmann::json& prediction);
 
-/// The samples of one run. Their size is limited: the oldest are removed, long texts are cut, and large images are left
-/// out.
+/// The samples of one run. Their size is limited: when there are too many samples, the oldest are removed. Long texts
+/// are cut, and large images are left out.
 class SampleShelf {
  public:
   static constexpr std::size_t kMaxSamples = 1000;
@@ -47,8 +47,8 @@ class SampleShelf {
 
   /// Returns the number that the next sample will get.
   std::uint64_t end() const { return samples_.end(); }
-  /// If there are samples with the number `position` or a larger one, appends a push with them to `news`
-  /// (docs/viewer_protocol.md), and sets `position` to end().
+  /// If there are samples with the number `position` or a larger one, appends a message for a page with these samples
+  /// to `news` (a "push" in docs/viewer_protocol.md), and sets `position` to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -12,19 +12,20 @@
 
 namespace trainyard::visitors {
 
-/// A client of the registry of a running launch (docs/wire_format.md, section 2). Every question has a deadline, so a
-/// program does not hang if the launcher is stopped.
+/// A client of the registry, which is the socket at which the launcher answers questions about its run
+/// (docs/wire_format.md, section 2). Every question has a deadline, so a program does not hang if the launcher is
+/// suspended.
 class RegistryClient {
  public:
   /// Connects to the registry. Success does not prove that the launcher is running. Throws kIo.
   RegistryClient(zmq::context_t& context, const std::string& endpoint);
 
-  /// Sets a function that is called about ten times a second while an answer is awaited. When it returns true, the
-  /// answer is no longer awaited: ask() and call() throw kCancelled, and answer() returns nothing.
+  /// Sets a function that is called about ten times a second while this object waits for an answer. When the function
+  /// returns true, ask() and call() throw kCancelled, and answer() returns nothing.
   void cancel_when(std::function<bool()> cancelled) { cancelled_ = std::move(cancelled); }
 
-  /// Asks the question `op`, which is "run", "topics" or "nodes", and returns the answer. Throws kTimeout if no answer
-  /// arrives, and kInvalidArgument, with the reason, if the registry refuses the question.
+  /// Asks the question `op`, which is "run", "topics" or "nodes" (the components), and returns the answer. Throws
+  /// kTimeout if no answer arrives, and kInvalidArgument, with the reason, if the registry refuses the question.
   nlohmann::json ask(const std::string& op);
 
   /// Calls a method of a component: a service, or param.list, param.get or param.set. If `target` is empty, calls a

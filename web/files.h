@@ -18,7 +18,7 @@ class Files {
   /// 64 MiB or are more than 4096.
   static Files of_folder(const std::string& folder);
 
-  /// Adds one file. The type is taken from the end of the path. `path` begins with "/".
+  /// Adds one file. `path` begins with "/", and its extension determines the content type.
   void add(const std::string& path, std::string content);
 
   /// Returns the file as an answer, or null if there is none.

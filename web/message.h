@@ -9,7 +9,7 @@
 
 namespace trainyard::web {
 
-/// A GET request that the gatekeeper has let in.
+/// A GET request that the gatekeeper has admitted.
 struct Request {
   std::string path;                          ///< The decoded path, such as "/metrics".
   std::map<std::string, std::string> query;  ///< The decoded arguments after the question mark, without the token.

@@ -19,8 +19,8 @@ namespace trainyard::web {
 /// The limits on the resources that the clients of a server can use.
 struct Limits {
   std::size_t connections = 128;  ///< The maximum number of connections. Further connections are closed.
-  /// The maximum number of connections that have not presented a token yet. A further one replaces the oldest, so that
-  /// idle connections cannot keep others out.
+  /// The maximum number of connections that have not presented a token yet. When a further one arrives, the oldest is
+  /// closed, so that idle connections cannot keep others out.
   std::size_t guests = 32;
   std::size_t head_bytes = 8192;          ///< The maximum size of the head of a request.
   std::size_t message_bytes = 64u << 10;  ///< The maximum size of a message that a client sends over a WebSocket.
@@ -68,14 +68,14 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Sends these files.
+  /// Serves these files at their paths.
   void serve(Files files);
   /// Answers GET requests for `path` with the result of `answer`, which is called on the server's thread.
   void on_get(const std::string& path, std::function<Response(const Request&)> answer);
   /// Accepts WebSockets at the path in `options`. `make` is called for each new WebSocket and returns its handler.
   void on_channel(ChannelOptions options, MakeHandler make);
 
-  /// Begins to serve.
+  /// Starts the thread that serves clients. No path or file may be registered afterwards.
   void start();
 
   std::uint16_t port() const;

@@ -15,8 +15,9 @@
 
 namespace trainyard::launch {
 
-/// The processes of the run on an agent's host. The launcher on host 0 decides when they start and end. This class
-/// carries out its requests, and reports to the launcher what the processes print and how they end.
+/// The processes of the run on the host of an agent, which acts for the launcher there. The launcher on host 0 decides
+/// when they start and end. This class carries out its requests, and reports to the launcher what the processes print
+/// and how they end.
 class AgentProcesses {
  public:
   /// `link` must outlive this object.

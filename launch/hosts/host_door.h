@@ -18,9 +18,9 @@
 
 namespace trainyard::launch {
 
-/// The socket of host 0 to which the agents of the other hosts connect. Connections are encrypted, and only an agent
-/// that has the key of the hosts can connect (CURVE). An agent whose launch differs from that of host 0 is refused, and
-/// learns the reason.
+/// The socket of host 0 to which the agents (the processes that act for the launcher on the other hosts) connect.
+/// Connections are encrypted, and only an agent that has the key of the hosts can connect (CURVE). An agent whose
+/// launch differs from that of host 0 is refused, and learns the reason.
 ///
 /// gather() waits until all hosts have joined. Afterwards, the door carries messages between the launcher and the
 /// agents, on the launcher's poll loop.

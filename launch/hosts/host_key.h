@@ -15,8 +15,8 @@ inline constexpr const char* kKeyFileVariable = "TRAINYARD_KEY_FILE";
 /// folder (docs/keys.md).
 std::string find_host_key(const std::string& given);
 
-/// Reads the key by which the hosts of a run know each other. All hosts have the same key, which has the role `member`.
-/// Throws kNotFound if there is no such file, kInvalidArgument if the key has another role, and whatever
+/// Reads the key that authenticates the hosts of a run to each other. All hosts have the same key, which has the role
+/// `member`. Throws kNotFound if there is no such file, kInvalidArgument if the key has another role, and whatever
 /// core::read_key_file() throws, for instance if other users can read the file. No error contains the key.
 core::RunKeys read_host_key(const std::string& file);
 

@@ -16,8 +16,8 @@ namespace trainyard::launch {
 /// run.
 inline constexpr std::uint32_t kHostProtocol = 2;
 
-/// The first message of an agent. It says which host the agent is on, and contains everything that must be the same on
-/// all hosts. The agent repeats the message until the launcher answers.
+/// The first message of an agent. It identifies the agent's host, and contains everything that must be the same on all
+/// hosts. The agent repeats the message until the launcher answers.
 struct Join {
   static constexpr const char* kTypeName = "Join";
 
@@ -65,7 +65,7 @@ struct JoinAnswer {
   }
 };
 
-/// A process that an agent is to start; see PlannedProcess.
+/// A process that an agent (the process that acts for the launcher on another host) is to start; see PlannedProcess.
 struct HostProcess {
   static constexpr const char* kTypeName = "HostProcess";
 
@@ -84,7 +84,8 @@ struct HostProcess {
   }
 };
 
-/// The agent's part of the run. The launcher sends it when all hosts have joined.
+/// The part of the run on the host of an agent: the processes that it is to start, and the settings that they need. The
+/// launcher sends it when all hosts have joined.
 struct HostPart {
   static constexpr const char* kTypeName = "HostPart";
 
@@ -100,7 +101,7 @@ struct HostPart {
   }
 };
 
-/// The launcher's request to start a process of the agent's part.
+/// The launcher's request to an agent on another host to start one of the processes in HostPart.
 struct StartProcess {
   static constexpr const char* kTypeName = "StartProcess";
 
@@ -112,7 +113,7 @@ struct StartProcess {
   }
 };
 
-/// The launcher's request to send a signal to a process and its group.
+/// The launcher's request to an agent on another host to send a signal to a process and its process group.
 struct SignalProcess {
   static constexpr const char* kTypeName = "SignalProcess";
 
@@ -125,7 +126,7 @@ struct SignalProcess {
   }
 };
 
-/// The agent's report that it has started a process.
+/// The report of an agent, from another host to the launcher, that it has started a process.
 struct ProcessStarted {
   static constexpr const char* kTypeName = "ProcessStarted";
 
@@ -138,7 +139,8 @@ struct ProcessStarted {
   }
 };
 
-/// The agent's report that a process has ended, or that a signal has stopped or continued it.
+/// The report of an agent, from another host to the launcher, that a process has ended, or that a signal has stopped or
+/// continued it.
 struct ProcessChanged {
   static constexpr const char* kTypeName = "ProcessChanged";
 
@@ -152,7 +154,7 @@ struct ProcessChanged {
   }
 };
 
-/// A line that a process has printed.
+/// A line that a process on another host has printed.
 struct ProcessLine {
   static constexpr const char* kTypeName = "ProcessLine";
 
@@ -180,7 +182,7 @@ struct HostNote {
   }
 };
 
-/// A sign of life, sent once a second in both directions.
+/// A sign of life, which the launcher and the agents of other hosts send each other once a second.
 struct HostBeat {
   static constexpr const char* kTypeName = "HostBeat";
 
@@ -188,7 +190,7 @@ struct HostBeat {
   void serialize(Archive&) {}
 };
 
-/// The agent's report that it has received a signal that asks the run to stop.
+/// The report of an agent, from another host to the launcher, that it has received a signal that asks the run to stop.
 struct HostInterrupted {
   static constexpr const char* kTypeName = "HostInterrupted";
 
@@ -200,12 +202,12 @@ struct HostInterrupted {
   }
 };
 
-/// The launcher's last message to an agent: the run has ended, or will not begin.
+/// The launcher's last message to the agents of other hosts: the run has ended, or will not begin.
 struct RunEnded {
   static constexpr const char* kTypeName = "RunEnded";
 
   std::int32_t exit_code = 0;
-  std::string reason;  ///< A text for the user of the agent's host; empty if there is nothing to say.
+  std::string reason;  ///< A text for the user of the agent's host; may be empty.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -20,7 +20,7 @@ struct Link {
 /// senders, and sources of data last. The links of a training run form a cycle, because orders and reports flow against
 /// the data. Where a cycle makes the rule impossible, run-wide links are disregarded. If the remaining links still form
 /// a cycle, the component is next whose senders outnumber its receivers the most. If several components qualify, the
-/// one with the lowest index is next.
+/// component with the lowest index is next.
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links);
 
 }  // namespace trainyard::launch

@@ -54,7 +54,9 @@ struct MemoryFlow {
   std::vector<std::string> savers;   ///< The components that read the arena in host memory to save it.
 };
 
-/// A process of the run, as planned. It hosts components of the plan, or is a member, or is an external program.
+/// A process of the run, as planned. It hosts components that are plugins, or is a member (a program, in any language,
+/// that is itself a component of the plan), or is an external program, which is not part of the plan and can only watch
+/// the run.
 struct PlannedProcess {
   std::string name;  ///< The name, which is unique and consists of letters, digits, '_', '-' and '.'.
 
@@ -116,7 +118,7 @@ struct Plan {
   std::vector<std::uint32_t> activation;
 };
 
-/// The parts of a process's plan that are known only when the launcher starts a run. They are the same for all
+/// The parts of a process's plan that are known only when the launcher starts the run. They are the same for all
 /// processes of a host.
 struct RunPlace {
   /// The directory of the run's sockets. Its path must be short, because the path of a socket has at most 107 bytes.
@@ -145,7 +147,7 @@ std::string describe(const Plan& plan);
 /// Whether a plan is shown with the values of the environment variables that it sets. They may be secrets.
 enum class EnvironmentValues : std::uint8_t { kShown, kHidden };
 
-/// Returns the plan as a JSON object. Values that are hidden are null.
+/// Returns the plan as a JSON object. If the values of environment variables are hidden, they are null.
 std::string to_json(const Plan& plan, EnvironmentValues values = EnvironmentValues::kShown);
 
 }  // namespace trainyard::launch

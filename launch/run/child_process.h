@@ -35,10 +35,10 @@ class ChildProcess {
 
   /// Returns true if the process hosts components or is a member, and false if it is an external program.
   bool has_components() const { return planned_.has_components(); }
-  /// Makes the process one of another host. Must be called before the process is started. `remote` must outlive this
-  /// object.
+  /// Declares that the process runs on another host. Must be called before the process is started. `remote` must
+  /// outlive this object.
   void live_on(RemoteProcesses& remote) { remote_ = &remote; }
-  /// Returns true if the process is one of another host.
+  /// Returns true if the process runs on another host.
   bool is_remote() const { return remote_ != nullptr; }
 
   /// Returns the pid, which is that on its own host; 0 if the process is not running, or if the agent of another host

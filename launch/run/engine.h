@@ -23,16 +23,17 @@ struct Engine {
   std::vector<std::string> removed;  ///< The variables that the processes of the run must not inherit.
 };
 
-/// Finds the engine with the environment that the launch file names, or, if `named` has no plugin, with the one that is
-/// detected. Loads the plugins of all environments into this process. Throws what environments::allocation_of() throws.
+/// Finds the engine with the environment `named`, which the launch file names. If `named` has no plugin, detects the
+/// environment. Loads the plugins of all environments into this process. Throws what environments::allocation_of()
+/// throws.
 Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts);
 
 /// Returns the number of this launch among all launches of the run, which is the number of its host in the run.
 std::uint32_t number_of_launch(const Engine& engine);
 
 /// Returns a sentence for the user about an engine that has started several launches on each host; empty if it has
-/// started one. Such a launch waits for the others, which do not exist if the variables of the engine are inherited by
-/// mistake.
+/// started one. The sentence helps if the variables of the engine were inherited by mistake: this launch then waits for
+/// other launches that do not exist.
 std::string describe_launches(const Engine& engine);
 
 /// Removes the variables from this process's own environment, and so from those of all processes that it starts. Must

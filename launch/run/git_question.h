@@ -21,7 +21,7 @@ class GitQuestion {
 
   /// Starts git. `answer` is called from the loop, at most once.
   GitQuestion(PollLoop& loop, const std::string& folder, std::chrono::milliseconds deadline, Answer answer);
-  /// Ends git, if it still runs.
+  /// Ends git if it is still running.
   ~GitQuestion();
   GitQuestion(const GitQuestion&) = delete;
   GitQuestion& operator=(const GitQuestion&) = delete;

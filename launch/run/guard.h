@@ -11,7 +11,8 @@
 
 namespace trainyard::launch {
 
-/// The launcher's side of the connection to its guard.
+/// The launcher's side of the connection to its guard, the process that cleans up if the launcher is killed; see
+/// run_guarded().
 class GuardLink {
  public:
   GuardLink() = default;

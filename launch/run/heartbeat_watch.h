@@ -16,8 +16,8 @@ class HeartbeatWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
 
-  /// Calls `say` with a sentence about each process that has sent nothing for the time `silence`. The check is repeated
-  /// ten times within that time, so a report is late by at most a tenth of it.
+  /// Calls `say` with a sentence for the user about each process that has sent nothing for the time `silence`. The
+  /// check is repeated ten times within that time, so a report is late by at most a tenth of it.
   HeartbeatWatch(PollLoop& loop, std::chrono::milliseconds silence, Say say);
   ~HeartbeatWatch();
   HeartbeatWatch(const HeartbeatWatch&) = delete;

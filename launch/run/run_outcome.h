@@ -44,7 +44,7 @@ class RunOutcome {
   /// to stop, otherwise kSuccess.
   int exit_code() const;
 
-  /// Returns whether the run ended by itself, failed or was interrupted; see exit_code().
+  /// Returns whether the run was completed, failed or was interrupted; see exit_code().
   archive::LaunchState state() const;
 
   /// Returns true as soon as one of the facts above has been recorded.

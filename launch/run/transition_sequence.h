@@ -35,9 +35,9 @@ class TransitionSequence {
   TransitionSequence(std::vector<std::uint32_t> order, State target, Pace pace, const ComponentStates& states,
                      std::function<void(std::uint32_t)> ask);
 
-  /// Asks the components that are next to change. This includes components that were skipped but can reach the state
-  /// now. Returns true if no component is awaited. Must be called to begin the sequence, and after every change of
-  /// `states`.
+  /// Asks the next components to change to the target state. This includes components that were skipped but can reach
+  /// the state now. Returns true if no component is awaited. Must be called to begin the sequence, and after every
+  /// change of `states`.
   bool advance();
 
   /// Returns the indices of the components that have been asked and are still awaited.
