@@ -58,8 +58,8 @@ inline Snapshot snapshot_at(std::uint64_t step, double loss = 1) {
               {.owner = "early_stopping", .values = R"({"best":0.5})", .tensors = {}}}};
 }
 
-/// Makes a checkpoint writer behave as if no component of the run had state. In a rig the test is connected to every
-/// input, so the checkpoint writer would otherwise wait for the test's answer.
+/// Makes a checkpoint writer behave as if no component of the run had state. In a test, the fixture (Rig) is connected
+/// to every input, so the checkpoint writer would otherwise wait for an answer.
 inline void without_stateful_components(Component& writer) {
   for (InputBase* input : writer.inputs()) {
     if (input->name() == "states" || input->name() == "states_taken") input->set_connections(0);
