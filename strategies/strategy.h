@@ -105,7 +105,7 @@ class Strategy : public Configurable, public Stateful {
   virtual StrategyTraits traits() const { return {}; }
 
   /// Returns which part of the flat blocks of parameters and gradients this rank keeps and updates; see ArenaShard. The
-  /// default is everything. Called once, before the arena is made.
+  /// default is everything. Called once, before the memory for parameters is allocated.
   virtual ArenaShard shard(const ArenaLayout& /*layout*/) const { return {}; }
 
   /// Returns values to report with the training metrics, such as `gradient_bytes`.
@@ -121,20 +121,20 @@ class Strategy : public Configurable, public Stateful {
   /// Throws kUnsupported if traits() do not allow `world_size` ranks. The error names the supported numbers of ranks.
   void check_world_size(std::uint32_t world_size) const;
 
-  /// Prepares the strategy. Called once, when the model and the arena exist. Throws kUnsupported if the strategy
-  /// requires that all ranks are threads of one process (StrategyTraits::share is kProcess) and they are not.
+  /// Prepares the strategy. Called once, when the model and its memory (the arena) exist. Throws kUnsupported if the
+  /// strategy requires that all ranks are threads of one process (StrategyTraits::share is kProcess) and they are not.
   void set_up(const RankParts& parts);
 
   /// Makes all ranks start from the same parameters. If the run resumes, this function is called after the checkpoint
-  /// has been restored into the arena.
+  /// writer has restored the parameters.
   void start();
 
   /// Computes the forward and backward pass of one micro-batch. Returns the loss, detached from the autograd graph, or
   /// an undefined tensor if the micro-batch is empty.
   at::Tensor train(const MicroBatch& batch);
 
-  /// Called after the last micro-batch of a step. Waits until the arena contains the final gradients for the optimizer,
-  /// and then checks and clips them as `wanted` requires.
+  /// Called after the last micro-batch of a step. Waits until this rank's gradients are final, so that the optimizer
+  /// can use them, and then checks and clips them as `wanted` requires.
   StepSummary end_step(const StepEnd& wanted);
 
   /// Discards the gradients of the current step, which then makes no update. Can be called at any time before
@@ -158,10 +158,11 @@ class Strategy : public Configurable, public Stateful {
   /// need not call this function: the next train(), begin_evaluation() or begin_snapshot() does so.
   void end_evaluation();
 
-  /// Called on all ranks before the checkpoint writer copies the arena for a checkpoint. Brings the arena up to date.
+  /// Called on all ranks before the checkpoint writer copies the parameters and buffers for a checkpoint. Ensures that
+  /// they have their current values.
   void begin_snapshot();
 
-  /// Returns traits() in the form that the planner reads.
+  /// Returns traits() in the form in which they are passed to the launcher.
   core::PluginTraits declared_traits() const final;
 
  protected:
@@ -178,12 +179,13 @@ class Strategy : public Configurable, public Stateful {
   /// with other ranks. The default computes without communication.
   virtual at::Tensor compute(const MicroBatch& batch);
 
-  /// Called by end_step(). Waits until the arena contains the final gradients for the optimizer. Also called if the
-  /// step is dropped after its last micro-batch, so that no reduction remains in progress. The default does nothing.
+  /// Called by end_step(). Waits until this rank's gradients are final, so that the optimizer can use them. Also called
+  /// if the step is dropped after its last micro-batch, so that no reduction remains in progress. The default does
+  /// nothing.
   virtual void complete_gradients() {}
 
-  /// Called by drop_step(). Discards gradients that the strategy keeps outside of the arena. The gradients in the arena
-  /// are zeroed afterwards. The default does nothing.
+  /// Called by drop_step(). Discards gradients that the strategy keeps in additional memory. The rank's block of
+  /// gradients is zeroed afterwards. The default does nothing.
   virtual void drop_gradients(ArenaEdit& /*edit*/) {}
 
   /// Called by begin_update(), and returns its result. By default, every rank makes one update in each step, and the
@@ -198,8 +200,8 @@ class Strategy : public Configurable, public Stateful {
   /// parameters.
   virtual std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit);
 
-  /// Called by begin_snapshot(). Ensures that this rank's parameters and buffers in the arena have their current
-  /// values. The default does nothing.
+  /// Called by begin_snapshot(). Ensures that this rank's blocks of parameters and buffers contain the current values.
+  /// The default does nothing.
   virtual void before_snapshot(ArenaEdit& /*edit*/) {}
 
   // Functions that hooks can call.
@@ -216,9 +218,9 @@ class Strategy : public Configurable, public Stateful {
   StepTrace* trace() const { return parts_.trace; }
 
   /// Returns the loss scale of the current step, which is 1 if the loss is not scaled. It is valid from the first
-  /// compute() of the step to its after_update() or drop_gradients(). The gradients in the arena are multiplied by it,
-  /// and the optimizer divides them by it. It can differ from step to step, so a strategy that keeps values computed
-  /// from gradients must divide them by it.
+  /// compute() of the step to its after_update() or drop_gradients(). The rank's gradients are multiplied by it, and
+  /// the optimizer divides them by it. It can differ from step to step, so a strategy that keeps values computed from
+  /// gradients must divide them by it.
   double loss_scale() const { return loss_scale_; }
   /// Returns the number of samples that this rank has received in the micro-batches of the current step.
   std::uint64_t step_samples() const { return step_samples_; }

@@ -22,9 +22,10 @@ struct Flows {
   friend bool operator==(const Flows&, const Flows&) = default;
 };
 
-/// Returns the flows of member `own` in a group of `size` members. In a reduction, partial results travel up, and each
-/// member adds its elements to them; the final results travel down to all members that need them. In any other
-/// operation, each part travels in both directions, away from the member that has it.
+/// Returns which elements member `own` of a group of `size` members sends and receives. In a reduction, partial results
+/// travel from each member to the next ("up"), and each member adds its elements to them; the final results travel back
+/// ("down") to all members that need them. In any other operation, each part travels in both directions, away from the
+/// member that has it.
 Flows flows_of(const collectives::Operation& operation, std::uint32_t own, std::uint32_t size);
 
 /// Memory that all operations use one after another, so that they need not allocate their own.

@@ -62,8 +62,8 @@ void AcceleratorHost::on_finalize() {
   if (runner_) runner_->finish();
 }
 
-/// Claims the device, builds the model and fills the arena. This is not done in the constructor, because it takes long
-/// and depends on the dataset.
+/// Claims the device, builds the model and allocates memory for its parameters and gradients. This is not done in the
+/// constructor, because it takes long and depends on the dataset.
 void AcceleratorHost::on_dataset(const DatasetInfo& data) {
   workplace_->reporter.count_in(data.unit, data.units_per_sample);
   workplace_->validation.describe(data);
@@ -76,8 +76,8 @@ void AcceleratorHost::on_dataset(const DatasetInfo& data) {
   arena_.send(runner_->arena_info());
 }
 
-/// When this message arrives, the checkpoint writer has already restored the parameters in the arena and the state of
-/// all components. Only the position of the run is left to be set.
+/// When this message arrives, the checkpoint writer has already restored the parameters and the state of all
+/// components. Only the position of the run is left to be set.
 void AcceleratorHost::on_run_state(const RunState& state) {
   take_settings(state.settings);
   workplace_->position = host::position_of(state, context().rank);
@@ -105,8 +105,8 @@ void AcceleratorHost::on_order(const std::shared_ptr<const Order>& order) {
 
 void AcceleratorHost::on_batch(const std::shared_ptr<const Batch>& batch) {
   if (!queue_.offer({.batch = batch, .trace = loop().trace()})) return;
-  // This rank cannot compute until the optimizer or a reader of the arena has finished, so the batch is copied to the
-  // device meanwhile.
+  // This rank cannot compute until the optimizer, or a component that reads the parameters, has finished, so the batch
+  // is copied to the device meanwhile.
   if (ready_.open() && !can_compute() && batch->samples > 0) runner_->prefetch(*batch);
   proceed();
 }

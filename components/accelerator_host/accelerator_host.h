@@ -172,8 +172,8 @@ class AcceleratorHost final : public Component {
   // to the same step as the parameters.
   StatePort state_{*this, [this](const RestoredStates& states) { return runner_->restore(states); }};
 
-  // The first order must wait until the optimizer is ready and the checkpoint writer has restored a checkpoint, if
-  // there is one, into the arena.
+  // The first order must wait until the optimizer is ready and the checkpoint writer has restored the parameters from a
+  // checkpoint, if there is one.
   Gate ready_{[this] { become_ready(); }};
   Gate::Need optimizer_ready_{ready_, parameters_};
   Gate::Need restored_{ready_, run_state_};

@@ -35,7 +35,7 @@ class ActiveOrder {
   /// the batch belongs to another order.
   void consume(const Batch& batch);
 
-  /// Returns true while the order waits for the optimizer or for components that read the arena.
+  /// Returns true while the order waits for the optimizer or for components that read the parameters.
   virtual bool busy() const { return false; }
   /// Returns true if all batches have been used and the order is not busy.
   bool complete() const { return used_ == batches_ && !busy(); }
@@ -54,8 +54,8 @@ class ActiveOrder {
   /// Called when the optimizer has answered. Throws kInternal if the order does not wait for the update with the number
   /// in the answer.
   void on_parameters(const Parameters& message);
-  /// Called when no other component reads the arena any more: the checkpoint writer has made all requested copies, and
-  /// every reader (ArenaReaders) has answered.
+  /// Called when no other component reads the rank's parameters any more: the checkpoint writer has made all requested
+  /// copies, and every reader (ArenaReaders) has answered.
   virtual void on_arena_free() {}
 
   /// Returns the number of batches that the order has used.

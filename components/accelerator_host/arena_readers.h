@@ -23,7 +23,7 @@ class ArenaReaders {
   ArenaReaders(Runner& runner, Output<ArenaReadable>& output, const InputBase& answers, std::uint32_t rank)
       : runner_(runner), output_(output), answers_(answers), rank_(rank) {}
 
-  /// Sends ArenaReadable to the readers. The arena must contain the result of step `step`.
+  /// Sends ArenaReadable to the readers. Step `step` must be complete.
   void show(std::uint64_t step);
 
   /// Records one answer. Ignores answers to other ranks. Throws kInternal for an answer that is not expected.

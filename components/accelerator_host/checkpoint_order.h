@@ -7,9 +7,9 @@
 
 namespace trainyard::host {
 
-/// Carries out an order to save a checkpoint. It requests a copy of the arena from the checkpoint writer. The order is
-/// then complete: it need not wait for the copy, because the accelerator host lets no update begin until the copy has
-/// been made.
+/// Carries out an order to save a checkpoint. It requests that the checkpoint writer copy the rank's parameters and
+/// state. The order is then complete: it need not wait for the copy, because the accelerator host lets no update begin
+/// until the copy has been made.
 class CheckpointOrder final : public ActiveOrder {
  public:
   CheckpointOrder(const std::shared_ptr<const Order>& order, Workplace& workplace) : ActiveOrder(order, workplace, 0) {}

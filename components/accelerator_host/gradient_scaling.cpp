@@ -19,7 +19,7 @@ GradientScaling::GradientScaling(Options options) : options_(std::move(options))
   if (options_.loss) scaler_.emplace(*options_.loss);
 }
 
-/// The planner has checked this before the run, but clipping can also be switched on during the run.
+/// The launcher has checked this before the run, but clipping can also be switched on during the run.
 void GradientScaling::check_allowed(const Clipping& clipping) const {
   if (options_.clipping_allowed || (clipping.norm <= 0 && clipping.value <= 0)) return;
   throw Error(Code::kUnsupported,
@@ -29,7 +29,8 @@ void GradientScaling::check_allowed(const Clipping& clipping) const {
 }
 
 /// Clips after the reduction, so that all ranks use the norm of the same, averaged gradients. The optimizer, which
-/// reads every gradient anyway, multiplies by `scale`; until then, the arena contains 1 / `scale` times the gradients.
+/// reads every gradient anyway, multiplies by `scale`; until then, the block of gradients contains 1 / `scale` times
+/// the gradients.
 StepResult GradientScaling::end_step(Strategy& strategy, const Clipping& clipping) {
   check_allowed(clipping);
   const double scale = loss_scale();  // Read here, because LossScaler::update() may change it below.

@@ -96,7 +96,7 @@ class AcceleratorHostTest : public ::testing::Test {
     }
   }
 
-  /// Sets the number of components that read the arena, and for whose answers the host waits.
+  /// Sets the number of components that read the parameters after each step, and for whose answers the host waits.
   void set_readers(std::size_t count) {
     for (InputBase* input : host_->inputs()) {
       if (input->name() == "arena_read") input->set_connections(count);

@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-// These functions are called after a model has been built and before its parameters are moved into the arena.
+// These functions are called after a model has been built and before its parameters are moved into the flat block from
+// which the optimizer and checkpoints use them.
 
 /// Converts the parameters and buffers of a model, which is built in float32, to the type that `precision` requires. So
 /// a seed produces the same initial values, up to rounding, at every precision.

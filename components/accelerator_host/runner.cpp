@@ -48,8 +48,8 @@ Runner::Runner(const RunnerOptions& options, const ComponentContext& context)
   device_index();
 }
 
-/// The planner normally refuses such a launch file. This check is for accelerator hosts that are constructed without a
-/// plan.
+/// The planner, which checks launch files, normally refuses such a setting. This check is for accelerator hosts that
+/// are constructed without a plan.
 void Runner::check_precision() const {
   const std::vector<std::string> served = accelerator_->traits().precisions;
   if (std::ranges::find(served, options_.precision.name) != served.end()) return;
@@ -266,8 +266,8 @@ void Runner::finish() {
   trace_->write(fmt::format("{}/timeline.rank{}.json", folder, context_.rank));
 }
 
-/// Returns the blocks of parameters and gradients that other components access. If the arena is on a device, these are
-/// the blocks of its copy in host memory.
+/// Returns the blocks of parameters and gradients that other components access. If the rank's memory is on a device,
+/// these are the blocks of the copy in host memory.
 ArenaInfo Runner::arena_info() const {
   ArenaInfo info = arena_->info(context_.rank, "cpu", options_.model.plugin);
   info.own_state = strategy_->traits().gradients == GradientsOfRanks::kOwn;

@@ -49,21 +49,21 @@ class Runner {
   /// unknown plugin, kUnsupported for a combination that does not work, and kInvalidArgument for a wrong parameter.
   Runner(const RunnerOptions& options, const ComponentContext& context);
 
-  /// Claims the device, builds the model for this dataset, connects to the other ranks, and moves the model into the
-  /// arena. Throws kTimeout, naming the ranks that did not connect, and kShapeMismatch if the ranks have different
-  /// models.
+  /// Claims the device, builds the model for this dataset, connects to the other ranks, and moves the model's
+  /// parameters into flat blocks of memory (the arena). Throws kTimeout, naming the ranks that did not connect, and
+  /// kShapeMismatch if the ranks have different models.
   void build(const DatasetInfo& data);
 
   /// Makes all ranks start from the same parameters, and restores the states that restore() has kept. If the run
-  /// resumes, the checkpoint writer must have restored the parameters in the arena before.
+  /// resumes, the checkpoint writer must have restored the parameters before.
   void start();
 
   /// Begins to copy to the device a batch that will be needed later. Does nothing if the device has no separate memory.
   void prefetch(const Batch& batch) { batches_->prefetch(batch); }
 
-  /// Runs the forward and the backward pass of one micro-batch of step `step`, and adds the gradients times `weight` to
-  /// those in the arena. `last` is true for the last micro-batch of the step. Returns the loss. If the batch has no
-  /// samples, the rank only takes part in the communication, and the loss is an undefined tensor. Throws
+  /// Runs the forward and the backward pass of one micro-batch of step `step`, and adds the gradients, multiplied by
+  /// `weight`, to the rank's gradients. `last` is true for the last micro-batch of the step. Returns the loss. If the
+  /// batch has no samples, the rank only takes part in the communication, and the loss is an undefined tensor. Throws
   /// kInvalidArgument if the loss is not finite, with OnNan::kStop or `detect_anomaly`.
   at::Tensor train(const Batch& batch, std::uint64_t step, double weight, bool last);
 
@@ -112,14 +112,14 @@ class Runner {
   /// last step, for the error text.
   void check_parameters(std::uint64_t step) const;
 
-  /// Prepares the arena for a copy by the checkpoint writer; see Strategy::begin_snapshot.
+  /// Prepares the rank's memory for a copy by the checkpoint writer; see Strategy::begin_snapshot.
   void begin_snapshot() { strategy_->begin_snapshot(); }
 
-  /// Copies the model's buffers to host memory, if they are on a device, for other components that read the arena.
+  /// Copies the model's buffers to host memory, if they are on a device, for other components that read them.
   void publish_to_readers() { arena_->publish_to_readers(); }
 
-  /// Returns the state of this rank that a checkpoint stores besides the arena: the state of the random numbers, the
-  /// model, the strategy and the loss scaler, and the rank's own buffers.
+  /// Returns the state of this rank that a checkpoint stores besides the parameters: the state of the random numbers,
+  /// the model, the strategy and the loss scaler, and the rank's own buffers.
   std::vector<SavedState> states() { return parts_->save(); }
   /// Keeps the states of a checkpoint until start() restores them. Returns the names of the states that this rank uses.
   std::vector<std::string> restore(const RestoredStates& states) { return parts_->keep(states); }

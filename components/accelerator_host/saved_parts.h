@@ -14,8 +14,9 @@
 
 namespace trainyard {
 
-/// Saves and restores the state of a rank that a checkpoint stores besides the arena: the random numbers, the parts
-/// that are passed to the constructor, and, in a run with several ranks, the rank's own copy of the model's buffers.
+/// Saves and restores the state of a rank that a checkpoint stores besides the parameters: the random numbers, the
+/// parts that are passed to the constructor, and, in a run with several ranks, the rank's own copy of the model's
+/// buffers.
 ///
 /// A checkpoint contains the buffers of rank 0 together with the parameters. The buffers of other ranks can differ, for
 /// example if they are running means over the samples of a rank, so they are saved in addition. They are restored only

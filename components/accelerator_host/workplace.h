@@ -17,8 +17,9 @@
 
 namespace trainyard::host {
 
-/// The objects that all orders of an accelerator host use: the position of the run, the components that read the arena,
-/// and the outputs for results. The accelerator host owns the Workplace, which outlives every order.
+/// The objects that all orders of an accelerator host use: the position of the run, the components that read the
+/// parameters between steps, and the outputs for results. The accelerator host owns the Workplace, which outlives every
+/// order.
 struct Workplace {
   /// The inputs and outputs of the accelerator host that orders use.
   struct Ports {
@@ -61,8 +62,8 @@ struct Workplace {
   Workplace(const Workplace&) = delete;
   Workplace& operator=(const Workplace&) = delete;
 
-  /// Returns true while the checkpoint writer or another component still reads the parameters in the arena, so that the
-  /// optimizer must wait.
+  /// Returns true while the checkpoint writer or another component still reads the parameters, so that the optimizer
+  /// must wait.
   bool arena_is_read() const { return snapshots.pending() || readers.pending(); }
   /// Returns true if even the next forward pass must wait, because it would change buffers that another component still
   /// reads.

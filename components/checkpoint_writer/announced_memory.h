@@ -21,12 +21,12 @@ class AnnouncedMemory {
   void add(std::shared_ptr<const ArenaInfo> arena);
   void add(std::shared_ptr<const OptimizerState> state);
 
-  /// Returns how the announced memory is divided into the tensors of a checkpoint; see make_state_layout(). Every rank
-  /// must have announced its arena.
+  /// Returns how the announced memory is divided into the tensors of a checkpoint; see make_state_layout(). The
+  /// ArenaInfo of every rank must have been added.
   StateLayout layout() const;
 
-  /// Returns the announcements of rank 0, for facts that are the same on all ranks. Rank 0 must have announced its
-  /// arena.
+  /// Returns the announcements of rank 0, for facts that are the same on all ranks. The ArenaInfo of rank 0 must have
+  /// been added.
   RankState first() const { return {arenas_.front().get(), states_.front().get()}; }
 
  private:

@@ -65,8 +65,8 @@ StateBlock assembled_block(const std::vector<RankBlock>& of_ranks, const RankPar
   return block;
 }
 
-/// Returns the place of a rank's block of optimizer state. The indices of these blocks continue those of the arena's
-/// blocks.
+/// Returns the place of a rank's block of optimizer state. The indices of these blocks follow those of the blocks of
+/// parameters, gradients and buffers.
 BlockPlace state_place(const std::vector<RankState>& ranks, std::uint32_t rank, std::size_t index) {
   return {rank, static_cast<std::uint32_t>(ranks[rank].arena->blocks.size() + index)};
 }
@@ -79,7 +79,7 @@ struct LayoutMaker {
 
   const ArenaInfo& first() const { return *ranks.front().arena; }
 
-  /// Adds the model's blocks in the order of the first rank's arena, so that their indices are the same.
+  /// Adds the model's blocks in the order in which rank 0 has announced them, so that they keep their indices.
   void add_model() {
     for (const ArenaBlock& block : first().blocks) layout.blocks.push_back(model_block(block));
     for (const ArenaEntry& entry : first().entries) {

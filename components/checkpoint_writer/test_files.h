@@ -18,7 +18,8 @@ using checkpoints::testing::read_file;
 using checkpoints::testing::TemporaryDirectory;
 using checkpoints::testing::write_file;
 
-/// Returns an arena of two parameters (2 x 3 at byte 0, 2 at byte 64), gradients, and one buffer of int64.
+/// Returns the description and the memory of a model with two parameters (2 x 3 at byte 0, 2 at byte 64), gradients,
+/// and one buffer of int64.
 inline ArenaInfo small_arena(float first = 1) {
   std::vector<float> parameters(32, 0);
   for (int i = 0; i < 6; ++i) parameters[static_cast<std::size_t>(i)] = first + static_cast<float>(i);

@@ -219,8 +219,8 @@ void DataLoader::send(Prefetcher::Slot& slot) {
   loop().set_trace(0);
 }
 
-/// Returns the number of samples in the batches of all ranks together, or 0 if it is unknown, because not every shard
-/// is read by the same number of ranks.
+/// Returns the number of samples in the batches of all ranks together, or 0 if it is unknown, because not every part of
+/// the samples (shard) is read by the same number of ranks.
 std::uint64_t DataLoader::world_samples(const BatchPlan& plan, std::uint64_t place) const {
   const std::uint64_t shards = shard().count;
   return context().world_size % shards == 0 ? plan.world_rows(place) * (context().world_size / shards) : 0;

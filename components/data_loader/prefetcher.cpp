@@ -88,8 +88,8 @@ void Prefetcher::work(const std::stop_token& stop, std::size_t number) {
   }
 }
 
-/// Only the times are stored here. The owner records the span when it sends the batch, because the batch gets its trace
-/// only then.
+/// Only stores when the batch was read. The owner records these times for `trainyard trace` when it sends the batch,
+/// because the batch gets its number only then.
 void Prefetcher::fill(Slot& slot, Scratch& scratch, const std::stop_token& stop) const {
   slot.worker = scratch.worker;
   slot.read_began_ns = records_spans() ? core::span_clock_ns() : 0;

@@ -24,8 +24,8 @@ std::pair<std::string, std::string> split(const std::string& name) {
   return {name.substr(1, slash - 1), name.substr(slash + 1)};
 }
 
-/// Returns a parameter in the form of the protocol. A floating-point parameter can have a value such as 1, so its type
-/// is given explicitly.
+/// Returns a parameter in the form of the Foxglove protocol. A floating-point parameter can have a value such as 1, so
+/// its type is given explicitly.
 json described(const std::string& component, const json& declaration) {
   json parameter = {{"name", fmt::format("/{}/{}", component, text_in(declaration, "name"))}};
   const auto value = declaration.find("value");

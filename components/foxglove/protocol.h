@@ -34,8 +34,8 @@ std::string advertise(std::span<const Channel> channels);
 std::string unadvertise(const std::vector<std::uint32_t>& ids);
 std::string advertise_services(std::span<const Service> services);
 std::string unadvertise_services(const std::vector<std::uint32_t>& ids);
-/// Returns a message with the values of parameters. `values` is a list in the form of the protocol. `id` is the id of
-/// the request that this message answers, or null.
+/// Returns a message with the values of parameters. `values` is a list in the form of the Foxglove protocol. `id` is
+/// the id of the request that this message answers, or null.
 std::string parameter_values(const nlohmann::json& values, const nlohmann::json& id);
 std::string service_failure(std::uint32_t service, std::uint32_t call, const std::string& reason);
 /// Returns a message with the differences between two graphs, or an empty string if there are none.

@@ -148,7 +148,7 @@ class Optimizer final : public Component {
   optimizer::Rule settings_;
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
-  std::optional<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
+  std::optional<optimizer::UpdatePass> pass_;  ///< Set when the message ArenaInfo has arrived.
   /// True if the optimizers of several ranks update the same parameters, one after another.
   bool shared_state_ = false;
   /// The number of the last update that this optimizer has made.

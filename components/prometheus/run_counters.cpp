@@ -12,7 +12,7 @@ using visitors::ObservedEdge;
 using visitors::ObservedNode;
 using visitors::ObservedProcess;
 
-/// Writes one sample for each edge.
+/// Writes a metric with one sample for each connection between components (edge).
 template <class Value>
 void edge_family(Exposition& text, const std::vector<ObservedEdge>& edges, std::string_view name, Kind kind,
                  std::string_view help, Value value) {

@@ -258,8 +258,8 @@ void RunAgenda::close_stop(const OrderDone& done) {
   ended_ = true;
   open_.drop();
   planned_.clear();
-  // Nothing has to be saved if the last checkpoint was taken at the same place. The place includes the cursor, because
-  // a skipped step changes only the cursor.
+  // Nothing has to be saved if the last checkpoint was taken at the same place. A place includes the position in the
+  // data, because a skipped step changes only this position.
   if (settings_.mode == RunMode::kFit && !checkpoints_.taken_at(place_of(done))) {
     plan_checkpoint(stop_->checkpoint_reason, false);
   }

@@ -74,7 +74,7 @@ class PowerSgd final : public Compression {
 
   RankGroup& ranks_;
   Options options_;
-  std::vector<Part> parts_;  ///< The parameters, in the order of the arena.
+  std::vector<Part> parts_;  ///< The parameters, in the order of the flat block.
   std::uint64_t step_ = 0;
 };
 

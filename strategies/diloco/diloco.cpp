@@ -16,8 +16,8 @@ void Diloco::synchronise(ArenaEdit& edit) {
   velocity_ = at::zeros_like(anchor_);
 }
 
-/// Before a snapshot, unite() has made the parameters in the arena equal to the anchor, so the anchor need not be
-/// saved. Only if the parameters have fewer bits than the anchor, it is saved, too.
+/// Before a checkpoint is saved, unite() makes the parameters equal to the anchor, so the anchor need not be saved.
+/// Only if the parameters have fewer bits than the anchor, it is saved, too.
 void Diloco::save_state(StateWriter& into) const {
   into.set("velocity", message_of(velocity_.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true)));
   if (anchor_.scalar_type() == arena().parameters().scalar_type()) return;

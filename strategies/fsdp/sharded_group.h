@@ -44,8 +44,8 @@ class ShardedGroup {
   void collect_gradients(const at::Tensor& memory);
   /// Starts to average the collected gradients over the ranks, and returns immediately.
   void reduce();
-  /// Waits for the averages, and then adds this rank's part of them to its gradients in the arena. Does nothing if no
-  /// reduction is in progress.
+  /// Waits for the averages, and then adds this rank's part of them to the gradients that the rank keeps. Does nothing
+  /// if no reduction is in progress.
   void add_reduced();
 
  private:
@@ -56,7 +56,8 @@ class ShardedGroup {
     std::vector<std::uint64_t> bounds;  ///< The bounds of all ranks' parts, counted from `place`.
     std::int64_t own_place = 0;         ///< Where this rank's part begins in the group's memory.
     std::int64_t own_count = 0;
-    /// Where this rank's part begins in the blocks of the arena, which contain only the rank's own parts.
+    /// Where this part begins in the rank's blocks of parameters and gradients, which contain only the rank's own
+    /// parts.
     std::int64_t shard_place = 0;
   };
   void cut(const Arena& arena, std::span<const std::uint64_t> parts);

@@ -40,8 +40,8 @@ class StageGroups {
   void reduce(std::size_t stage) { reduce(groups_[stage]); }
   /// Does the same for the shared parameters as reduce() for a stage.
   void reduce_shared() { reduce(shared()); }
-  /// Waits for the reduction in progress, if there is one, and adds this rank's part of the result to its gradients in
-  /// the arena.
+  /// Waits for the reduction in progress, if there is one, and adds this rank's part of the result to the gradients
+  /// that the rank keeps.
   void finish_reduction();
 
   /// Gathers all parameters of the model at the same time, in additional memory.

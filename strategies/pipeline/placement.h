@@ -26,8 +26,8 @@ std::vector<std::size_t> cut_evenly(const std::vector<std::uint64_t>& weights, s
 
 /// Assigns neighbouring stages to every rank, so that the ranks have about the same number of bytes of parameters.
 /// `where` is the beginning of error messages. Throws kUnsupported if the model is not divided into stages, if there
-/// are more ranks than stages, if stages on different ranks share a parameter, or if the stages do not have their
-/// parameters in the order of the arena.
+/// are more ranks than stages, if stages on different ranks share a parameter, or if the order of the parameters in the
+/// flat block is not that of the stages.
 Placement place_stages(const std::vector<Stage>& stages, const ArenaLayout& layout, std::uint32_t ranks,
                        const std::string& where);
 

@@ -19,7 +19,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// Not a multiple of the arena's alignment, so that there is padding between parameters.
+/// Not a multiple of Arena::kAlignment, so that there is padding between parameters.
 constexpr std::int64_t kWidth = 40;
 constexpr int kStages = 4;
 constexpr double kLearningRate = 0.05;

@@ -16,8 +16,8 @@
 
 namespace trainyard::testing {
 
-/// One rank of a RankTeam, for tests of strategies: a small model with stages, an arena, the strategy and a simple
-/// optimizer.
+/// One rank of a RankTeam, for tests of strategies: a small model with stages, memory for its parameters and gradients
+/// (an arena), the strategy and a simple optimizer.
 class TeamMember {
  public:
   TeamMember(const PluginContext& context, const std::string& strategy);
