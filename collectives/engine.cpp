@@ -96,7 +96,8 @@ bool Engine::advance_group(QueuedOperation& queued, Effort effort) {
   return true;
 }
 
-/// Returns true if all members have announced the operation, with equal requests. If requests differ, the engine fails.
+/// Returns true if all members have announced the operation, all with the same kind, size and other arguments. If these
+/// differ, the engine fails.
 bool Engine::agree(QueuedOperation& queued) {
   const Operation& operation = queued.operation;
   bool same = true;

@@ -107,7 +107,8 @@ class Mesh {
   std::uint64_t key_ = 0;
   std::vector<Presence> presence_;
   std::map<std::pair<std::uint32_t, Tag>, Parcel> arrived_;
-  std::vector<std::uint64_t> received_;  ///< Indexed by member.
+  /// The number of frames received from each member, other than pings and pongs.
+  std::vector<std::uint64_t> received_;
   Request answer_;
   std::unique_ptr<Ends> ends_;
 };

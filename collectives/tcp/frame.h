@@ -36,7 +36,7 @@ struct FrameHead {
   std::uint32_t code = 0;
   std::uint64_t number = 0;
   std::uint64_t done = 0;  ///< The number of collective operations that the sender of the frame has finished.
-  /// The number of messages (send and recv) to the sender of the frame that the sender has received completely.
+  /// The number of messages (send and recv) that the sender of the frame has completely received from the other member.
   std::uint64_t taken = 0;
   Request request;
 };

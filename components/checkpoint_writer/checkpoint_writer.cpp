@@ -255,8 +255,8 @@ void CheckpointWriter::report(const BackgroundWriter::Finished& finished) {
   check_monitor(snapshot.metrics);
 }
 
-// Called after a checkpoint has been written, so that the run, which ends with this error, can resume with a corrected
-// parameter.
+// Throws if `monitor` names no metric of the validation, which ends the run. Called only after the checkpoint has been
+// written, so that the run can be resumed with a corrected parameter.
 void CheckpointWriter::check_monitor(const std::vector<Scalar>& metrics) const {
   if (*keep_best_ == 0 || metrics.empty() || std::ranges::count(metrics, *monitor_, &Scalar::name) != 0) return;
   std::vector<std::string> names;

@@ -92,7 +92,7 @@ std::uint64_t BatchSequence::stop() {
   void_guesses();
   spans_.clear();
   end_ = sent_;
-  guessing_ = false;  // The run is ending.
+  guessing_ = false;  // The run is ending, so no further training batches are expected.
   return kEverything;
 }
 

@@ -87,8 +87,8 @@ void ParameterServer::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
   is_sync() ? take_over_update(edit) : finish_step(edit);
 }
 
-/// Rank 0 has made the update for all ranks. The other ranks can copy the parameters without the turn, because rank 0
-/// needs their gradients before it can make the next update.
+/// Rank 0 has made the update for all ranks. The other ranks can copy the parameters without locking the table, because
+/// rank 0 needs their gradients before it can make the next update.
 void ParameterServer::take_over_update(ArenaEdit& edit) {
   if (context().rank == 0) {
     table_->count_update();
@@ -100,7 +100,7 @@ void ParameterServer::take_over_update(ArenaEdit& edit) {
   pull(edit);
 }
 
-/// The parameters are copied while this worker has the turn, so that no other worker changes them meanwhile.
+/// The parameters are copied while this worker has locked the table, so that no other worker changes them meanwhile.
 void ParameterServer::finish_step(ArenaEdit& edit) {
   table_->end_step();
   if (is_bounded() && !table_->is_near(bound())) {
