@@ -14,7 +14,7 @@ namespace trainyard {
 
 /// The component that lets the checkpoint writer read and fill the parameters and the optimizer's state of a rank on
 /// another host. The checkpoint writer normally does so through shared memory, which exists only within a host. The
-/// planner therefore adds a relay for every rank that is on another host (docs/decisions/0035).
+/// launcher therefore adds a relay for every rank that is on another host (docs/decisions/0035).
 ///
 /// For a checkpoint, the relay copies the blocks of memory that the checkpoint writer requests, answers, and sends the
 /// copies while training continues. When a run resumes, it writes the values that the checkpoint writer sends into the

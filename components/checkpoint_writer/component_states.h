@@ -58,7 +58,7 @@ class ComponentStates {
   std::set<std::string> answered_;  ///< The components that have answered.
   std::set<std::string> left_;      ///< The names of the states that no component has restored yet.
   std::function<void(const std::set<std::string>& left)> given_back_;
-  std::uint64_t order_ = 0;  ///< The order of the collection in progress.
+  std::uint64_t order_ = 0;  ///< The number of the order for which states are being collected.
   std::vector<SavedState> states_;
   Collected collected_;  ///< The callback of the collection in progress; empty if there is none.
 };

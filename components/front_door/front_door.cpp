@@ -21,7 +21,8 @@ namespace {
 
 constexpr off_t kLargestList = 1 << 20;
 
-/// Throws if the list is too long, or if other users may change it, because they could then change the run.
+/// Throws if the file with the visitors' keys is too long, or if other users may change it, because they could then let
+/// themselves in and change the run.
 void check_list(const std::string& path, const struct stat& status) {
   if (status.st_size > kLargestList) {
     throw Error(Code::kInvalidArgument, "{}: a list of keys has at most {} bytes", path, kLargestList);

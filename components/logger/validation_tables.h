@@ -17,9 +17,9 @@ struct SizedImage {
   std::string file;  ///< The bytes of the PNG file.
 };
 
-/// Draws a confusion matrix: rows are the correct classes, columns the predicted classes. A square is the darker, the
-/// larger its share of the samples of the row: white for 0, black for 1. Returns nothing if the message does not
-/// contain one count for each pair of classes.
+/// Draws a confusion matrix: rows are the correct classes, columns the predicted classes. The colour of a square shows
+/// its share of the samples of its row, from white (0) to black (1). Returns nothing if the message does not contain
+/// one count for each pair of classes.
 std::optional<SizedImage> picture_of(const Confusion& confusion);
 
 /// Returns a confusion matrix as a Markdown table. Returns an empty text if there are too many classes for a readable

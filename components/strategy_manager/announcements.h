@@ -54,7 +54,7 @@ class Announcements {
   Inputs inputs_;
   RunFacts facts_;
   DatasetInfo data_;                       ///< The first message of a data loader.
-  std::optional<DatasetInfo> other_data_;  ///< A message with different data than the first one, if there is one.
+  std::optional<DatasetInfo> other_data_;  ///< The last message whose data differs from `data_`, if any.
   std::size_t datasets_ = 0;               ///< The number of data loaders that have sent their message.
   StartingPoint start_;
 

@@ -104,8 +104,9 @@ void Patience::wait(const std::string& purpose, const std::function<Ranks()>& mi
   }
 }
 
-/// Returns the workers to blame: the missing workers that do not wait themselves. If all of them wait, they may wait
-/// for the worker that has the turn, so returns that worker; if no worker has it, returns all workers that do not wait.
+/// Returns the workers to blame: the workers in `missing` that do not wait themselves. If all of them wait, they may
+/// wait for the worker that has locked the table, so returns that worker. If it waits too, or no worker has locked the
+/// table, returns all other workers that do not wait; if there are none, returns `missing`.
 Ranks Patience::culprits(const Ranks& missing) const {
   const auto idle = [this](std::uint32_t rank) { return rank != self_.rank && board_.worker(rank).waits == 0; };
   Ranks found;
