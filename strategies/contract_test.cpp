@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests the rules that every strategy must obey, with every strategy in the build.
+// SPDX-License-Identifier: Apache-2.0
+// Tests the rules that every strategy must obey, with every strategy in the build.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests a rank that has fewer samples than the other ranks. tests/numerics tests
-// several such ranks together.
+// SPDX-License-Identifier: Apache-2.0
+// Tests a rank that has fewer samples than the other ranks. tests/numerics tests several such ranks together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Tests a checkpoint writer with one rank on its own host and one rank on another
-// host. The test itself sends the messages of the other rank's relay.
+// SPDX-License-Identifier: Apache-2.0
+// Tests a checkpoint writer with one rank on its own host and one rank on another host. The test itself sends the
+// messages of the other rank's relay.
 
 #include "components/checkpoint_writer/remote_ranks.h"
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests checkpoints that one number of ranks writes and another number of ranks
-// reads.
+// SPDX-License-Identifier: Apache-2.0
+// Tests checkpoints that one number of ranks writes and another number of ranks reads.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Compares the optimizers of several ranks with a single one. The ranks either have
-// parts of the parameters, or share all parameters and the state.
+// SPDX-License-Identifier: Apache-2.0
+// Compares the optimizers of several ranks with a single one. The ranks either have parts of the parameters, or share
+// all parameters and the state.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

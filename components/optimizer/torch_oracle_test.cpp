@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Compares the optimizer with torch.optim and torch.optim.lr_scheduler, which the
-// script torch_reference.py runs during the test.
+// SPDX-License-Identifier: Apache-2.0
+// Compares the optimizer with torch.optim and torch.optim.lr_scheduler, which the script torch_reference.py runs during
+// the test.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

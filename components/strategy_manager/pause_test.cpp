@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests how a RunAgenda begins and ends pauses.
+// SPDX-License-Identifier: Apache-2.0
+// Tests how a RunAgenda begins and ends pauses.
 #include "components/strategy_manager/pause.h"
 
 #include "components/strategy_manager/ranks_fixture.h"
