@@ -6,24 +6,25 @@
 
 namespace trainyard {
 
-/// Whether the model is in training or in evaluation, and the strategy's evaluation in progress, if there is one.
-/// Switching can be expensive, so the model is switched only when the mode changes.
+/// Switches the model between training and evaluation mode, and keeps the strategy's evaluation in progress, if there
+/// is one. Because switching can be expensive, the model is switched only when the mode really changes.
 class EvaluationMode {
  public:
-  /// Sets the model to training.
+  /// Sets the model to training mode.
   EvaluationMode(Model& model, Strategy& strategy) : model_(model), strategy_(strategy) { model.set_training(true); }
 
-  /// Sets the model to training. An evaluation in progress is discarded.
+  /// Sets the model to training mode. Forgets an evaluation in progress.
   void train() {
     evaluation_ = nullptr;
     set_training(true);
   }
 
-  /// Begin and end an evaluation. end() does not set the model to training, because another evaluation can follow.
+  /// Begins an evaluation, and sets the model to evaluation mode.
   void begin() {
     set_training(false);
     evaluation_ = &strategy_.begin_evaluation();
   }
+  /// Ends the evaluation. The model stays in evaluation mode, because another evaluation can follow.
   void end() {
     evaluation_ = nullptr;
     strategy_.end_evaluation();
@@ -41,7 +42,7 @@ class EvaluationMode {
 
   Model& model_;
   Strategy& strategy_;
-  bool training_ = true;  ///< The mode that was last set on the model: true for training.
+  bool training_ = true;  ///< True if the model is in training mode.
   Evaluation* evaluation_ = nullptr;
 };
 
