@@ -3,9 +3,11 @@
 
 #include <c10/cuda/CUDAStream.h>
 
+#include <memory>
 #include <vector>
 
 #include "accelerators/claimed_device.h"
+#include "accelerators/cuda/nvml.h"
 
 namespace trainyard::cuda {
 
@@ -19,10 +21,15 @@ class Gpu final : public ClaimedDevice {
   /// Copies one flat block. If the copy goes to the device, the function does not wait for it.
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
+  /// Returns an update that makes one pass over all parameters, if this build has the kernel.
+  std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) override;
+
   void synchronize() override;
 
-  /// Returns "memory_bytes" and "peak_memory_bytes", the bytes that tensors use, and "reserved_bytes", the size of
-  /// LibTorch's memory pool.
+  /// Returns "memory_bytes" and "peak_memory_bytes", the bytes that tensors use now and at most, and "reserved_bytes",
+  /// the size of LibTorch's memory pool. If the driver's library for measurements is there, also "utilisation_percent",
+  /// the share of the last second in which the GPU computed, "temperature_celsius", "power_watts", and
+  /// "device_memory_bytes", the memory that all programs on the GPU use.
   std::map<std::string, double> stats() const override;
 
  protected:
@@ -40,6 +47,7 @@ class Gpu final : public ClaimedDevice {
   c10::cuda::CUDAStream compute_;
   c10::cuda::CUDAStream copies_;
   std::vector<Buffer> locked_;
+  Nvml nvml_;
 };
 
 }  // namespace trainyard::cuda
