@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tensors/work_recorder.h"
 #include "core/plugin/plugin_context.h"
 #include "devices/link_bytes.h"
 #include "messages/buffer.h"
@@ -64,6 +65,10 @@ class ClaimedDevice {
   /// Returns the counter of the bytes that are copied between host memory and the memory of this device. It is null if
   /// the device works on host memory (AcceleratorTraits::host_memory).
   const std::shared_ptr<devices::LinkBytes>& link_bytes() const { return link_bytes_; }
+
+  /// Returns an object that records the work of training steps and repeats it, if the device can do this and the user
+  /// wants it; otherwise null, which is the default. The object is valid as long as this one.
+  virtual WorkRecorder* recorder() { return nullptr; }
 
   /// Waits until all work that was submitted to the device is done. The default does nothing, for devices that finish
   /// all work before a call returns.

@@ -19,28 +19,68 @@ at::Tensor Passes::forward(Model& model, const MicroBatch& batch) const {
 /// The weight and the loss scale enter as the seed of the backward pass, so the loss itself needs no further operation.
 at::Tensor Passes::backward(at::Tensor loss, double weight) {
   const TraceSpan span(options_.trace, "backward", SpanKind::kBackward);
-  if (!weight_.defined() || weight_value_ != weight) {
-    weight_ = at::full({}, weight, loss.options());
-    weight_value_ = weight;
-  }
-  loss.backward(weight_);
+  loss.backward(weight_tensor(weight, loss.options()));
   return loss.detach();  // The graph is dropped with the argument, so that nothing holds on to the batch.
 }
 
-/// A loss of 16 bits is widened, because a loss scale, or a weight such as 1/3, does not fit into 16 bits.
+const at::Tensor& Passes::weight_tensor(double weight, const at::TensorOptions& options) {
+  if (!weight_.defined() || weight_value_ != weight) {
+    weight_ = at::full({}, weight, options);
+    weight_value_ = weight;
+  }
+  return weight_;
+}
+
+/// The weight is an input of what is recorded, because it may change. The result belongs to the recorder until the next
+/// call, so it is copied.
+at::Tensor Passes::forward_and_backward(Model& model, const MicroBatch& batch) {
+  if (options_.recorder == nullptr) return backward(forward(model, batch), batch.weight);
+  const TraceSpan span(options_.trace, "forward and backward", SpanKind::kForward, batch.step);
+  if (!loss_options_) {
+    const at::Tensor parameter = model.parameters().front().tensor;
+    loss_options_ = parameter.options().dtype(parameter.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+  }
+  std::vector<at::Tensor> inputs = batch.data.tensors;
+  inputs.push_back(weight_tensor(batch.weight, *loss_options_));
+  const at::Tensor result = options_.recorder->run(inputs, [&](const std::vector<at::Tensor>& recorded) {
+    ModelBatch data = batch.data;
+    data.tensors.assign(recorded.begin(), recorded.end() - 1);
+    at::Tensor loss;
+    {
+      const ForwardScope scope = training();
+      loss = differentiable(model.training_step(data));
+    }
+    loss.backward(recorded.back());
+    return loss.detach();
+  });
+  at::Tensor loss = result.clone();
+  watch(loss, batch);
+  return loss;
+}
+
 at::Tensor Passes::loss(at::Tensor loss, const MicroBatch& batch) const {
+  loss = differentiable(std::move(loss));
+  watch(loss, batch);
+  return loss;
+}
+
+/// A loss of 16 bits is widened, because a loss scale, or a weight such as 1/3, does not fit into 16 bits.
+at::Tensor Passes::differentiable(at::Tensor loss) const {
   if (loss.scalar_type() == at::kHalf || loss.scalar_type() == at::kBFloat16) loss = loss.to(at::kFloat);
-  if (options_.on_nan == OnNan::kIgnore) return loss;
   // A finite loss is multiplied by 1, any other one by NaN.
-  if (options_.on_nan == OnNan::kSkip) return loss * (loss.detach() * 0 + 1);
+  return options_.on_nan == OnNan::kSkip ? loss * (loss.detach() * 0 + 1) : loss;
+}
+
+/// Checks the loss, or remembers it for check_losses().
+void Passes::watch(const at::Tensor& loss, const MicroBatch& batch) const {
+  if (options_.on_nan != OnNan::kStop) return;
   if (!loss.device().is_cpu()) {
     unchecked_.push_back({loss.detach(), batch.step, batch.epoch, batch.index, batch.data.split});
-    return loss;
+    return;
   }
   const double value =
       loss.scalar_type() == at::kFloat ? static_cast<double>(*loss.data_ptr<float>()) : loss.item<double>();
   if (!std::isfinite(value)) check(value, {{}, batch.step, batch.epoch, batch.index, batch.data.split});
-  return loss;
 }
 
 void Passes::check_losses() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tensors/work_recorder.h"
 #include "messages/words.h"
 #include "strategies/micro_batch.h"
 #include "strategies/step_trace.h"
@@ -55,6 +56,8 @@ class Passes {
     OnNan on_nan = OnNan::kIgnore;  ///< What happens when a loss is not finite.
     /// Controls this rank's turns to draw random numbers; null if no turns are needed.
     RankGenerator* generator = nullptr;
+    /// Records and repeats the passes of a micro-batch; null to compute all of them.
+    WorkRecorder* recorder = nullptr;
     StepTrace* trace = nullptr;  ///< The record of the rank's activity; null to record nothing.
   };
 
@@ -67,6 +70,10 @@ class Passes {
   /// Runs the backward pass, which adds the gradients of `loss`, multiplied by `weight`, to the gradients of the
   /// parameters. Returns the loss without its graph.
   at::Tensor backward(at::Tensor loss, double weight);
+
+  /// Computes both passes of one micro-batch and returns its loss without the graph. The device may repeat passes that
+  /// it has recorded (WorkRecorder), so this function is for strategies that do nothing during the backward pass.
+  at::Tensor forward_and_backward(Model& model, const MicroBatch& batch);
 
   // The following functions are for strategies that run the forward pass in parts.
 
@@ -92,11 +99,15 @@ class Passes {
     std::uint64_t step, epoch, index;
     std::string split;
   };
+  at::Tensor differentiable(at::Tensor loss) const;
+  void watch(const at::Tensor& loss, const MicroBatch& batch) const;
   void check(double value, const Unchecked& place) const;
+  const at::Tensor& weight_tensor(double weight, const at::TensorOptions& options);
 
   Options options_;
-  at::Tensor weight_;        ///< The weight of the last backward pass, as a 0-dimensional tensor.
-  double weight_value_ = 0;  ///< The value of `weight_`.
+  at::Tensor weight_;                              ///< The weight of the last backward pass, as a 0-dimensional tensor.
+  double weight_value_ = 0;                        ///< The value of `weight_`.
+  std::optional<at::TensorOptions> loss_options_;  ///< Type and device of the losses, once a recorder needs them.
   mutable std::vector<Unchecked> unchecked_;
 };
 

@@ -21,7 +21,7 @@ AcceleratorTraits Cuda::traits() const {
 std::unique_ptr<ClaimedDevice> Cuda::open(int index) const {
   at::globalContext().setFloat32MatmulPrecision(*tf32_ ? "high" : "highest");
   at::globalContext().setAllowTF32CuDNN(*tf32_);
-  return std::make_unique<cuda::Gpu>(*this, index);
+  return std::make_unique<cuda::Gpu>(*this, index, *cuda_graphs_);
 }
 
 }  // namespace trainyard

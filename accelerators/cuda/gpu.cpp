@@ -39,12 +39,13 @@ std::string bus_id_of(int index) {
 }  // namespace
 
 /// Batches are copied on a stream of high priority, because they are small and should not wait behind kernels.
-Gpu::Gpu(const Accelerator& cuda, int index)
+Gpu::Gpu(const Accelerator& cuda, int index, bool record_steps)
     : ClaimedDevice(cuda, at::Device(at::kCUDA, made_current(index))),
       compute_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, torch_device().index())),
       copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, torch_device().index())),
       nvml_(bus_id_of(index)) {
   c10::cuda::setCurrentCUDAStream(compute_);
+  if (record_steps) recorder_.emplace(context().where, context().log);
   // The allocator knows its devices only after the first allocation, and stats() asks it.
   at::empty({0}, at::TensorOptions().device(torch_device()));
 }

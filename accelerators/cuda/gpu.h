@@ -4,9 +4,11 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "accelerators/claimed_device.h"
+#include "accelerators/cuda/graph_recorder.h"
 #include "accelerators/cuda/nvml.h"
 
 namespace trainyard::cuda {
@@ -15,7 +17,8 @@ namespace trainyard::cuda {
 /// that the next batch can be copied while the previous step still computes.
 class Gpu final : public ClaimedDevice {
  public:
-  Gpu(const Accelerator& cuda, int index);
+  /// If `record_steps` is true, recorder() returns an object.
+  Gpu(const Accelerator& cuda, int index, bool record_steps);
   ~Gpu() override;
 
   /// Copies one flat block. If the copy goes to the device, the function does not wait for it.
@@ -23,6 +26,8 @@ class Gpu final : public ClaimedDevice {
 
   /// Returns an update that makes one pass over all parameters, if this build has the kernel.
   std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) override;
+
+  WorkRecorder* recorder() override { return recorder_ ? &*recorder_ : nullptr; }
 
   void synchronize() override;
 
@@ -48,6 +53,7 @@ class Gpu final : public ClaimedDevice {
   c10::cuda::CUDAStream copies_;
   std::vector<Buffer> locked_;
   Nvml nvml_;
+  std::optional<GraphRecorder> recorder_;
 };
 
 }  // namespace trainyard::cuda

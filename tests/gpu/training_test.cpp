@@ -109,6 +109,38 @@ TEST_F(GpuTest, TheMeasurementsOfTheGpuAreLogged) {
   }
 }
 
+TEST_F(GpuTest, RecordedStepsHaveTheBitsOfSingleOperations) {
+  const Arguments common{"placement=composed", "component.accelerator_host.params.deterministic=true",
+                         "component.accelerator_host.params.model={plugin=\"mlp\",hidden=[64,64]}",
+                         "component.accelerator_host.params.clip_norm=1.0"};
+  Arguments single = common, recorded = common;
+  single.emplace_back(kGpu);
+  recorded.emplace_back("component.accelerator_host.params.accelerator={plugin=\"cuda\",cuda_graphs=true}");
+  const auto expected = losses_with("single", single);
+  EXPECT_EQ(losses_with("recorded", recorded), expected);
+}
+
+TEST_F(GpuTest, DropoutDrawsTheSameNumbersInRecordedSteps) {
+  const std::string gpt =
+      "[component.data_loader.params]\ndataset = { plugin = \"text\", path = \"" TRAINYARD_SOURCES
+      "/LICENSE\", context = 32 }\nbatch_size = 8\n"
+      "[component.accelerator_host.params]\nmodel = { plugin = \"gpt\", layers = 2, heads = 2, width = 32, "
+      "dropout = 0.2 }\ndeterministic = true\nlog_every_steps = 1\n";
+  const auto losses_of = [&](const std::string& directory, const std::string& accelerator) {
+    const std::string path =
+        file("include = [\"" TRAINYARD_SOURCES "/launch/files/standard.toml\"]\n[run]\nmax_steps = 40\n" + gpt +
+                 "accelerator = " + accelerator + "\n[component.logger.params]\nconsole = \"off\"\n",
+             directory + ".toml");
+    const auto training = launch(path, {"run.directory=" + directory, "run.validate_every_epochs=0"});
+    EXPECT_EQ(training->wait(), 0) << training->all();
+    EXPECT_THAT(training->all(), Not(::testing::HasSubstr("cannot be recorded")));
+    return losses(directory, kSteps);
+  };
+  const auto expected = losses_of("single", "{ plugin = \"cuda\" }");
+  ASSERT_EQ(expected.size(), kSteps);
+  EXPECT_EQ(losses_of("recorded", "{ plugin = \"cuda\", cuda_graphs = true }"), expected);
+}
+
 /// What each precision trains to, compared with double precision on the processor.
 class GpuPrecisionTest : public GpuTest, public ::testing::WithParamInterface<std::pair<const char*, double>> {};
 
