@@ -32,6 +32,7 @@ class Bench:
         self.build = pathlib.Path(arguments.build).resolve()
         self.python = arguments.python
         self.rounds = arguments.rounds
+        self.fast = arguments.fast
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-gpu-bench-"))
         self.environment = dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", XDG_RUNTIME_DIR=str(self.work))
 
@@ -52,7 +53,7 @@ class Bench:
             path.write_bytes(struct.pack(f"<{len(numbers)}H", *numbers))
         return path
 
-    def trainyard(self, dataset, batch, model, precision, clip, placement, steps):
+    def trainyard(self, dataset, batch, model, precision, clip, placement, steps, accelerator="{ plugin = \"cuda\" }"):
         """Milliseconds per step of a launch, between a report after its beginning and the last one."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.work))
         (folder / "bench.toml").write_text(f"""
@@ -69,7 +70,7 @@ batch_size = {batch}
 sampling = "replacement"
 workers = 4
 [component.accelerator_host.params]
-accelerator = "cuda"
+accelerator = {accelerator}
 model = {model}
 clip_norm = {clip}
 [component.optimizer.params]
@@ -112,10 +113,13 @@ def gpt(bench, name, placements=("composed", "processes")):
     for placement in placements:
         programs[f"Trainyard, {placement}"] = lambda placement=placement: bench.trainyard(
             dataset, batch, model, precision, 1.0, placement, steps)
+    programs["Trainyard, composed, CUDA graphs"] = lambda: bench.trainyard(
+        dataset, batch, model, precision, 1.0, "composed", steps, "{ plugin = \"cuda\", cuda_graphs = true }")
     script = str(ROOT / "tests/gpu/benchmarks/reference_gpt.py")
     programs["PyTorch"] = lambda: bench.json_of([bench.python, script, *sizes, "--steps", str(steps // 3)])["step_ms"]
-    programs["PyTorch, compiled"] = lambda: bench.json_of(
-        [bench.python, script, *sizes, "--steps", str(steps // 3), "--compile"])["step_ms"]
+    if not bench.fast:
+        programs["PyTorch, compiled"] = lambda: bench.json_of(
+            [bench.python, script, *sizes, "--steps", str(steps // 3), "--compile"])["step_ms"]
     figures = {program: [] for program in programs}
     for _ in range(bench.rounds):
         for program, measure in programs.items():
@@ -150,6 +154,7 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--python", default="python3")
+    parser.add_argument("--fast", action="store_true", help="without torch.compile, which takes a minute to compile")
     parser.add_argument("--only", choices=["update", "gpt", "small", "resnet"])
     arguments = parser.parse_args()
     bench = Bench(arguments)
