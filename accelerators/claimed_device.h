@@ -9,11 +9,14 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tensors/work_recorder.h"
 #include "core/plugin/plugin_context.h"
 #include "devices/link_bytes.h"
 #include "messages/buffer.h"
+#include "tensors/tensor_update.h"
 
 namespace trainyard {
 
@@ -51,9 +54,21 @@ class ClaimedDevice {
   /// before any later computation on the device begins.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
+  /// Returns the update that an optimizer in this process applies to the parameters on the device. Called only if the
+  /// device has memory of its own, on the thread of the optimizer, with the stream of the accelerator host as the
+  /// current one; the update is run in the same way. The default is made of LibTorch's operations, several for each
+  /// part of the parameters. An override can make one pass over all of them.
+  virtual std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {
+    return make_tensor_update(request, std::move(blocks));
+  }
+
   /// Returns the counter of the bytes that are copied between host memory and the memory of this device. It is null if
   /// the device works on host memory (AcceleratorTraits::host_memory).
   const std::shared_ptr<devices::LinkBytes>& link_bytes() const { return link_bytes_; }
+
+  /// Returns an object that records the work of training steps and repeats it, if the device can do this and the user
+  /// wants it; otherwise null, which is the default. The object is valid as long as this one.
+  virtual WorkRecorder* recorder() { return nullptr; }
 
   /// Waits until all work that was submitted to the device is done. The default does nothing, for devices that finish
   /// all work before a call returns.

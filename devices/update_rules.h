@@ -5,8 +5,13 @@
 #include <cstdint>
 
 /// Inlines a function wherever it is called. No copy of the function remains that the linker could share between files
-/// which were compiled for different instruction sets.
+/// which were compiled for different instruction sets. In a file that nvcc compiles, the function can also be called on
+/// a GPU.
+#ifdef __CUDACC__
+#define TRAINYARD_INLINED __host__ __device__ __forceinline__
+#else
 #define TRAINYARD_INLINED [[gnu::always_inline]] inline
+#endif
 
 namespace trainyard::devices {
 
@@ -54,9 +59,9 @@ Coefficients<T> rounded(const Coefficients<double>& c) {
 }
 
 // The rules. Each is written once, as a template over the type V of a value, and T is the type of the coefficients. The
-// processor's kernels use V = T = float or double. Devices that LibTorch supports use whole tensors as V, for which
-// tensors/tensor_arena.cpp defines the operations below. g is the gradient after scaling, and p is the parameter.
-// `update` returns the new parameter and changes the values of the state.
+// kernels for the processor and for NVIDIA's GPUs use V = T = float or double. For all other devices, V is a whole
+// tensor, and tensors/tensor_update.cpp defines the operations below. g is the gradient after scaling, and p is the
+// parameter. `update` returns the new parameter and changes the values of the state.
 //
 // The formulas are taken from the functions _single_tensor_* of torch.optim 1.13.
 //
@@ -65,16 +70,23 @@ Coefficients<T> rounded(const Coefficients<double>& c) {
 // fused, so that results are bit-identical on processors with and without such instructions, and on other devices. This
 // costs no time, because the speed of memory is the limit.
 
+#ifdef __CUDACC__
+TRAINYARD_INLINED float square_root(float x) { return ::sqrtf(x); }
+TRAINYARD_INLINED double square_root(double x) { return ::sqrt(x); }
+TRAINYARD_INLINED double fused(double a, double b, double c) { return ::fma(a, b, c); }
+#else
 TRAINYARD_INLINED float square_root(float x) { return __builtin_sqrtf(x); }
 TRAINYARD_INLINED double square_root(double x) { return __builtin_sqrt(x); }
+TRAINYARD_INLINED double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+#endif
 
 /// Return a * b + c.
 TRAINYARD_INLINED float multiply_add(float a, float b, float c) { return c + a * b; }
-TRAINYARD_INLINED double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
+TRAINYARD_INLINED double multiply_add(double a, double b, double c) { return fused(a, b, c); }
 
 /// Return gain * g^2 + c.
 TRAINYARD_INLINED float add_square(float gain, float g, float c) { return c + gain * (g * g); }
-TRAINYARD_INLINED double add_square(double gain, double g, double c) { return __builtin_fma(gain * g, g, c); }
+TRAINYARD_INLINED double add_square(double gain, double g, double c) { return fused(gain * g, g, c); }
 
 /// Return the denominator of adam, without eps.
 TRAINYARD_INLINED float corrected_root(float square, const Coefficients<float>& c) {

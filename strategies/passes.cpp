@@ -20,29 +20,69 @@ at::Tensor Passes::forward(Model& model, const MicroBatch& batch) const {
 /// be multiplied by it.
 at::Tensor Passes::backward(at::Tensor loss, double weight) {
   const TraceSpan span(options_.trace, "backward", SpanKind::kBackward);
+  loss.backward(weight_tensor(weight, loss.options()));
+  return loss.detach();  // The autograd graph, which refers to the batch, is freed together with the argument `loss`.
+}
+
+const at::Tensor& Passes::weight_tensor(double weight, const at::TensorOptions& options) {
   if (!weight_.defined() || weight_value_ != weight) {
-    weight_ = at::full({}, weight, loss.options());
+    weight_ = at::full({}, weight, options);
     weight_value_ = weight;
   }
-  loss.backward(weight_);
-  return loss.detach();  // The autograd graph, which refers to the batch, is freed together with the argument `loss`.
+  return weight_;
+}
+
+/// The weight is an input of what is recorded, because it may change. The result belongs to the recorder until the next
+/// call, so it is copied.
+at::Tensor Passes::forward_and_backward(Model& model, const MicroBatch& batch) {
+  if (options_.recorder == nullptr) return backward(forward(model, batch), batch.weight);
+  const TraceSpan span(options_.trace, "forward and backward", SpanKind::kForward, batch.step);
+  if (!loss_options_) {
+    const at::Tensor parameter = model.parameters().front().tensor;
+    loss_options_ = parameter.options().dtype(parameter.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+  }
+  std::vector<at::Tensor> inputs = batch.data.tensors;
+  inputs.push_back(weight_tensor(batch.weight, *loss_options_));
+  const at::Tensor result = options_.recorder->run(inputs, [&](const std::vector<at::Tensor>& recorded) {
+    ModelBatch data = batch.data;
+    data.tensors.assign(recorded.begin(), recorded.end() - 1);
+    at::Tensor loss;
+    {
+      const ForwardScope scope = training();
+      loss = differentiable(model.training_step(data));
+    }
+    loss.backward(recorded.back());
+    return loss.detach();
+  });
+  at::Tensor loss = result.clone();
+  watch(loss, batch);
+  return loss;
+}
+
+at::Tensor Passes::loss(at::Tensor loss, const MicroBatch& batch) const {
+  loss = differentiable(std::move(loss));
+  watch(loss, batch);
+  return loss;
 }
 
 /// A 16-bit loss is converted to float32, because a loss scale, or a weight such as 1/3, cannot be represented exactly
 /// in 16 bits.
-at::Tensor Passes::loss(at::Tensor loss, const MicroBatch& batch) const {
+at::Tensor Passes::differentiable(at::Tensor loss) const {
   if (loss.scalar_type() == at::kHalf || loss.scalar_type() == at::kBFloat16) loss = loss.to(at::kFloat);
-  if (options_.on_nan == OnNan::kIgnore) return loss;
   // Multiplies a finite loss by 1, and any other loss by NaN.
-  if (options_.on_nan == OnNan::kSkip) return loss * (loss.detach() * 0 + 1);
+  return options_.on_nan == OnNan::kSkip ? loss * (loss.detach() * 0 + 1) : loss;
+}
+
+/// Checks the loss, or remembers it for check_losses().
+void Passes::watch(const at::Tensor& loss, const MicroBatch& batch) const {
+  if (options_.on_nan != OnNan::kStop) return;
   if (!loss.device().is_cpu()) {
     unchecked_.push_back({loss.detach(), batch.step, batch.epoch, batch.index, batch.data.split});
-    return loss;
+    return;
   }
   const double value =
       loss.scalar_type() == at::kFloat ? static_cast<double>(*loss.data_ptr<float>()) : loss.item<double>();
   if (!std::isfinite(value)) check(value, {{}, batch.step, batch.epoch, batch.index, batch.data.split});
-  return loss;
 }
 
 void Passes::check_losses() const {

@@ -13,6 +13,7 @@
 #include "strategies/step_trace.h"
 #include "tensors/autocast.h"
 #include "tensors/rank_generator.h"
+#include "tensors/work_recorder.h"
 
 namespace trainyard {
 
@@ -56,6 +57,8 @@ class Passes {
     /// The generator of this rank's random numbers; null if the rank need not share LibTorch's generator with other
     /// ranks.
     RankGenerator* generator = nullptr;
+    /// Records and repeats the passes of a micro-batch; null to compute all of them.
+    WorkRecorder* recorder = nullptr;
     StepTrace* trace = nullptr;  ///< Records when the rank did what; null to record nothing.
   };
 
@@ -68,6 +71,11 @@ class Passes {
   /// Runs the backward pass, which adds the gradients of `loss`, multiplied by `weight`, to the gradients of the
   /// parameters. Returns the loss detached from the autograd graph.
   at::Tensor backward(at::Tensor loss, double weight);
+
+  /// Computes both passes of one micro-batch and returns its loss, detached from the autograd graph. The device may
+  /// repeat passes that it has recorded (WorkRecorder), so this function is for strategies that do nothing during the
+  /// backward pass.
+  at::Tensor forward_and_backward(Model& model, const MicroBatch& batch);
 
   // The following functions are for strategies that run the forward pass in parts, and so cannot call forward().
 
@@ -94,11 +102,15 @@ class Passes {
     std::uint64_t step, epoch, index;
     std::string split;
   };
+  at::Tensor differentiable(at::Tensor loss) const;
+  void watch(const at::Tensor& loss, const MicroBatch& batch) const;
   void check(double value, const Unchecked& place) const;
+  const at::Tensor& weight_tensor(double weight, const at::TensorOptions& options);
 
   Options options_;
-  at::Tensor weight_;        ///< The weight of the last backward pass, as a 0-dimensional tensor.
-  double weight_value_ = 0;  ///< The value of `weight_`.
+  at::Tensor weight_;                              ///< The weight of the last backward pass, as a 0-dimensional tensor.
+  double weight_value_ = 0;                        ///< The value of `weight_`.
+  std::optional<at::TensorOptions> loss_options_;  ///< Type and device of the losses, once a recorder needs them.
   mutable std::vector<Unchecked> unchecked_;
 };
 

@@ -151,7 +151,7 @@ void Strategy::take_from_rank_0(ArenaEdit& edit) {
 
 at::Tensor Strategy::compute(const MicroBatch& batch) {
   if (batch.empty()) return {};
-  return passes().backward(passes().forward(model(), batch), batch.weight);
+  return passes().forward_and_backward(model(), batch);
 }
 
 std::unique_ptr<Evaluation> Strategy::make_evaluation(ArenaEdit& /*edit*/) { return std::make_unique<Evaluation>(); }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Stream.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +14,8 @@
 
 namespace trainyard {
 
-/// The arena of one rank on a device that LibTorch supports. The update is made with LibTorch's operations, so it works
-/// on every such device. Its results are bit-identical to those of the processor's kernels in float32, if the device
-/// rounds after each operation.
+/// The arena of one rank on a device that LibTorch supports. The update is the one that the device offers
+/// (DeviceMemory::make_update), or one that is made of LibTorch's operations.
 ///
 /// The optimizer calls make_update(), on its own thread, before the accelerator host receives Parameters of step 0. The
 /// other functions belong to the accelerator host.
@@ -38,6 +39,9 @@ class TensorArena final : public devices::DeviceArena {
   DeviceMemory own_;
   at::Tensor parameters_;
   at::Tensor gradients_;
+  /// The stream of the thread that made this object, which is the thread of the accelerator host. Empty for devices
+  /// without streams.
+  std::optional<c10::Stream> stream_;
   std::vector<MirroredBlock> state_;
   bool updated_here_ = false;
 };

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "accelerators/cuda/cuda.h"
 
+#include <ATen/Context.h>
 #include <c10/cuda/CUDAFunctions.h>
 
 #include "accelerators/cuda/gpu.h"
+#include "tensors/precision.h"
 
 namespace trainyard {
 
@@ -12,9 +14,15 @@ FoundDevices Cuda::find_devices() const {
   return {.count = count, .problem = count > 0 ? "" : "the CUDA driver finds no device"};
 }
 
-AcceleratorTraits Cuda::traits() const { return {.precisions = {"32-true"}, .host_memory = false, .auto_rank = 100}; }
+AcceleratorTraits Cuda::traits() const {
+  return {.precisions = precision_names(), .host_memory = false, .auto_rank = 100};
+}
 
-std::unique_ptr<ClaimedDevice> Cuda::open(int index) const { return std::make_unique<cuda::Gpu>(*this, index); }
+std::unique_ptr<ClaimedDevice> Cuda::open(int index) const {
+  at::globalContext().setFloat32MatmulPrecision(*tf32_ ? "high" : "highest");
+  at::globalContext().setAllowTF32CuDNN(*tf32_);
+  return std::make_unique<cuda::Gpu>(*this, index, *cuda_graphs_);
+}
 
 }  // namespace trainyard
 

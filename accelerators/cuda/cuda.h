@@ -6,6 +6,12 @@
 namespace trainyard {
 
 /// NVIDIA's GPUs, through LibTorch.
+///
+/// Parameters  tf32  false: whether matrix products and convolutions of float32 may use TF32, which has 10 bits of
+///                   precision instead of 23 and is several times as fast
+///             cuda_graphs  false: whether the forward and backward pass of a batch are recorded as a CUDA graph, for
+///                   strategies with one rank. Small models are then several times as fast. The operations must be the
+///                   same in every step; a model for which they are not must not be recorded
 class Cuda final : public Accelerator {
  public:
   explicit Cuda(AcceleratorContext& context) : Accelerator(context) {}
@@ -15,6 +21,11 @@ class Cuda final : public Accelerator {
 
  protected:
   std::unique_ptr<ClaimedDevice> open(int index) const override;
+
+ private:
+  Parameter<bool> tf32_{*this, "tf32", false, "matrix products and convolutions of float32 may use TF32"};
+  Parameter<bool> cuda_graphs_{*this, "cuda_graphs", false,
+                               "record the forward and backward pass of one rank as a CUDA graph, and repeat it"};
 };
 
 }  // namespace trainyard

@@ -13,6 +13,9 @@
 #include <cstdlib>
 
 #include "accelerators/accelerator.h"
+#if TRAINYARD_CUDA_KERNELS
+#include "accelerators/cuda/fused_update.h"
+#endif
 
 namespace trainyard::cuda {
 namespace {
@@ -26,14 +29,23 @@ c10::DeviceIndex made_current(int index) {
   return device;
 }
 
+/// Returns the GPU's place on the PCI bus, by which other libraries find the same GPU. Numbers are no help, because
+/// CUDA_VISIBLE_DEVICES changes them.
+std::string bus_id_of(int index) {
+  char id[32] = {};
+  return cudaDeviceGetPCIBusId(id, sizeof id, index) == cudaSuccess ? id : "";
+}
+
 }  // namespace
 
 /// Batches are copied on a stream of high priority, because they are small and should not wait behind kernels.
-Gpu::Gpu(const Accelerator& cuda, int index)
+Gpu::Gpu(const Accelerator& cuda, int index, bool record_steps)
     : ClaimedDevice(cuda, at::Device(at::kCUDA, made_current(index))),
       compute_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, torch_device().index())),
-      copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, torch_device().index())) {
+      copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, torch_device().index())),
+      nvml_(bus_id_of(index)) {
   c10::cuda::setCurrentCUDAStream(compute_);
+  if (record_steps) recorder_.emplace(context().where, context().log);
   // The allocator knows its devices only after the first allocation, and stats() asks it.
   at::empty({0}, at::TensorOptions().device(torch_device()));
 }
@@ -68,6 +80,14 @@ std::vector<at::Tensor> Gpu::move_batch(std::vector<at::Tensor> tensors) {
 /// has arrived from the device, and that copy does wait.
 void Gpu::copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from, /*non_blocking=*/to.is_cuda()); }
 
+std::unique_ptr<devices::Update> Gpu::make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {
+#if TRAINYARD_CUDA_KERNELS
+  return make_fused_update(request, std::move(blocks));
+#else
+  return make_tensor_update(request, std::move(blocks));
+#endif
+}
+
 void Gpu::synchronize() { c10::cuda::device_synchronize(); }
 
 /// If this fails, copies are only slower, so a limit on locked memory is not an error.
@@ -84,9 +104,11 @@ void Gpu::prepare_host_block(const Buffer& block) {
 std::map<std::string, double> Gpu::stats() const {
   const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(torch_device().index());
   constexpr std::size_t kAll = 0;  // The pools of small and of large blocks together.
-  return {{"memory_bytes", static_cast<double>(stats.allocated_bytes[kAll].current)},
-          {"peak_memory_bytes", static_cast<double>(stats.allocated_bytes[kAll].peak)},
-          {"reserved_bytes", static_cast<double>(stats.reserved_bytes[kAll].current)}};
+  std::map<std::string, double> all = nvml_.stats();
+  all["memory_bytes"] = static_cast<double>(stats.allocated_bytes[kAll].current);
+  all["peak_memory_bytes"] = static_cast<double>(stats.allocated_bytes[kAll].peak);
+  all["reserved_bytes"] = static_cast<double>(stats.reserved_bytes[kAll].current);
+  return all;
 }
 
 }  // namespace trainyard::cuda

@@ -3,9 +3,13 @@
 
 #include <c10/cuda/CUDAStream.h>
 
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "accelerators/claimed_device.h"
+#include "accelerators/cuda/graph_recorder.h"
+#include "accelerators/cuda/nvml.h"
 
 namespace trainyard::cuda {
 
@@ -13,16 +17,24 @@ namespace trainyard::cuda {
 /// that the next batch can be copied while the previous step still computes.
 class Gpu final : public ClaimedDevice {
  public:
-  Gpu(const Accelerator& cuda, int index);
+  /// If `record_steps` is true, recorder() returns an object.
+  Gpu(const Accelerator& cuda, int index, bool record_steps);
   ~Gpu() override;
 
   /// Copies one flat block. If the copy goes to the device, the function does not wait for it.
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
+  /// Returns an update that makes one pass over all parameters, if this build has the kernel.
+  std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) override;
+
+  WorkRecorder* recorder() override { return recorder_ ? &*recorder_ : nullptr; }
+
   void synchronize() override;
 
-  /// Returns "memory_bytes" and "peak_memory_bytes", the bytes that tensors use, and "reserved_bytes", the size of
-  /// LibTorch's memory pool.
+  /// Returns "memory_bytes" and "peak_memory_bytes", the bytes that tensors use now and at most, and "reserved_bytes",
+  /// the size of LibTorch's memory pool. If the driver's library for measurements is there, also "utilisation_percent",
+  /// the share of the last second in which the GPU computed, "temperature_celsius", "power_watts", and
+  /// "device_memory_bytes", the memory that all programs on the GPU use.
   std::map<std::string, double> stats() const override;
 
  protected:
@@ -40,6 +52,8 @@ class Gpu final : public ClaimedDevice {
   c10::cuda::CUDAStream compute_;
   c10::cuda::CUDAStream copies_;
   std::vector<Buffer> locked_;
+  Nvml nvml_;
+  std::optional<GraphRecorder> recorder_;
 };
 
 }  // namespace trainyard::cuda

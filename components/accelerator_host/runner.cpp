@@ -31,6 +31,8 @@ std::uint64_t batch_bytes(const DatasetInfo& data) {
 DeviceMemory own_memory_of(ClaimedDevice& device) {
   return {.device = device.torch_device(),
           .copy = [&device](at::Tensor to, const at::Tensor& from) { device.copy_block(std::move(to), from); },
+          .make_update = [&device](const devices::UpdateRequest& request,
+                                   UpdateBlocks blocks) { return device.make_update(request, std::move(blocks)); },
           .link = device.link_bytes()};
 }
 
@@ -104,6 +106,7 @@ void Runner::make_arena() {
                                   .autocast = autocast_type(),
                                   .on_nan = on_nan(),
                                   .generator = &random_->generator(),
+                                  .recorder = options_.detect_anomaly ? nullptr : device_->recorder(),
                                   .trace = trace});
   strategy_->set_up(
       {.model = model_.get(), .arena = arena_.get(), .world = &*world_, .passes = &*passes_, .trace = trace});
