@@ -22,7 +22,8 @@ class HalfEmulation {
   /// the exact values.
   HalfEmulation(const std::vector<NamedTensor>& parameters, const Arena& arena);
 
-  /// Copies the exact values to the model again, rounded. Must be called whenever the exact values have changed.
+  /// Rounds the exact values again and copies them to the model. The caller must call this function whenever the exact
+  /// values have changed, that is, after every update.
   void refresh();
 
  private:

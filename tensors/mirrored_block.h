@@ -13,7 +13,7 @@
 
 namespace trainyard {
 
-/// The separate memory of a device, in which an arena has its blocks.
+/// Describes the memory of a device that is separate from host memory, and in which an arena keeps its blocks.
 struct DeviceMemory {
   /// A function that copies a whole block between host and device. A copy to the host is complete on return. A copy to
   /// the device is complete before any later computation on the device begins.
@@ -55,8 +55,9 @@ class MirroredBlock {
   /// Returns a view of one entry, with its shape and type, on the side that kernels work on.
   at::Tensor entry(const ArenaEntry& entry) const;
 
-  /// Copy the whole block to the host's side (to_host) or to the device's side (to_device), and count the bytes for
-  /// this purpose. Return false if nothing is copied, because both sides are the same bytes or the block is empty.
+  /// Copy the whole block to the host's side (to_host) or to the device's side (to_device), and count its bytes under
+  /// `purpose` in DeviceMemory::link. Return false if nothing is copied, because both sides are the same bytes or the
+  /// block is empty.
   bool to_host(devices::Purpose purpose) const;
   bool to_device(devices::Purpose purpose) const;
 
