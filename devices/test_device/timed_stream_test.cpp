@@ -21,7 +21,7 @@ using devices::Region;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::chrono::milliseconds kLimit{20'000};  ///< Far longer than anything takes.
+constexpr std::chrono::milliseconds kLimit{20'000};  ///< Far longer than any operation takes.
 
 std::unique_ptr<TimedStream> timed(TestDevice& device, const char* name) {
   return std::make_unique<TimedStream>(device, name);
