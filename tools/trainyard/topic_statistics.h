@@ -8,10 +8,10 @@
 
 namespace trainyard::tools {
 
-// What a window of messages says about its topic. Messages that were missed count as well, because the numbers of the
-// messages that arrived tell how many were sent between them.
+// Statistics about a topic, computed from its newest messages (TopicWindow). Messages that this program has missed are
+// taken into account: the sequence numbers of the messages that arrived show how many were sent between them.
 
-/// The mean, the extremes and the standard deviation of a set of values.
+/// The mean, the smallest and largest value, and the standard deviation of a set of values.
 struct Spread {
   double mean = 0;
   double min = 0;
