@@ -302,12 +302,12 @@ class Player {
   PlayedRegistry registry_;
   /// A deque, because pointers refer to the elements.
   std::deque<MessageType> all_types_;
-  std::map<std::string, const MessageType*> types_;                          ///< By topic.
-  std::map<std::string, Schema> schemas_;                                    ///< By topic.
-  std::map<std::string, std::set<std::string>> publishers_;                  ///< The processes, by topic.
-  std::map<std::uint16_t, std::uint32_t> played_;                            ///< The source, by the id of the channel.
-  std::map<std::uint32_t, std::pair<std::string, std::string>> components_;  ///< Name and process, by source.
-  std::map<std::string, std::unique_ptr<PlayedGateway>> gateways_;           ///< By process.
+  std::map<std::string, const MessageType*> types_;          ///< The message types, by topic.
+  std::map<std::string, Schema> schemas_;                    ///< The schemas, by topic.
+  std::map<std::string, std::set<std::string>> publishers_;  ///< The processes that publish each topic.
+  std::map<std::uint16_t, std::uint32_t> played_;            ///< The sources of the messages, by channel id.
+  std::map<std::uint32_t, std::pair<std::string, std::string>> components_;  ///< The name and the process, by source.
+  std::map<std::string, std::unique_ptr<PlayedGateway>> gateways_;           ///< The gateways, by process.
   std::uint64_t published_ = 0;
 };
 
@@ -321,7 +321,7 @@ int bag_play(const BagArguments& arguments) {
   fmt::print(stderr, "playing {} as run {}; Ctrl-C ends it\n", printable_line(arguments.path), player.run());
   bool more = !arguments.wait || player.wait_for_visitor(interrupts);
   if (more) more = player.play(interrupts);
-  // If nothing is selected, there is nothing to repeat.
+  // If the recording contains no selected messages, there is nothing to repeat.
   while (more && arguments.loop && player.published() != 0) more = player.play(interrupts);
   player.finish();
   fmt::print("{} message(s) published\n", player.published());
