@@ -55,7 +55,7 @@ run_tests() {
 }
 
 stage_format() {
-  # Other versions of clang-format lay the same code out differently; Debian 13 does not have this one.
+  # Other versions of clang-format format the same code differently. Debian 13 does not have this version.
   if apt-cache show clang-format-14 >/dev/null 2>&1; then need clang-format-14; fi
   if command -v clang-format-14 >/dev/null; then
     sources | xargs clang-format-14 --dry-run -Werror

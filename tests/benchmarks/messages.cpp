@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how fast a message gets from one component to another, compared with raw libzmq in the same run.
+// Measures the time that a message takes from one component to another, compared with plain libzmq in the same run.
 //
 // Prints one JSON object per measurement: {"name": ..., "median_ns": ...}. One-way times are half of a round trip.
 

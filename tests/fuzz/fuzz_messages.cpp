@@ -16,7 +16,7 @@ namespace {
 
 using Body = std::span<const std::byte>;
 
-/// Ends the program if a promise is broken; the fuzzer reports this.
+/// Aborts the program if a promise of a reader is not kept; the fuzzer then reports the input.
 void require(bool kept, const char* promise, const char* where) {
   if (kept) return;
   std::fprintf(stderr, "broken promise of %s: %s\n", where, promise);

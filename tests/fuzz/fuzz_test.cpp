@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the fuzzer's entry with a fixed set of mutations, which takes a few seconds, uses the same inputs every time,
-// and works with any compiler.
+// Runs fuzz_messages() with a fixed set of mutations. Unlike real fuzzing, this takes only a few seconds, uses the same
+// inputs every time, and works with any compiler.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// Damages a valid input in one of the ways that break parsers.
+/// Damages a valid input in one of the ways in which parsers often fail.
 class Mutator {
  public:
   explicit Mutator(std::uint64_t seed) : random_(seed) {}

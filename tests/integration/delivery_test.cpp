@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using testing::LaunchTest;
 using ::testing::Not;
 
-/// Launches a ticker, which sends numbers, and whoever receives them.
+/// Launches the component `ticker`, which sends numbers, together with components or programs that receive them.
 class TicksTest : public LaunchTest {
  protected:
   /// Returns a launch file with a ticker that has these parameters, and with `others` after it.
@@ -60,7 +60,7 @@ TEST_F(TicksTest, TcpCarriesTheSameOverLoopback) {
   EXPECT_EQ(read("out/tally.count"), "500") << command->all();
 }
 
-/// The ports on which a process listens for TCP, as any user of the host can find them.
+/// Returns the TCP ports on which a process listens, found in the way that is open to every user of the host.
 std::vector<int> listening_ports(pid_t process) {
   std::set<std::string> sockets;
   std::error_code gone;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the helper of tests that examine gradients, and tests it.
+// Implements GivenGradients, with which other tests examine gradients, and tests it.
 #include "tests/numerics/given_gradients.h"
 
 #include <ATen/TensorOperators.h>

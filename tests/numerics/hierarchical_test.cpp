@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests gradients that are reduced inside hosts first, then between them.
+// Tests the strategy `hierarchical`, which reduces gradients first inside each host and then between the hosts.
 #include <ATen/ops/randint.h>
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests ranks that make steps alone and average their parameters.
+// Tests the strategy `local_sgd`, in which ranks make steps independently and average their parameters from time to
+// time.
 #include <gtest/gtest.h>
 
 #include "tests/numerics/small_problem.h"

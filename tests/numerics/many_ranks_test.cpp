@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the helper of the tests of strategies, and tests what is true of all strategies.
+// Implements ManyRanks, and tests properties that all strategies have.
 #include "tests/numerics/many_ranks.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the helper of the tests in this folder, and tests it.
+// Implements MiniRun, which the tests in this folder use, and tests it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

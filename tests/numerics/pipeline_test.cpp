@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the pipeline with the same run on one rank.
+// Compares runs with the strategy `pipeline` with the same runs on one rank.
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares every precision with loops written with LibTorch alone.
+// Compares runs in every precision with training loops in plain LibTorch.
 #include <torch/types.h>
 
 #include <ATen/TensorOperators.h>

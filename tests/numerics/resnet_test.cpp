@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares ResNet-18 on files in CIFAR-10's format with a loop written with LibTorch alone.
+// Compares the training of ResNet-18 on files in the format of CIFAR-10 with a training loop in plain LibTorch.
 #include <torch/types.h>
 
 #include <ATen/TensorOperators.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares ranks with different numbers of samples, some of them without any, with one rank that has all samples.
+// Compares runs in which ranks have different numbers of samples, or no samples, with a run in which one rank has all
+// samples.
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a recording with messages of every type into a folder, and beside it what a reader must find, as JSON lines.
+// Writes a recording with messages of every type into a folder, and also a file with the expected content as JSON
+// lines, for readers_test.py.
 #include <fmt/format.h>
 
 #include <fstream>

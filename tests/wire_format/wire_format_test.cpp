@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients in other languages are written from docs/wire_format.md, so what it shows must be what is sent.
+// Compares the examples in docs/wire_format.md with real messages, because people write clients in other languages from
+// this page.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records real training runs, kills a recorder, and plays a recording to the commands that watch runs.
+// Tests recordings of real training runs: records runs, kills a recorder, and plays a recording for the commands that
+// show runs.
 #include <gmock/gmock.h>
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that attach to a real training and take whatever they can. The training goes on, a client that keeps to the
-// rules is answered throughout, and what was taken comes back.
+// Attaches programs to a real training run that use up as much memory and as many connections as they can. Training
+// must continue, a well-behaved client must always get answers, and the resources must be freed afterwards.
 
 #include <gmock/gmock.h>
 
@@ -24,7 +24,7 @@ using testing::Taken;
 using testing::TrainingTest;
 
 constexpr std::uint64_t kMebibyte = 1 << 20;
-/// Memory and descriptors of a run vary by themselves, by less than this.
+/// The memory and the descriptors of a run vary without any attack, but by less than this.
 constexpr std::uint64_t kSlackBytes = 48 * kMebibyte;
 constexpr std::uint64_t kSlackDescriptors = 16;
 /// What all visitors of a process can take, with room for what a run allocates meanwhile. Without bounds it was
@@ -40,7 +40,7 @@ Subscribe greedy(const std::string& topic) {
 
 class AttackTest : public TrainingTest {
  protected:
-  /// Starts a training whose batches have a megabyte each, and waits until it is under way.
+  /// Starts a training run whose batches have a megabyte each, and waits until it makes steps.
   void SetUp() override {
     training_ = train("attacked", {"placement=processes", "component.data_loader.params.batch_size=64",
                                    "component.data_loader.params.dataset={ plugin = \"synthetic\", features = 4096, "
@@ -68,7 +68,7 @@ class AttackTest : public TrainingTest {
 
   Taken taken() const { return testing::taken_by(descendants(training_->pid())); }
 
-  /// The gateway at which a topic is published.
+  /// Returns the address of the gateway at which a topic is published.
   std::string gateway(const std::string& topic) {
     zmq::context_t context;
     for (const auto& entry : visitors::RegistryClient(context, registry_).ask("topics")) {
@@ -79,8 +79,8 @@ class AttackTest : public TrainingTest {
 
   using Strangers = std::vector<Stranger>;
 
-  /// Lets `attack` do its worst while a good client is served, and checks that what it took comes back when it is gone.
-  /// The strangers that it puts into the list stay until the good client has been served once more.
+  /// Runs `attack` while a well-behaved client asks questions, and checks that the resources are freed after the
+  /// attack. The strangers that it puts into the list stay until the good client has been served once more.
   void withstand(const std::function<void(zmq::context_t&, Strangers&)>& attack) {
     GoodClient good(registry_);
     const auto answers_come = [&](std::uint64_t more) {

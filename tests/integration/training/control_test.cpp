@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what people do to a run of one or several ranks while it goes on: stop it, change its parameters, read its
-// memory; and what the run does when its loss is not a number.
+// Tests what users can do during a run with one or several ranks: stop it, change its parameters, and read its memory.
+// Also tests a run whose loss is not a number.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -157,7 +157,8 @@ TEST_F(ControlTest, EarlyStoppingSaysThatThereNeverWasANumber) {
   EXPECT_THAT(read("ignored/metrics_train.csv"), AllOf(HasSubstr(",nan"), Not(HasSubstr("-nan"))));
 }
 
-/// Three runs with the averager in a process of its own see the same parameters after the same steps.
+/// Trains three times with the component `averager` in a separate process, which must read the same parameters after
+/// the same steps.
 TEST_F(ControlTest, AReaderOfTheArenaSeesEveryStepWhereverItIs) {
   const std::string averager = "[component.averager]\nplugin = \"averager\"\n";
   std::string first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests runs that train in the memory of a device. The accelerator `simulated` keeps the memory of a device apart from
-// that of the host, on the processor, so the numbers must be those of the accelerator `cpu`.
+// Tests runs that train in the memory of a device. The accelerator `simulated` computes on the processor but has
+// separate device memory, so the results must be the same as with the accelerator `cpu`.
 
 #include <gmock/gmock.h>
 

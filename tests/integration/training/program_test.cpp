@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests external programs that a launch file names: their environment, their output, and their end.
+// Tests external programs that a launch file starts: their environment, their output, and their end.
 
 #include <gmock/gmock.h>
 #include <signal.h>

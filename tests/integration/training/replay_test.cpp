@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes steps of past runs again, and compares the losses bit by bit.
+// Tests `trainyard replay`: computes steps of past runs again, and compares the losses bit by bit.
 
 #include <gmock/gmock.h>
 

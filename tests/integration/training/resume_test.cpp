@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what a run that is resumed from a checkpoint does: that it gives the bits of one that was not interrupted, uses
-// every sample of the epoch once, and refuses other data.
+// Tests runs that are resumed from a checkpoint: the results are bit-identical to those of a run that was not
+// interrupted, every sample of the epoch is used once, and other data is refused.
 
 #include <gmock/gmock.h>
 
@@ -26,7 +26,7 @@ class ResumeTest : public TrainingTest {
   }
 };
 
-/// A kind of training, with state in another place each.
+/// A kind of training. Each kind has its state in a different place.
 struct Kind {
   const char* name;
   std::vector<std::string> arguments;
@@ -34,7 +34,8 @@ struct Kind {
 
 class SameBitsTest : public ResumeTest, public ::testing::WithParamInterface<Kind> {};
 
-/// One run makes 60 steps and saves after 30; the other goes on from there. Both then have the same files.
+/// One run makes 60 steps and saves a checkpoint after 30 steps; another run resumes from it. Both must write the same
+/// files in the end.
 TEST_P(SameBitsTest, ARunThatIsResumedEndsWithTheBitsOfOneThatWasNotInterrupted) {
   Arguments arguments{"max_steps=60", "run.checkpoint_every_steps=30",
                       "component.checkpoint_writer.params.keep_last=0"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `trainyard trace`, `trainyard profile` and recordings of spans, of real runs.
+// Tests `trainyard trace`, `trainyard profile` and recordings of spans with real runs.
 
 #include <gmock/gmock.h>
 
@@ -16,7 +16,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using testing::TrainingTest;
 
-/// The test's own reader of a span, so that nothing of the command is taken for granted.
+/// Reads a span independently of the code of the command.
 struct Seen {
   std::int64_t begin = 0, end = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training in a terminal: Ctrl-Z suspends all of it, `fg` continues it, and closing the terminal saves a checkpoint.
+// Tests a training run in a terminal: Ctrl-Z suspends all its processes, `fg` continues them, and closing the terminal
+// saves a checkpoint.
 
 #include <gmock/gmock.h>
 #include <signal.h>

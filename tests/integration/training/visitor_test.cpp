@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attaches a foreign logger to a real training, then stops, continues and ends it. Training must not notice.
+// Attaches an external logger to a real training run; suspends, continues and ends the logger; and checks that this
+// does not affect training.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -23,7 +24,7 @@ using ::testing::HasSubstr;
 using testing::TrainingTest;
 
 constexpr std::size_t kCompared = 3000;  ///< The number of steps whose losses are compared.
-/// A number of messages greater than all windows and queues on the way to a visitor hold.
+/// More messages than all windows and queues on the way to a visitor can hold.
 constexpr std::uint64_t kMany = 1000;
 
 class VisitorTest : public TrainingTest, public ::testing::WithParamInterface<const char*> {
@@ -127,7 +128,7 @@ TEST_P(VisitorTest, AVisitorThatIsKilledWhileStoppedLeavesNothingBehind) {
   interrupt(*training);
 }
 
-/// Visitors that come when everything has long been said. They need no Python.
+/// Tests visitors that attach when latched messages were sent long before. These tests need no Python.
 class LateVisitorTest : public TrainingTest {
  protected:
   void SetUp() override {

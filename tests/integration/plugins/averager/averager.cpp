@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component for tests that reads the arena of its rank after every step and averages what it sees.
+// A component for tests that reads the parameters of its rank in shared memory after every step, and averages them.
 
 #include <cstring>
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transform for tests that changes nothing and takes as long as the test wants.
+// A transform for tests that changes nothing, and takes as long as its parameters specify.
 
 #include <algorithm>
 #include <chrono>

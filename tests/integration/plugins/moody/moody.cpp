@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model for tests: one linear layer whose steps take as long as the test wants, and whose loss is not a number when
-// the test wants it.
+// A model for tests with one linear layer. Parameters determine how long its steps take, and when its loss is not a
+// number.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/linear.h>

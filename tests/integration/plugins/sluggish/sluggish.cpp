@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component for tests that takes the place of the optimizer: its updates change nothing and take as long as the test
-// wants.
+// A component for tests that replaces the optimizer. Its updates change nothing, and take as long as its parameters
+// specify.
 
 #include <chrono>
 #include <thread>

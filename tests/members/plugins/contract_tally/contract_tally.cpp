@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sink for the contract tests, like programs/tally.py and programs/tally.mjs: it checks that numbers and tensors
-// arrive complete and in order.
+// A component for the contract tests, like programs/tally.py and programs/tally.mjs. It receives numbers and tensors,
+// and checks that they arrive completely and in order.
 
 #include <algorithm>
 #include <cereal/cereal.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source for the contract tests, like programs/ticker.py and programs/ticker.mjs: it sends the numbers 0, 1, 2, ...
-// and, if asked, a tensor with each.
+// A component for the contract tests, like programs/ticker.py and programs/ticker.mjs. It sends the numbers 0, 1, 2,
+// ... and, if its parameters request it, a tensor with each number.
 
 #include <cereal/cereal.hpp>
 #include <cstring>
