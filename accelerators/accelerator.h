@@ -60,7 +60,8 @@ class Accelerator : public Configurable {
   /// no such device. The claimed device must not outlive this accelerator.
   std::unique_ptr<ClaimedDevice> claim(int index) const;
 
-  /// Returns an AcceleratorReport for the planner: the number of devices and the rules.
+  /// Returns an AcceleratorReport (the number of devices and the rules) for the planner, the part of the launcher that
+  /// plans a run.
   core::PluginTraits declared_traits() const final;
 
  protected:

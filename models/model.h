@@ -61,7 +61,8 @@ class Model : public Configurable, public Stateful {
   explicit Model(ModelContext& context) : Configurable(context.where, context.parameters), context_(context) {}
 
   /// Returns the kinds of targets that the model can learn. The result can depend on the parameters from the launch
-  /// file. The default lists no kinds; the planner then does not check the target of the dataset.
+  /// file. When a run is planned, a dataset with another kind of target is refused. The default lists no kinds, so any
+  /// dataset is accepted.
   virtual ModelTraits traits() const { return {}; }
   core::PluginTraits declared_traits() const final;
 

@@ -18,8 +18,8 @@ namespace trainyard {
 /// parameters of this accelerator, whose defaults allow little. Loading a library runs its code. The library must
 /// therefore be named in the launch file; it is never searched for.
 ///
-/// A library that was built for another version of LibTorch may crash when it is loaded. The planner therefore asks for
-/// the devices and rules of this accelerator in a child process.
+/// A library that was built for another version of LibTorch may crash when it is loaded. The planner (the part of the
+/// launcher that plans a run) therefore asks for the devices and rules of this accelerator in a child process.
 class TorchDevice final : public Accelerator {
  public:
   explicit TorchDevice(AcceleratorContext& context) : Accelerator(context) {}

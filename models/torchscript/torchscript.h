@@ -40,7 +40,7 @@ class TorchScript final : public Model {
   ~TorchScript() override;
 
   /// Returns kClass as the kind of targets if `loss` is cross_entropy or nll. For the other losses, returns no kind, so
-  /// the planner accepts any kind of target.
+  /// a dataset with any kind of target is accepted.
   ModelTraits traits() const override;
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }

@@ -16,7 +16,8 @@ constexpr std::uint32_t kWorld = 4;
 constexpr const char* kDoubleMlp = R"("model": {"plugin": "mlp", "hidden": [16]}, "precision": "64-true")";
 constexpr const char* kMomentum = R"({"rule": "sgd", "lr": 0.1, "momentum": 0.9})";
 
-/// The rows of each rank, batch by batch: as a loader divides the end of an epoch, and worse.
+/// The number of rows for each rank in each batch. Some of these divisions occur at the end of an epoch; others are
+/// more uneven than a data loader would make them.
 constexpr std::int64_t kRows[][kWorld] = {{8, 8, 8, 8}, {8, 8, 7, 7}, {3, 0, 0, 0},
                                           {0, 0, 5, 1}, {1, 2, 3, 4}, {0, 6, 0, 6}};
 

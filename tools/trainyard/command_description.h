@@ -23,7 +23,7 @@ struct OptionDescription {
   bool repeatable = false;
 };
 
-/// A verb, a family of verbs such as `topic`, or the command `trainyard` itself.
+/// A subcommand of `trainyard` (called a verb), a family of verbs such as `topic`, or the command `trainyard` itself.
 struct VerbDescription {
   std::string name;
   std::string help;

@@ -146,7 +146,8 @@ TEST_F(CompletionTest, TheManualDescribesEveryVerbAndIsCorrect) {
     EXPECT_THAT(out_, ::testing::HasSubstr(section));
   }
   if (!has("mandoc")) GTEST_SKIP() << "skipped: mandoc is not installed";
-  // The page has no date, so that every build makes the same page; mandoc would mention that.
+  // The manual page has no date, so that every build makes the same page. mandoc would report this, so the test adds a
+  // date.
   const std::string undated = "TRAINYARD 1 \"\"";
   ASSERT_NE(out_.find(undated), out_.npos);
   out_.replace(out_.find(undated), undated.size(), "TRAINYARD 1 \"2000-01-01\"");

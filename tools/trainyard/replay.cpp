@@ -144,7 +144,7 @@ Replay prepare_replay(const std::string& directory, std::uint64_t step, const st
   std::vector<std::string> changed{fmt::format("run.stop_at_step={}", step), "run.checkpoint_at_end=false",
                                    fmt::format("run.directory={}", replay.output),
                                    "component.accelerator_host.params.log_every_steps=1"};
-  // Only a run that has a checkpoint writer can begin with a checkpoint.
+  // If the run has no checkpoint writer, there is no checkpoint, and the replay begins at step 0.
   if (!replay.checkpoint.empty()) {
     changed.push_back("component.checkpoint_writer.params.resume=" + replay.checkpoint);
   }

@@ -33,7 +33,7 @@ struct TopChoice {
 
 /// The text that `trainyard top` shows at one moment.
 struct TopView {
-  std::vector<std::string> head;  ///< Lines about the run and its bottleneck.
+  std::vector<std::string> head;  ///< Lines about the run and the component that holds it up (the bottleneck).
   std::string columns;            ///< The heading of the table.
   std::vector<std::string> rows;  ///< One line for each component or process.
 };
