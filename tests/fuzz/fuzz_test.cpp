@@ -45,7 +45,7 @@ class Mutator {
   }
 
  private:
-  /// Writes a number at some place where a count or an extent may be.
+  /// Overwrites bytes with a number, at a position where a count or an extent may be.
   void overwrite_number(std::string& input, std::size_t at) {
     constexpr std::array<std::uint64_t, 7> kNumbers{0, 1, 0x7fffffff, 0xffffffff, 0x10000000, 1ull << 63, ~0ull >> 1};
     const std::uint64_t number = kNumbers[random_() % kNumbers.size()];

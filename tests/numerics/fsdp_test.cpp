@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares fully sharded data parallel with ddp on the same data.
+// Compares the strategy `fsdp` (fully sharded data parallel) with `ddp` on the same data.
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,8 @@ namespace {
 
 using Gradients = GivenGradients::Gradients;
 
-// These make one host, two hosts of two ranks, one of three and one of one, and four of one.
+// With four ranks, these values give: one host; two hosts with two ranks each; a host with three ranks and a host with
+// one; and four hosts with one rank each.
 constexpr int kRanksPerHost[] = {0, 2, 3, 1};
 
 TEST(HierarchicalTest, IsExactForIntegers) {

@@ -85,7 +85,7 @@ ManyRanks::ManyRanks(std::uint32_t ranks, const std::string& host, const std::st
   }
 }
 
-// All ranks end at once, because the end of a rank may need the others.
+// All ranks end at the same time, because a rank may have to communicate with the others when it ends.
 ManyRanks::~ManyRanks() {
   submit([](Rank& rank) { rank.run.reset(); });
 }

@@ -30,7 +30,7 @@ std::vector<Batch> all_batches() {
   return all;
 }
 
-/// result[rank][batch]
+/// Returns the batches of every rank, as result[rank][batch].
 std::vector<std::vector<Batch>> dealt_unevenly() {
   std::vector<std::vector<Batch>> dealt(kWorld);
   const std::vector<Batch> all = all_batches();
@@ -70,7 +70,7 @@ TEST_P(UnevenRanksTest, StepsAndLossesAreThoseOfAllSamples) {
   for (const RankMetrics& one : said) merger.add(one);
   const std::vector<Metrics> merged = merger.take();
   ASSERT_EQ(merged.size(), expected.size());
-  if (GetParam() > 1) return;  // With several micro-batches, the loss of a rank is the mean over them.
+  if (GetParam() > 1) return;  // With several micro-batches, the loss of a rank is the mean over its micro-batches.
   for (std::size_t step = 0; step < merged.size(); ++step) {
     const auto loss = std::ranges::find(merged[step].values, "loss", &Scalar::name);
     ASSERT_NE(loss, merged[step].values.end());

@@ -39,8 +39,8 @@ bool is_byte(const std::string& word) {
          std::isxdigit(static_cast<unsigned char>(word[1])) != 0;
 }
 
-/// Returns the frames of the page's example. A line is the name of a frame, or bytes followed by three spaces and their
-/// meaning.
+/// Returns the frames in the example of the page. Each line there is the name of a frame, or bytes followed by three
+/// spaces and their meaning.
 std::map<std::string, std::string> example_frames() {
   const std::string text = page();
   const std::size_t begin = text.find("```hex\n") + 7;

@@ -27,8 +27,8 @@ constexpr std::uint64_t kMebibyte = 1 << 20;
 /// The memory and the descriptors of a run vary without any attack, but by less than this.
 constexpr std::uint64_t kSlackBytes = 48 * kMebibyte;
 constexpr std::uint64_t kSlackDescriptors = 16;
-/// What all visitors of a process can take, with room for what a run allocates meanwhile. Without bounds it was
-/// hundreds of megabytes in seconds, and went on.
+/// The largest amount of memory that all visitors of a process can use up, plus a margin for what a run allocates
+/// meanwhile. Without limits, attacks used up hundreds of megabytes within seconds.
 constexpr std::uint64_t kMostBytes = 400 * kMebibyte;
 
 Subscribe greedy(const std::string& topic) {
@@ -51,9 +51,9 @@ class AttackTest : public TrainingTest {
     before_ = taken();
   }
 
-  /// Lets one slow visitor come and go. An output keeps up to sixteen messages, and what they hold, for the next ones;
-  /// it comes to have so many when somebody is slow for the first time. What is measured is what the next visitors
-  /// take.
+  /// Attaches and detaches one slow visitor. An output allocates memory for up to sixteen messages when it has a slow
+  /// visitor for the first time, and keeps this memory. After that, only the memory that further visitors use up is
+  /// measured.
   void warm_up() {
     {
       zmq::context_t context;
@@ -80,7 +80,8 @@ class AttackTest : public TrainingTest {
   using Strangers = std::vector<Stranger>;
 
   /// Runs `attack` while a well-behaved client asks questions, and checks that the resources are freed after the
-  /// attack. The strangers that it puts into the list stay until the good client has been served once more.
+  /// attack. The connections that the attack adds to the list remain open until the well-behaved client has got another
+  /// answer.
   void withstand(const std::function<void(zmq::context_t&, Strangers&)>& attack) {
     GoodClient good(registry_);
     const auto answers_come = [&](std::uint64_t more) {
@@ -111,7 +112,7 @@ class AttackTest : public TrainingTest {
     EXPECT_EQ(good.complaint(), "");
     std::printf("good client: %llu answers, p99 %lld ms\n", static_cast<unsigned long long>(good.answers()),
                 static_cast<long long>(good.p99().count()));
-    // A machine that others use may not decide a test, so the bound is far above the aim of 100 ms.
+    // The limit is far above the aim of 100 ms, so that other programs on the machine cannot make the test fail.
     EXPECT_LT(good.p99(), std::chrono::seconds(5));
     interrupt(*training_);
   }
@@ -126,7 +127,7 @@ TEST_F(AttackTest, VisitorsWithLargeWindowsThatNeverRead) {
   withstand([&](zmq::context_t& context, Strangers& lazy) {
     for (int i = 0; i < 100; ++i) {
       lazy.emplace_back(context, batches).subscribe(greedy("/batches"));
-      // They claim to have read what they have not.
+      // These connections return credit for messages that they have not read.
       for (int lie = 0; lie < 10; ++lie) lazy.back().send({"", "Credit", std::string(20, '\x7f')});
     }
     EXPECT_TRUE(eventually([&] { return visitors("/batches")["dropped"] > 20'000; })) << visitors("/batches");

@@ -36,7 +36,7 @@ struct Slowness {
 constexpr const char* kLoader = "component.data_loader.params.transforms=[{plugin=\"dawdle\",sample_s=0.032}]";
 constexpr const char* kOptimizer = "component.optimizer.params.update_s=0.032";
 constexpr const char* kModel = "component.accelerator_host.params.model={plugin=\"moody\",step_s=0.032}";
-// The same on rank 1 alone.
+// The same, but only on rank 1.
 constexpr const char* kLoader1 =
     "component.data_loader.params.transforms=[{plugin=\"dawdle\",sample_s=0.032,only_rank=1}]";
 constexpr const char* kModel1 = "component.accelerator_host.params.model={plugin=\"moody\",step_s=0.032,slow_rank=1}";

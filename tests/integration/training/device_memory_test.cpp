@@ -110,7 +110,7 @@ TEST_F(DeviceMemoryTest, ARunInSeveralProcessesUpdatesOnTheHostAndHasTheSameBits
 }
 
 TEST_F(DeviceMemoryTest, AComponentThatReadsTheArenaGetsThePresentParameters) {
-  // It logs a hash of the mean of all parameters that it has seen.
+  // The averager logs a hash of the mean of all parameters that it has read.
   const std::string averager = "[component.averager]\nplugin = \"averager\"\n";
   const auto hash = [](const std::string& said) {
     const std::size_t begin = said.find("averager: ");

@@ -139,7 +139,7 @@ TEST_F(RanksTest, AStopOfManyRanksLosesNothing) {
   EXPECT_THAT(training->all(), HasSubstr("run finished"));
 }
 
-/// With 10,003 samples on 3 ranks, the last batch is short everywhere and missing on one rank.
+/// With 10,003 samples and 3 ranks, the last batch is short on some ranks and missing on one rank.
 TEST_F(RanksTest, AnEpochOfUnevenRanksUsesEverySampleOnce) {
   run_to_end(
       "uneven",

@@ -18,7 +18,7 @@ using testing::TrainingTest;
 
 class ReplayTest : public TrainingTest {
  protected:
-  /// A run with dropout, two ranks and accumulation, which saves now and then.
+  /// Trains a run with dropout, two ranks and gradient accumulation, which saves several checkpoints.
   void train_past_run() {
     run_to_end("past",
                {"max_steps=60", "run.checkpoint_every_steps=20", "run.accumulate_grad_batches=2",

@@ -39,7 +39,7 @@ class SpansOfRunTest : public TrainingTest, public ::testing::WithParamInterface
 
 INSTANTIATE_TEST_SUITE_P(Placements, SpansOfRunTest, ::testing::Values("composed", "processes"));
 
-/// Returns the times of a kind of span of a component; `name` and `peer` may be empty for any.
+/// Returns the times of a component's spans of one kind. An empty `name` or `peer` matches any.
 Seen find(const json& batch, const std::string& kind, const std::string& component, const std::string& name,
           const std::string& peer = "") {
   for (const json& span : batch["spans"]) {

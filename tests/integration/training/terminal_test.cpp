@@ -70,7 +70,7 @@ TEST_F(TerminalTest, CtrlZSuspendsEveryProcessAndFgContinuesThem) {
 TEST_F(TerminalTest, ClosingTheTerminalSavesACheckpoint) {
   Terminal terminal(directory_);
   const std::vector<pid_t> processes = start(terminal);
-  terminal.close();  // The kernel and the shell both send SIGHUP.
+  terminal.close();  // Both the kernel and the shell send SIGHUP.
   EXPECT_TRUE(eventually([&] { return std::ranges::none_of(processes, alive); }));
   EXPECT_TRUE(has_checkpoint());
   EXPECT_TRUE(run_directories().empty());

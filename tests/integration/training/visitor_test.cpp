@@ -55,8 +55,8 @@ class VisitorTest : public TrainingTest, public ::testing::WithParamInterface<co
     ASSERT_TRUE(eventually([&] { return kernel_state_of(visitor.pid()) == 'T'; }));
   }
 
-  /// Times are measured and reported, but they do not decide the test, because other programs may use the machine as
-  /// well. `stopped` and `continued` are the times of the signals to the visitor, in seconds.
+  /// Prints the times of the steps. The test does not depend on them, because other programs may be using the machine.
+  /// `stopped` and `continued` are the times at which the visitor was suspended and continued, in seconds.
   void tell_step_times(double stopped, double continued) {
     const double forever = std::numeric_limits<double>::infinity();
     std::printf("step time, median, %s: alone %.1f us, visitor stopped %.1f us, after it %.1f us\n", GetParam(),

@@ -47,7 +47,7 @@ class Averager final : public Component {
   Input<ArenaReadable> readable_{*this, "arena_readable", "when to read it",
                                  [this](const auto& message) { on_readable(*message); }};
 
-  std::shared_ptr<const ArenaInfo> arena_info_;  ///< It keeps the memory mapped.
+  std::shared_ptr<const ArenaInfo> arena_info_;  ///< This keeps the memory mapped.
   std::span<const float> parameters_;
   std::vector<float> average_;
   std::uint64_t steps_ = 0;

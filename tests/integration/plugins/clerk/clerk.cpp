@@ -41,7 +41,7 @@ class Clerk final : public Component {
                                              throw Error(Code::kInternal, "answered and failed");
                                            }};
 
-  /// The window is larger than that which a visitor may have.
+  /// The window is larger than a visitor may request.
   Input<LogRecord> log_{*this,
                         "log",
                         "a record ends the run",

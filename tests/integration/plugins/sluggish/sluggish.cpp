@@ -19,7 +19,7 @@ class Sluggish final : public Component {
 
  private:
   void update(std::uint64_t step) {
-    // It stands for a computation that takes this long.
+    // The sleep imitates a long computation.
     const bool slow = *only_rank_ < 0 || *only_rank_ == static_cast<std::int64_t>(context().rank);
     if (slow && step > 0) std::this_thread::sleep_for(std::chrono::duration<double>(*update_s_));
     parameters_.send(Parameters{.step = step});

@@ -68,7 +68,7 @@ class ContractTally final : public Component {
     }
     if (!tick.data.shape.empty()) check_tensor(tick.data, number);
     misbehave_at(number);
-    // It stands for work that takes this long.
+    // The sleep imitates work that takes so long.
     std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(*slow_ms_));
     auto count = counts_.loan();
     count->count = static_cast<std::uint64_t>(++received_);

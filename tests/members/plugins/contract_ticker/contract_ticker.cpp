@@ -37,7 +37,7 @@ class ContractTicker final : public Component {
   void on_deactivate() override { stopped_ = true; }
 
   void send_while_ready() {
-    // A few at once, so that calls have their turn.
+    // Only a few messages are sent at a time, so that calls are not delayed.
     for (int i = 0; i < 64; ++i) {
       if (stopped_ || !ticks_.ready() || (*count_ > 0 && sent_ >= *count_)) return;
       send_one();
