@@ -51,9 +51,9 @@ class Accelerator : public Configurable {
   /// Returns the numbers of the devices that `request` specifies. `request` is a count, such as "2" for the first two
   /// devices, or a list of device numbers, such as "[0, 3]". If devices can be shared
   /// (AcceleratorTraits::shared_devices), a count may exceed the number of devices; the result then contains some
-  /// devices several times. `request` never is "auto" or -1, because the planner has replaced these values of a launch
-  /// file by a count. Throws kInvalidArgument if the text is malformed, the count is less than 1, or a list contains a
-  /// device twice. Throws kNotFound if there are too few devices or a device of the list does not exist.
+  /// devices several times. `request` is never "auto" or -1: when the run was planned, these values of the launch file
+  /// were replaced by a count. Throws kInvalidArgument if the text is malformed, the count is less than 1, or a list
+  /// contains a device twice. Throws kNotFound if there are too few devices or a device of the list does not exist.
   std::vector<int> parse_devices(const std::string& request) const;
 
   /// Claims device `index` for the calling thread. Throws kNotFound, with the number of existing devices, if there is

@@ -60,8 +60,8 @@ class ClaimedDevice {
   /// all work before a call returns.
   virtual void synchronize() {}
 
-  /// Returns host memory for a block of the arena: `bytes` zeroed bytes, aligned to 64 bytes. Other processes can map
-  /// this memory.
+  /// Returns host memory for one of the blocks that hold the parameters, gradients and buffers: `bytes` zeroed bytes,
+  /// aligned to 64 bytes. Other processes can map this memory.
   Buffer allocate_host_block(std::size_t bytes);
 
   /// Gives `seed` to every random generator that kernels of this device use.

@@ -13,7 +13,8 @@
 
 namespace trainyard {
 
-/// Describes the memory of a device that is separate from host memory, and in which an arena keeps its blocks.
+/// Describes the memory of a device that is separate from host memory. The blocks with the model's parameters,
+/// gradients and buffers are in this memory.
 struct DeviceMemory {
   /// A function that copies a whole block between host and device. A copy to the host is complete on return. A copy to
   /// the device is complete before any later computation on the device begins.
@@ -26,8 +27,9 @@ struct DeviceMemory {
   std::shared_ptr<devices::LinkBytes> link;
 };
 
-/// One flat block of an arena, which has two sides: the host memory and the memory that kernels work on. The optimizer
-/// and the checkpoint writer can map the host memory in other processes.
+/// One of the flat blocks that hold the model's parameters, gradients and buffers. A block has two sides: the host
+/// memory and the memory that kernels work on. The optimizer and the checkpoint writer can map the host memory in other
+/// processes.
 ///
 /// On the CPU both sides are the same bytes, and nothing is ever copied. For a device with separate memory, there is a
 /// second block of the same layout on the device. Code that has changed one side must copy the block to the other side.

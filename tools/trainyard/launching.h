@@ -22,7 +22,8 @@ struct LaunchChoices {
 };
 
 /// Plans and runs a launch, and returns its exit code. Must be called by the function that is passed to run_guarded(),
-/// that is, in the process that the guard supervises. Throws kInvalidArgument for any problem with the launch file.
+/// that is, in a child process, so that the parent can clean up if this process is killed. Throws kInvalidArgument for
+/// any problem with the launch file.
 int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, const launch::GuardLink& guard);
 
 }  // namespace trainyard::tools

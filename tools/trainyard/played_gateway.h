@@ -32,11 +32,12 @@ class PlayedGateway {
 
   const std::string& endpoint() const { return door_.endpoint(); }
 
-  /// Adds a topic; `type` must outlive the gateway. If `latched` is true, visitors that subscribe later receive the
-  /// last message.
+  /// Adds a topic; `type` must outlive this object. If `latched` is true, the last message is kept, and visitors that
+  /// subscribe later receive it, too.
   void add_topic(const std::string& topic, const MessageType& type, bool latched);
 
-  /// Sends a message to all visitors that have subscribed to the topic. Sets the type and the size in the envelope.
+  /// Sends a message to all visitors (programs that have subscribed) of the topic. `envelope` contains the message and
+  /// its header; this function sets the type and the size.
   void publish(const std::string& topic, core::Envelope envelope);
 
   /// Tells every visitor that no more messages follow.

@@ -52,8 +52,8 @@ std::optional<Rate> rate_of(const std::deque<MessageRecord>& records);
 std::optional<Bandwidth> bandwidth_of(const std::deque<MessageRecord>& records);
 
 /// Returns the delay of the messages that were sent at `since_ns` or later, or an empty optional if there are none.
-/// Earlier messages are ignored, because a latched topic has kept them, so the time since they were sent is not a
-/// delay.
+/// Earlier messages are ignored: they were kept for new subscribers of a latched topic, so the time since they were
+/// sent is not a delay.
 std::optional<Delay> delay_of(const std::deque<MessageRecord>& records, std::int64_t since_ns);
 
 }  // namespace trainyard::tools

@@ -20,17 +20,17 @@ namespace trainyard::tools::testing {
 
 using namespace trainyard::testing;
 
-/// A message that the publisher of the fake run sends. The test chooses the sequence number and the times; the
-/// publisher sets the fingerprint and the subscription.
+/// A message that the publisher of the fake run sends. The test chooses the sequence number and the times in the
+/// header; the publisher sets the other fields.
 struct FakeMessage {
   Header header;
   std::string body;
 };
 
-/// An imitation of a running launch for tests of the command: a run directory, a registry whose answers the test
-/// chooses, and a publisher. One thread serves the registry and the publisher. Nothing depends on timing: when a
-/// program subscribes to a topic, the publisher sends all messages of the topic as fast as possible. Their headers
-/// contain the times that the test has chosen.
+/// An imitation of a running launch for tests of the command: a run directory, a socket that answers questions about
+/// the run as the launcher does (the registry), with answers that the test chooses, and a publisher. One thread serves
+/// the registry and the publisher. Nothing depends on timing: when a program subscribes to a topic, the publisher sends
+/// all messages of the topic as fast as possible. Their headers contain the times that the test has chosen.
 class FakeRun {
  public:
   /// A function that answers a call to a component. To refuse the call, it throws an Error.
