@@ -140,7 +140,7 @@ void Arena::move_parameter_in(const NamedTensor& named, const ArenaEntry& entry)
   }
 }
 
-/// Copies the bytes of a parameter that are inside the shard, if only a part of it is.
+/// If a part of a parameter is inside the shard, copies the bytes of this part into the block.
 void Arena::copy_overlap(const NamedTensor& named, const ArenaEntry& entry) {
   const std::uint64_t entry_end = entry.offset_bytes + named.tensor.nbytes();
   const std::uint64_t first = std::max(entry.offset_bytes, shard_.begin), last = std::min(entry_end, shard_.end);

@@ -176,7 +176,7 @@ class EndTest : public TicksTest {
     command_ =
         launch(file(ticks("count = 0, interval_ms = 1, tensor_bytes = 100000", tally("strict = false") + sleeper)),
                {kProcesses});
-    // These are the launcher, ticker, tally, sh and two sleeps.
+    // The six processes are the launcher, ticker, tally, sh and two sleeps.
     ASSERT_TRUE(eventually([this] { return descendants(command_->pid()).size() >= 6; })) << command_->all();
     ASSERT_TRUE(eventually([this] { return run_directories().size() == 1; }));
     family_ = descendants(command_->pid());
