@@ -20,8 +20,8 @@ struct PictureShape {
   bool crop = false;       ///< True to use the largest square in the middle; false to stretch the whole picture.
 };
 
-/// A reader of picture files that converts every picture to the same size and to red, green and blue planes. It keeps
-/// its memory from one picture to the next, and can be used by one thread at a time.
+/// A reader of picture files that converts every picture to the same size and to red, green and blue planes. It reuses
+/// its memory from one picture to the next, and can be used by only one thread at a time.
 class PictureReader {
  public:
   PictureReader(PictureShape shape, PictureLimits limits) : shape_(shape), limits_(limits) {}

@@ -33,8 +33,8 @@ class Tokens final : public Dataset {
  public:
   explicit Tokens(DatasetContext& context) : Dataset(context) {}
 
-  /// Returns kTokens as the kind of targets. If the context is a single token, returns kUnknown, because the target can
-  /// then also be used as a class.
+  /// Returns kTokens as the kind of targets. If `context` is 1, returns kUnknown instead, because a target of one token
+  /// can also be used as a class.
   DatasetTraits traits() const override { return {*length_ == 1 ? TargetKind::kUnknown : TargetKind::kTokens}; }
   void open() override;
   DatasetInfo info() const override;

@@ -10,7 +10,7 @@
 
 namespace trainyard::tools {
 
-/// The kinds of tokens in an expression.
+/// The kinds of tokens in an expression (see expression.h).
 enum class TokenKind {
   kNumber,
   kString,    ///< A text; the token does not contain its quotation marks.

@@ -8,8 +8,8 @@
 
 namespace trainyard::tools {
 
-/// Adds all spans of a recording to the timeline. Throws kNotFound if the recording contains no spans, and kCorrupt if
-/// they are damaged.
+/// Adds all spans (records of what components did, and when) of a recording to the timeline. Throws kNotFound if the
+/// recording contains no spans, and kCorrupt if they are damaged.
 void read_spans(const recordings::McapReader& reader, timeline::Timeline& timeline);
 
 /// Returns the full name of the run that was recorded, or an empty text if the recording does not contain it.
