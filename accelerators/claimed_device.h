@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "tensors/work_recorder.h"
 #include "core/plugin/plugin_context.h"
 #include "devices/link_bytes.h"
 #include "messages/buffer.h"
 #include "tensors/tensor_update.h"
+#include "tensors/work_recorder.h"
 
 namespace trainyard {
 
