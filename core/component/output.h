@@ -18,8 +18,9 @@ class Edge;
 
 namespace trainyard {
 
-/// The part of an output that does not depend on its message type. Call its functions only on the event loop of the
-/// owner, the component; only functions whose result never changes may be called on any thread.
+/// The part of an output that does not depend on its message type. Functions whose result never changes may be called
+/// on any thread. Call all other functions only on the event loop of the owner, which is the component that declares
+/// the output.
 class OutputBase {
  public:
   virtual ~OutputBase();
@@ -116,8 +117,8 @@ class OutputBase {
 template <Message T>
 class Output final : public OutputBase {
  public:
-  /// Adds the output to the list of its owner, of which it must be a member. `help` describes the messages; `trainyard
-  /// plugin info` shows it.
+  /// Declares an output of `owner`. The output must be a data member of the owner. `help` describes the messages;
+  /// `trainyard plugin info` shows it.
   Output(Component& owner, std::string name, std::string help, OutputOptions options = {})
       : OutputBase(owner, std::move(name), std::move(help), message_type<T>(), std::move(options)) {}
 

@@ -31,9 +31,9 @@ class SharedPool {
   SharedPool(const SharedPool&) = delete;
   SharedPool& operator=(const SharedPool&) = delete;
 
-  /// Returns an uninitialised buffer of `bytes`, aligned to a page. When no process holds a reference to the memory any
-  /// longer, the pool reuses it for a later call. Repeated allocations of similar size therefore need no system calls.
-  /// Throws kIo if the memory cannot be allocated.
+  /// Returns an uninitialised buffer of `bytes` bytes, aligned to a page. When no process holds a reference to the
+  /// memory any longer, the pool reuses it for a later call. Repeated allocations of similar size therefore need no
+  /// system calls. Throws kIo if the memory cannot be allocated.
   Buffer allocate(std::size_t bytes);
 
   /// Returns a zeroed buffer whose memory is never reused, for data such as the parameters of a model. Its references

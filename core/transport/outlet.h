@@ -37,9 +37,9 @@ class RemoteEdge final : public Edge {
   /// subscriber always does this.
   void request_flush() override;
 
-  /// Connects a subscriber, for the first time or again. Messages in flight to an earlier subscriber are lost. `offer`
-  /// is the RingOffer that came with the subscription, or null if there was none. Throws kPeerLost if the ring that the
-  /// subscriber offers no longer exists.
+  /// Connects a subscriber, for the first time or again. `peer` is its routing id. Messages in flight to an earlier
+  /// subscriber are lost. `offer` is the RingOffer that came with the subscription, or null if there was none. Throws
+  /// kPeerLost if the ring that the subscriber offers no longer exists.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
   /// Disconnects the subscriber. Messages in flight count as handled, so that drained() does not wait for them.
   void detach();
