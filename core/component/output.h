@@ -32,8 +32,8 @@ class OutputBase {
   const MessageType& type() const { return type_; }
   const OutputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
-  /// Returns the number of edges (connections to inputs) that start here. All visitors, that is, programs that attach
-  /// to the run from outside, count as one edge.
+  /// Returns the number of edges (connections to inputs) that start here. All visitors (programs that attach to the run
+  /// from outside) count as one edge.
   std::size_t connections() const { return edges_.size(); }
   /// Returns the number of messages sent, including messages that no input received. This is also the sequence number
   /// of the next message.

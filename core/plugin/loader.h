@@ -59,8 +59,8 @@ class PluginLoader {
   /// plugin's kind, and the result points to the base class of the kind. `where` names the plugin in errors.
   static void* create(const PluginEntry& entry, void* context, const std::string& where);
 
-  /// Constructs a plugin only to read its declaration and its traits. `parameters`, on which the traits can depend, is
-  /// a JSON object, or an empty string to give no values. `where` names the plugin in errors. All other members of the
+  /// Constructs a plugin only to read its declaration and its traits. `parameters` is a JSON object, or an empty string
+  /// to give no values; the traits can depend on it. `where` names the plugin in errors. All other members of the
   /// plugin's context are unset, so the plugin must not be used for anything else. The caller owns the result.
   static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 

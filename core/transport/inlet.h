@@ -93,8 +93,8 @@ class Inlet final : public Source {
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
         const RunKeys& keys = {});
 
-  /// Subscribes to the messages of an edge. The answer arrives later; see on_connected(). Do not call subscribe() after
-  /// the inlet has been polled for the first time.
+  /// Subscribes `input` to the messages of an edge. The answer arrives later; see on_connected(). Do not call
+  /// subscribe() after the inlet has been polled for the first time.
   void subscribe(InputBase& input, const EdgePlan& edge);
 
   /// Sets a callback that is called once, when every subscription has been acknowledged.
