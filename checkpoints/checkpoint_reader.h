@@ -37,9 +37,9 @@ struct CheckpointSummary {
   std::uint64_t bytes = 0;  ///< The size of all files in the manifest together.
 };
 
-/// Reads the manifest, the run record and the headers of the tensor files. Does not check the hashes of the files.
-/// Throws kNotFound if a file is missing, kIo if a file cannot be read, kCorrupt if a file is malformed, and
-/// kUnsupported for a newer format or an unknown dtype.
+/// Reads the manifest, the run record and the headers of the tensor files of the checkpoint at `path`. Does not check
+/// the hashes of the files. Throws kNotFound if a file is missing, kIo if a file cannot be read, kCorrupt if a file is
+/// malformed, and kUnsupported for a newer format or an unknown dtype.
 CheckpointSummary read_checkpoint(const std::string& path);
 
 /// Reads every file in the manifest of a checkpoint completely, and returns one sentence for each problem found. The

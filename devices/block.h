@@ -67,7 +67,8 @@ class Region {
 class HostRegion {
  public:
   explicit HostRegion(Buffer buffer) : buffer_(std::move(buffer)), offset_(0), bytes_(buffer_.size()) {}
-  /// Throws kInternal if the range of `bytes` bytes from byte `offset` on is not inside the buffer.
+  /// Makes a region of `bytes` bytes that begins at byte `offset` of the buffer. Throws kInternal if the region is not
+  /// inside the buffer.
   HostRegion(Buffer buffer, std::size_t offset, std::size_t bytes);
 
   std::byte* data() const { return buffer_.data() + offset_; }

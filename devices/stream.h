@@ -24,7 +24,7 @@ class Device;
 /// at a time may use a stream.
 ///
 /// The public functions check the arguments and count the bytes that are copied between host and device. The protected
-/// functions do the work; the driver, that is, the code for one kind of device, implements them.
+/// functions do the work; the driver (the code for one kind of device) implements them.
 class Stream {
  public:
   virtual ~Stream() = default;

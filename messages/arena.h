@@ -16,11 +16,11 @@ namespace devices {
 class DeviceArena;  // Defined in devices/device_arena.h.
 }
 
-/// The description of one parameter or buffer of the model inside the arena, the memory that holds a rank's parameters,
-/// gradients and buffers: its name, type, shape and position.
+/// The description of one parameter or buffer of the model: its name, type, shape and position in the arena. The arena
+/// is the memory that holds a rank's parameters, gradients and buffers.
 ///
-/// Each parameter has one entry, with the block "parameters". Its gradient and its optimizer state are at the same
-/// offset in other blocks, so they need no entries.
+/// Each parameter has one entry, whose `block` is "parameters". The gradient and the optimizer state of the parameter
+/// are at the same offset in other blocks, so they need no entries.
 struct ArenaEntry {
   static constexpr const char* kTypeName = "ArenaEntry";
 
@@ -39,10 +39,10 @@ struct ArenaEntry {
   }
 };
 
-/// One block of the arena or of the optimizer's state: a one-dimensional tensor in memory that every reader maps.
+/// One block of the arena or of the optimizer's state: a one-dimensional tensor whose memory other components can map.
 ///
 /// The memory is permanent (SharedPool::allocate_permanent): it is not moved, resized or reused during the run. A
-/// reader maps the memory once, when it receives the block in a message, and can then keep using the pointer.
+/// component that receives the block in a message maps the memory once and can then keep using the pointer.
 struct ArenaBlock {
   static constexpr const char* kTypeName = "ArenaBlock";
 
@@ -66,7 +66,7 @@ struct ArenaBlock {
 ///
 /// The accelerator host sends this message once, after it has built the model, to the optimizer and the checkpoint
 /// writer. After that, these three components share the memory. The messages Gradients, Parameters, Snapshot and
-/// SnapshotTaken determine which component may access the memory at any time.
+/// SnapshotTaken determine when each component may access the memory.
 struct ArenaInfo {
   static constexpr const char* kTypeName = "ArenaInfo";
 
@@ -126,8 +126,8 @@ struct OptimizerState {
 
 /// The message that announces that a rank's accelerator host and optimizer are ready to train.
 ///
-/// The accelerator host sends this message once, after it has received Parameters of step 0 and, if there is a
-/// checkpoint writer, RunState. The strategy manager sends no order before it has received this message from every
+/// The accelerator host sends this message once, after it has received the message Parameters with step 0 and, if there
+/// is a checkpoint writer, RunState. The strategy manager sends no order before it has received this message from every
 /// rank.
 struct ModelInfo {
   static constexpr const char* kTypeName = "ModelInfo";

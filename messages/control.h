@@ -32,7 +32,7 @@ struct Configured {
   static constexpr const char* kTypeName = "Configured";
 
   std::string process;
-  /// The address of each event loop's socket. The keys are "process/thread".
+  /// The address of each event loop's socket. The keys have the form "process/thread".
   std::map<std::string, std::string> endpoints;
 
   template <class Archive>
@@ -155,7 +155,7 @@ struct Request {
   static constexpr const char* kTypeName = "Request";
 
   std::uint64_t id = 0;
-  std::string target;  ///< The name of the component.
+  std::string target;  ///< The name of the component; empty for a process or the launcher.
   /// "param.list", "param.get", "param.set" or a service of the component; "counters" or "pulse" for a process.
   std::string method;
   std::string body;  ///< JSON.

@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// The description of one field of the samples, that is, of one tensor that every sample has. The shape does not
-/// include the batch dimension.
+/// The description of one field of the samples. A field is a tensor that every sample has. The shape does not include
+/// the batch dimension.
 struct DatasetField {
   static constexpr const char* kTypeName = "DatasetField";
 

@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// What an edge, the connection from one output to one input, does when the receiver is slower than the sender. The
+/// What an edge (the connection from one output to one input) does when the receiver is slower than the sender. The
 /// policy belongs to the edge, not to the output, because the same output can be connected to a reader that needs every
 /// message and to a viewer that does not.
 enum class Policy : std::uint8_t {
@@ -19,7 +19,7 @@ enum class Policy : std::uint8_t {
 };
 constexpr auto words_of(Policy) { return words("edge policy", "block", "latest", "drop_oldest"); }
 
-/// How an edge, the connection from one output to one input, carries its messages.
+/// How an edge (the connection from one output to one input) carries its messages.
 enum class Transport : std::uint8_t {
   kThread,   ///< Sender and receiver share an event loop.
   kProcess,  ///< Sender and receiver are on two event loops of one process.

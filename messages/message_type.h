@@ -30,7 +30,8 @@ struct MessageType {
   /// the wire format cannot carry the message.
   void (*encode)(const void* message, std::string& body, std::vector<Buffer>& payloads) = nullptr;
 
-  /// Makes a new message from the binary form and returns it. Throws kCorrupt if the bytes do not follow the format.
+  /// Makes a new message from the binary form and returns it. The tensors of the message share the buffers in
+  /// `payloads`. Throws kCorrupt if the bytes do not follow the format.
   std::shared_ptr<void> (*decode)(std::span<const std::byte> body, std::span<const Buffer> payloads) = nullptr;
 
   /// Returns the size of `*message` in bytes for the flow control of edges within a process (PayloadMeter).

@@ -36,7 +36,7 @@ struct ComponentPlan {
   std::map<std::string, std::string> places;
   /// The full topic name of each port. The keys are the names of the ports.
   std::map<std::string, std::string> topics;
-  std::vector<std::uint32_t> cpus;  ///< The CPUs to which the component's thread is pinned; empty if it is not.
+  std::vector<std::uint32_t> cpus;  ///< The CPUs to which the component's thread is pinned; empty if it is not pinned.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -15,9 +15,10 @@ namespace trainyard {
 /// the schema; `out` then ends with a part of the message.
 void append_json(const Schema& schema, std::span<const std::byte> body, std::string& out);
 
-/// Converts JSON that json_from_binary() or append_json() has written back to the binary form. Unlike
-/// binary_from_json(), this function also accepts the descriptions of tensors, whose bytes the JSON does not contain.
-/// Throws kInvalidArgument in the same cases as binary_from_json().
+/// Converts the JSON of a message back to the binary form. Unlike binary_from_json(), this function also accepts the
+/// descriptions of tensors that json_from_binary() and append_json() write. The JSON does not contain the bytes of
+/// tensors. Throws kInvalidArgument if the JSON contains a field that the schema does not have, or a value that does
+/// not fit its field.
 std::string binary_from_recorded_json(const Schema& schema, const nlohmann::json& json);
 
 }  // namespace trainyard

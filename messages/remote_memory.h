@@ -116,7 +116,7 @@ struct RestoredMemory {
 
   std::vector<BlockPlace> places;  ///< The blocks into which the bytes are copied.
   std::uint64_t begin_bytes = 0;   ///< Where the piece begins in each of these blocks.
-  Tensor data;                     ///< The bytes, as uint8; no element in the last message.
+  Tensor data;                     ///< The bytes, as uint8; empty in the last message.
   bool last = false;               ///< True if everything has been sent. The relay then answers with MemoryRestored.
 
   template <class Archive>

@@ -14,9 +14,10 @@
 
 namespace trainyard {
 
-/// A rank's request to the checkpoint writer to copy the rank's parameters and buffers between two steps. They are in
-/// memory that both components share, the arena. The checkpoint writer makes the copy when it has received this request
-/// from every rank. In a run without a checkpoint writer, the message is not sent.
+/// A rank's request to the checkpoint writer to copy the rank's parameters and buffers between two steps. The
+/// accelerator host of the rank sends it. The parameters and buffers are in the arena, which is memory that the
+/// accelerator host and the checkpoint writer share. The checkpoint writer makes the copy when it has received this
+/// request from every rank. In a run without a checkpoint writer, the message is not sent.
 ///
 /// After this message the accelerator host sends no further Gradients until it receives SnapshotTaken, so the optimizer
 /// does not change the memory in the meantime. Gradients are not part of a checkpoint, so the host can already compute

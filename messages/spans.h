@@ -48,7 +48,7 @@ struct Span {
   /// The index in Spans::names of the name of the component that sent the message, or for which the component waited.
   /// If there is no such component, the index is that of an empty text.
   std::uint32_t peer = 0;
-  std::uint32_t own_thread = 0;  ///< 0 for the event loop; otherwise the number of one of the component's own threads.
+  std::uint32_t own_thread = 0;  ///< 0 for the event loop; 1, 2, ... for the component's own threads.
   std::uint64_t step = 0;        ///< The number of the step; 0 if the component does not know it.
   std::uint64_t trace = 0;       ///< The number of the batch (Header::trace); 0 if there is none.
   std::int64_t begin_ns = 0;

@@ -14,9 +14,9 @@ class Component;
 
 namespace trainyard::core {
 
-/// How a component has spent its time since the accounting, that is, the measurement of these times, began. The totals
-/// only grow. Time that is neither busy nor waiting is idle time: the component had nothing to do, and its next work
-/// did not come from another component but, for example, from a timer.
+/// How a component has spent its time since the measurement of these times, the accounting, began. The totals only
+/// grow. Time that is neither busy nor waiting is idle time: the component had nothing to do, and its next work did not
+/// come from another component but, for example, from a timer.
 struct Totals {
   struct Wait {
     WaitCause cause;
@@ -26,7 +26,7 @@ struct Totals {
   const Component* component = nullptr;
   std::int64_t busy_ns = 0;
   std::uint64_t messages = 0;  ///< The number of messages that the component has handled.
-  std::vector<Wait> waiting;   ///< One entry for each cause for which the component has waited.
+  std::vector<Wait> waiting;   ///< One entry for each cause of waiting.
   /// The time since the component last had something to do, up to the moment of reading; 0 if it is working. This time
   /// is not part of `waiting`, because only the next work shows what the component has waited for.
   std::int64_t quiet_ns = 0;
@@ -41,19 +41,18 @@ class Account {
   const Component& component() const { return *component_; }
   void add_busy(std::int64_t ns) { busy_.add(ns); }
   void add_message() { messages_.add(1); }
-  /// Adds `ns` to the time that the component has waited for `cause`. If the account has no room for another cause, the
-  /// time is added to WaitKind::kOthers.
+  /// Adds `ns` to the time that the component has waited because of `cause`. If the account has no room for another
+  /// cause, the time is added to WaitKind::kOthers.
   void add_wait(WaitCause cause, std::int64_t ns);
   /// Sets all totals to zero. `now` is the time at which the accounting begins, on the clock of LoopActivity::now_ns().
   void reset(std::int64_t now);
   /// Returns the totals. `quiet_ns` remains 0; LoopActivity sets it.
   Totals totals() const;
 
-  /// The time at which the component last finished a piece of work or, if it has finished none yet, at which the
-  /// accounting began; on the clock of LoopActivity::now_ns().
+  /// The time at which the component last finished a piece of work, on the clock of LoopActivity::now_ns(). If it has
+  /// finished none yet, this is the time at which the accounting began.
   PublishedNumber<std::int64_t> last_end;
-  /// The total time for which the loop had run components, in nanoseconds, at the time `last_end`. Used only by the
-  /// loop.
+  /// For how long the loop had run components in total, in nanoseconds, when `last_end` was set. Used only by the loop.
   std::int64_t loop_ran = 0;
 
  private:

@@ -30,14 +30,14 @@ class OwnThreads;
 ///  - Otherwise, as with a timer, the component was idle.
 ///
 /// The measurement of these times, the accounting, begins with start() and ends with stop(). A handler or wait that is
-/// in progress when it begins is measured from this moment. Functions are called on the loop's thread, unless a comment
-/// names the control thread, which communicates with the launcher and with users.
+/// in progress when the accounting begins is measured from this moment. Functions are called on the loop's thread,
+/// unless a comment names the control thread, which communicates with the launcher and with users.
 ///
 /// Between start_recording() and stop_recording(), a SpanRecorder records each of these intervals as a span. Accounting
 /// and recording can be on at the same time. They share one flag, so that a message needs only one check for both.
 class LoopActivity {
  public:
-  /// `trace` points to the number in which the loop keeps the trace of the message that is being handled. If it is
+  /// `trace` points to the variable in which the loop keeps the trace of the message that is being handled. If it is
   /// null, the trace is always 0.
   explicit LoopActivity(const std::uint64_t* trace = nullptr) : spans_(trace) {}
   LoopActivity(const LoopActivity&) = delete;
@@ -79,8 +79,8 @@ class LoopActivity {
   /// Records that the loop's thread has no work and is about to sleep.
   void sleep() { running_.store(nullptr, std::memory_order_relaxed); }
 
-  /// A scope in which WaitScopes and SpanScopes on the calling thread report to `activity`. The loop makes it for the
-  /// time that it runs.
+  /// A scope in which WaitScopes and SpanScopes on the calling thread report to `activity`. The scope exists as long as
+  /// the loop runs.
   class ThreadScope {
    public:
     explicit ThreadScope(LoopActivity& activity);

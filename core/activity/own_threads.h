@@ -46,7 +46,8 @@ class OwnThreads {
   };
 
  public:
-  /// Marks the time in which one of the threads works. If `owner` is null, the scope has no effect.
+  /// Marks the time in which one of the threads works. `thread` is the number of this thread. If `owner` is null, the
+  /// scope has no effect.
   class Busy {
    public:
     Busy(OwnThreads* owner, std::size_t thread);

@@ -14,8 +14,9 @@
 
 namespace trainyard {
 
-/// The part of an input that does not depend on its message type. Call its functions only on the event loop of the
-/// owner, the component; only functions whose result never changes may be called on any thread.
+/// The part of an input that does not depend on its message type. Functions whose result never changes may be called on
+/// any thread. Call all other functions only on the event loop of the owner, which is the component that declares the
+/// input.
 class InputBase {
  public:
   virtual ~InputBase() = default;

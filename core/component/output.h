@@ -18,8 +18,9 @@ class Edge;
 
 namespace trainyard {
 
-/// The part of an output that does not depend on its message type. Call its functions only on the event loop of the
-/// owner, the component; only functions whose result never changes may be called on any thread.
+/// The part of an output that does not depend on its message type. Functions whose result never changes may be called
+/// on any thread. Call all other functions only on the event loop of the owner, which is the component that declares
+/// the output.
 class OutputBase {
  public:
   virtual ~OutputBase();
@@ -31,8 +32,8 @@ class OutputBase {
   const MessageType& type() const { return type_; }
   const OutputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
-  /// Returns the number of edges (connections to inputs) that start here. All visitors, that is, programs that attach
-  /// to the run from outside, count as one edge.
+  /// Returns the number of edges (connections to inputs) that start here. All visitors (programs that attach to the run
+  /// from outside) count as one edge.
   std::size_t connections() const { return edges_.size(); }
   /// Returns the number of messages sent, including messages that no input received. This is also the sequence number
   /// of the next message.
@@ -116,8 +117,8 @@ class OutputBase {
 template <Message T>
 class Output final : public OutputBase {
  public:
-  /// Adds the output to the list of its owner, of which it must be a member. `help` describes the messages; `trainyard
-  /// plugin info` shows it.
+  /// Declares an output of `owner`. The output must be a data member of the owner. `help` describes the messages;
+  /// `trainyard plugin info` shows it.
   Output(Component& owner, std::string name, std::string help, OutputOptions options = {})
       : OutputBase(owner, std::move(name), std::move(help), message_type<T>(), std::move(options)) {}
 

@@ -116,7 +116,8 @@ class WordParameter : public ParameterBase {
   std::size_t index_;
 };
 
-/// A parameter whose value is a value of an enumeration, given by its word. Any other word is refused.
+/// A parameter whose type is an enumeration. A launch file gives the value by its word (messages/words.h); any other
+/// word is refused.
 ///
 ///   Parameter<Sampling> sampling_{*this, "sampling", Sampling::kShuffle, "order of training samples"};
 template <Worded E>

@@ -22,15 +22,16 @@ namespace trainyard::core {
 /// announce() may be called on the loop of any sender. All other functions may be called only on the receiver's loop.
 class Collector final : public Source {
  public:
-  /// `rest` is the length of a rest, and so the longest time by which a rest can delay a message.
+  /// `loop` is the receiver's loop. `rest` is the length of a rest, and so the longest time by which a rest can delay a
+  /// message.
   Collector(EventLoop& loop, std::chrono::milliseconds rest) : loop_(loop), rest_(rest) {}
 
-  /// Adds the source that empties the ring of an edge (QueueEdge::message_source), which must outlive this object. The
-  /// loop must not poll the source itself.
+  /// Adds a source that empties the ring of an edge (QueueEdge::message_source). The source must outlive this object,
+  /// and the loop must not poll it itself.
   void add(Source& messages) { edges_.push_back(&messages); }
 
   /// Tells the receiver that a new message is in a ring. If `urgent` is true, this call ends a rest; the sender sets it
-  /// when at least half of the messages or bytes that may be in flight are in flight.
+  /// when at least half of the edge's window is used, that is, half of the messages or bytes that may be in flight.
   void announce(bool urgent);
 
   bool poll() override;

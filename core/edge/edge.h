@@ -34,9 +34,9 @@ struct EdgeCounters {
 /// loop.
 class Edge {
  public:
-  /// `id` is the edge's number in the plan. The windows limit the number and the total size of the messages in flight.
-  /// With the policy `drop_oldest`, the same limits apply separately to the messages that wait at the edge; the newest
-  /// message is always kept.
+  /// `id` is the edge's number in the plan. `window_messages` and `window_bytes` limit the number and the total size of
+  /// the messages in flight. With the policy `drop_oldest`, the same limits apply separately to the messages that wait
+  /// at the edge; the newest message is always kept.
   Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
   /// Destroys the edge. Messages that still wait at it are lost.
   virtual ~Edge() = default;

@@ -60,7 +60,7 @@ class QueueEdge final : public Edge, public Receiver {
 
   bool has_room() const override;
   void transmit(const Envelope& envelope) override;
-  // Returns true if at least half of the messages or bytes that may be in flight are in flight.
+  // Returns true if at least half of the window is used: half of the messages or bytes that may be in flight.
   bool half_full() const;
 
   InputBase& input_;

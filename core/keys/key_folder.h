@@ -31,7 +31,7 @@ class KeyFolder {
   /// 0700, if it does not exist. Throws kInvalidArgument if the folder already contains a key with this name, the
   /// user's own or somebody else's, and kIo if the file cannot be written.
   std::string add(const Key& key) const;
-  /// Stores somebody else's public key in a new file, with the same return value and the same errors.
+  /// Stores somebody else's public key in a new file. The return value and the errors are those of the function above.
   std::string add(const PublicKey& key) const;
 
   /// Returns the user's own key `name`. Throws kNotFound if there is none, suggesting the nearest name. Passes on the

@@ -40,8 +40,8 @@ class Mapping {
  public:
   /// Makes an empty mapping.
   Mapping() = default;
-  /// Maps the first `bytes` bytes of the file as shared memory. If `writable` is false, the memory can only be read.
-  /// Throws kIo if the file cannot be mapped.
+  /// Maps the first `bytes` bytes of the file with the descriptor `fd` as shared memory. If `writable` is false, the
+  /// memory can only be read. Throws kIo if the file cannot be mapped.
   Mapping(int fd, std::size_t bytes, bool writable);
   ~Mapping();
   Mapping(Mapping&& other) noexcept;

@@ -19,10 +19,10 @@ class SharedImports {
   SharedImports(const SharedImports&) = delete;
   SharedImports& operator=(const SharedImports&) = delete;
 
-  /// Returns the buffer behind a handle that was lent to this process. Each call of SharedPool::lend() counts one
-  /// reference for this process and permits one call of open(). The reference is released when the last copy of the
-  /// returned buffer is destroyed. Throws kPeerLost if the process that owns the memory has ended, and kCorrupt if the
-  /// handle does not fit the memory that it refers to.
+  /// Returns the buffer that `handle` refers to. The buffer must have been lent to this process. Each call of
+  /// SharedPool::lend() counts one reference for this process and permits one call of open(). The reference is released
+  /// when the last copy of the returned buffer is destroyed. Throws kPeerLost if the process that owns the memory has
+  /// ended, and kCorrupt if the handle does not fit the memory that it refers to.
   Buffer open(const SharedHandle& handle);
 
  private:

@@ -24,9 +24,9 @@ namespace trainyard::core {
 /// An output that visitors listen to has one tap, however many visitors there are. A tap is an additional bounded ring
 /// from the component's loop to the gateway's loop. The gateway encodes each message once and sends it to the visitors
 /// as fast as they handle messages. A full ring drops its oldest entries and counts them. The component only pushes
-/// messages into the ring, so visitors that are slow, stopped, many or gone do not delay it. A collector empties the
-/// rings a few hundred times a second, so that a component that sends often need not wake the gateway for every
-/// message.
+/// messages into the ring, so visitors do not delay it, however many there are and however slow they are. A collector
+/// empties the rings a few hundred times a second, so that a component that sends often need not wake the gateway for
+/// every message.
 class Gateway final : public Component {
  public:
   /// A function that returns the outputs of this process that publish a topic. The list may be empty.

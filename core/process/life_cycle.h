@@ -45,7 +45,8 @@ class LifeCycle {
   /// Asks a component to change its state to `target`. The result is reported through `state_changed`.
   void bring(Component& component, State target);
 
-  /// Records that a component has failed without a requested change, for example in a handler.
+  /// Records that a component has failed without a requested change, for example in a handler. `what` is the text of
+  /// the error.
   void failed(const Component& component, const std::string& what) { report(component, State::kError, what); }
 
   /// Records that the plan could not be carried out.

@@ -15,9 +15,9 @@ namespace trainyard::core {
 
 /// The part of a process that answers requests to the process and its components.
 ///
-/// A request is received on the control loop and answered on the loop of the component; the answer is sent on the
-/// control loop. So a parameter never changes while a handler runs, and a long-running handler delays only the answer,
-/// for which the launcher has a deadline.
+/// A request is received on the control loop. It is carried out on the loop of the component, and the answer is sent on
+/// the control loop. So a parameter never changes while a handler runs, and a long-running handler delays only the
+/// answer, for which the launcher has a deadline.
 class RequestDesk {
  public:
   /// `process` is the name of the process. `reply` sends an answer to the launcher; it is called on the control loop.

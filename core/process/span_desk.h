@@ -24,7 +24,7 @@ class SpanDesk {
  public:
   /// How often the spans are published.
   static constexpr std::chrono::milliseconds kInterval{50};
-  /// The maximum number of spans in one message. Such a message is about 130 kB in size.
+  /// The maximum number of spans in one message. A message with this many spans has a size of about 130 kB.
   static constexpr std::size_t kMostSpans = 2048;
 
   /// A function that publishes one batch: spans of operations if `operations` is true, otherwise spans of all other

@@ -20,8 +20,8 @@ namespace trainyard::core {
 /// states otherwise.
 class Wiring {
  public:
-  /// `connected` is called on the control loop when the other processes have acknowledged every subscription, and again
-  /// after every connect(). All objects passed by reference must outlive this object.
+  /// After every connect(), `connected` is called on the control loop when the other processes have acknowledged every
+  /// subscription. All objects passed by reference must outlive this object.
   Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets, const RunKeys& keys,
          std::function<void()> connected);
 
@@ -29,7 +29,7 @@ class Wiring {
   /// port that the plugin does not have.
   void make_edges();
 
-  /// Subscribes to those publishers of this process's inputs whose addresses `connect` contains. Called again after
+  /// Subscribes the inputs of this process to the publishers whose addresses `connect` contains. Called again after
   /// another process has been restarted.
   void connect(const Connect& connect);
 

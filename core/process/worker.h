@@ -40,7 +40,8 @@ class Worker {
   /// Stops reading messages from a process that has died. Call this function on the loop.
   void retire_inlets(const std::string& process);
 
-  /// Returns the publishing socket. The first call makes this socket.
+  /// Returns the publishing socket. The first call makes this socket from the arguments (see Outlet); later calls
+  /// ignore them.
   Outlet& open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool, const RunKeys& keys);
 
   // The order matters for destruction: sockets and edges are destroyed before the components whose ports they refer to,

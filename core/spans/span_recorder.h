@@ -41,7 +41,8 @@ class SpanRecorder {
   /// span_clock_ns(). The time from the sending of the message until now is recorded as a separate span
   /// (SpanKind::kHop).
   void open_handler(const Component& component, const Envelope* message, std::int64_t now);
-  /// Called when a handler ends. Records the span of the innermost handler that is open.
+  /// Called when a handler of `component` ends. Records the span of the innermost handler that is open. `now` is the
+  /// current time of span_clock_ns().
   void close_handler(const Component* component, std::int64_t now);
 
   /// Records a span. A span without a trace gets the trace of the loop; a span without a component is dropped.

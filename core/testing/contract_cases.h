@@ -10,7 +10,7 @@
 
 namespace trainyard::testing {
 
-/// An entry that tells a contract test, which tests every plugin of a kind, how to construct one of these plugins. A
+/// An entry that tells a contract test how to construct one plugin. A contract test tests every plugin of a kind. A
 /// plugin that can be constructed without parameters needs no entry.
 ///
 /// The entry of a plugin is a global object in the file `testing/contract.cpp` in the plugin's folder, which the build

@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-/// The rules that an accelerator (the plugin for one kind of hardware) declares. Before anything starts, the planner,
-/// which makes the plan of a run from a launch file, refuses a run that breaks a rule; the error names the rule. Only
-/// `memory_limit_bytes` is checked later, by the accelerator host, when it has built the model.
+/// The rules that an accelerator (the plugin for one kind of hardware) declares. The planner makes the plan of a run
+/// from a launch file. Before anything starts, it refuses a run that breaks a rule; the error names the rule. Only
+/// `memory_limit_bytes` is checked later: the accelerator host checks it when it has built the model.
 struct AcceleratorTraits {
   static constexpr const char* kTypeName = "AcceleratorTraits";
 
@@ -19,8 +19,8 @@ struct AcceleratorTraits {
   /// The supported precisions, such as "32-true" or "bf16-mixed". All others are refused.
   std::vector<std::string> precisions;
 
-  /// True if a step is compiled for the shapes of its batch. The first batch with shapes that have not occurred before
-  /// then causes one more compilation, which a warning reports.
+  /// True if a step is compiled for the shapes of its batch. Each batch with new shapes then causes one more
+  /// compilation, and a warning is logged.
   bool static_graph_only = false;
 
   bool gradient_clipping = true;  ///< True if gradients can be clipped before the optimizer uses them.

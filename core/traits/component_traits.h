@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-/// The properties of a component that the planner, which makes the plan of a run from a launch file, must know before
-/// anything is started.
+/// The properties of a component that must be known before anything is started. They are used by the planner, which
+/// makes the plan of a run from a launch file.
 struct ComponentTraits {
   static constexpr const char* kTypeName = "ComponentTraits";
   static constexpr const char* kPluginKind = "component";

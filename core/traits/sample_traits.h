@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-/// The kind of value that a model learns to predict for a sample. The planner, which makes the plan of a run from a
-/// launch file, compares the kinds that the dataset and the model declare. It refuses a model that cannot learn from
+/// The kind of value that a model learns to predict for a sample. The kinds that the dataset and the model declare are
+/// compared by the planner, which makes the plan of a run from a launch file. It refuses a model that cannot learn from
 /// the dataset, before the data is opened.
 enum class TargetKind : std::uint8_t {
   kUnknown,  ///< The kind is unknown until the data is read.

@@ -12,12 +12,12 @@
 
 namespace trainyard::core {
 
-/// The address, prescribed by libzmq, at which it asks whether a client with a certain key may connect.
+/// The address at which libzmq asks whether a client with a certain key may connect. libzmq prescribes this address.
 inline constexpr const char* kAdmissionAddress = "inproc://zeromq.zap.01";
 
-/// Decides which processes may connect to the sockets in one libzmq context that require keys: only processes whose
-/// public key is in a list. libzmq asks once for each connection, before it reads anything else from the connection
-/// (ZAP, ZeroMQ RFC 27).
+/// Decides which processes may connect to sockets that require keys: only processes whose public key is in a list. This
+/// applies to all such sockets of one libzmq context. libzmq asks once for each connection, before it reads anything
+/// else from the connection (ZAP, ZeroMQ RFC 27).
 ///
 /// An Admission is used on one event loop. While a handler of this loop runs, new connections wait.
 class Admission final : public Source {

@@ -25,8 +25,8 @@ class ConnectionLimit final : public Source {
   ~ConnectionLimit() override;
   ConnectionLimit(const ConnectionLimit&) = delete;
 
-  /// Binds the socket, and returns the address to which clients connect: `address` with the actual port, if it leaves
-  /// the port open. Throws kIo if the address cannot be bound.
+  /// Binds the socket, and returns the address to which clients connect. If `address` has '*' in place of a port, the
+  /// returned address contains the actual port. Throws kIo if the address cannot be bound.
   const std::string& bind(const std::string& address);
 
   const std::string& endpoint() const { return endpoint_; }

@@ -32,7 +32,8 @@ class RemoteReceiver final : public Receiver {
  public:
   RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription);
 
-  /// Records that a message has been handled, and lets the sender know when this is due. Called on the inlet's loop.
+  /// Records that a message has been handled, and returns credit to the sender if it is time to do so. Called on the
+  /// inlet's loop.
   void consumed(const Envelope& envelope) override;
   /// Tells the sender now about all handled messages, and later about each message as soon as it has been handled.
   /// Called when the sender requests a flush.
@@ -92,8 +93,8 @@ class Inlet final : public Source {
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
         const RunKeys& keys = {});
 
-  /// Subscribes to the messages of an edge. The answer arrives later; see on_connected(). Do not call subscribe() after
-  /// the inlet has been polled for the first time.
+  /// Subscribes `input` to the messages of an edge. The answer arrives later; see on_connected(). Do not call
+  /// subscribe() after the inlet has been polled for the first time.
   void subscribe(InputBase& input, const EdgePlan& edge);
 
   /// Sets a callback that is called once, when every subscription has been acknowledged.

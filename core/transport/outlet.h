@@ -37,9 +37,9 @@ class RemoteEdge final : public Edge {
   /// subscriber always does this.
   void request_flush() override;
 
-  /// Connects a subscriber, for the first time or again. Messages in flight to an earlier subscriber are lost. `offer`
-  /// is the RingOffer that came with the subscription, or null if there was none. Throws kPeerLost if the ring that the
-  /// subscriber offers no longer exists.
+  /// Connects a subscriber, for the first time or again. `peer` is its routing id. Messages in flight to an earlier
+  /// subscriber are lost. `offer` is the RingOffer that came with the subscription, or null if there was none. Throws
+  /// kPeerLost if the ring that the subscriber offers no longer exists.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
   /// Disconnects the subscriber. Messages in flight count as handled, so that drained() does not wait for them.
   void detach();
@@ -96,9 +96,9 @@ class RemoteEdge final : public Edge {
 };
 
 /// The publishing socket of one event loop, a ROUTER. Other processes of the run connect to it in order to receive
-/// messages from the outputs of the loop's components. Visitors, that is, programs that are not part of the run,
-/// connect to a VisitorDoor instead. The outlet also checks whether edges with rings have room again, because no socket
-/// becomes readable then.
+/// messages from the outputs of the loop's components. Visitors (programs that are not part of the run) connect to a
+/// VisitorDoor instead. The outlet also checks whether edges with rings have room again, because no socket becomes
+/// readable then.
 class Outlet final : public Source {
  public:
   /// `loop` is the loop to which the outlet is added. Messages too large for a ring are stored in `pool`. With keys,
@@ -110,7 +110,8 @@ class Outlet final : public Source {
   /// Returns the address to connect to.
   const std::string& endpoint() const { return endpoint_; }
 
-  /// Makes an edge that waits for its subscriber. The outlet owns the edge; the caller must add it to `output`.
+  /// Makes an edge that waits for its subscriber. `topic` is the full name of the topic; the other parameters are those
+  /// of the constructor of Edge. The outlet owns the edge; the caller must add it to `output`.
   RemoteEdge& add_edge(OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
                        std::uint64_t window_messages, std::uint64_t window_bytes);
 

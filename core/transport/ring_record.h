@@ -38,9 +38,9 @@ struct RingRecord {
   Buffer spilled;
 };
 
-/// Decodes a record and appends its payloads to `payloads`. The result refers to the record, so it must be used before
-/// the ring's pop(). Throws kCorrupt for a record that is not well formed, and kPeerLost if the process that owns
-/// the memory of a payload has ended.
+/// Decodes a record and appends its payloads to `payloads`. Payloads in shared memory are opened with `imports`. The
+/// result refers to the record, so it must be used before the ring's pop(). Throws kCorrupt for a record that is not
+/// well formed, and kPeerLost if the process that owns the memory of a payload has ended.
 RingRecord read_record(std::span<const std::byte> record, SharedImports& imports, std::vector<Buffer>& payloads);
 
 }  // namespace trainyard::core

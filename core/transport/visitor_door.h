@@ -48,10 +48,11 @@ class VisitorDoor final : public Source {
   /// Returns the source that watches the number of connections. It must be added to the event loop that polls the door.
   ConnectionLimit& connections() { return socket_.connections(); }
 
-  /// Answers a question. Sends nothing if the visitor has too many unread bytes or has disconnected.
+  /// Answers the question that came with `way_back` (Owner::question). Sends nothing if the visitor has too many unread
+  /// bytes or has disconnected.
   void answer(const Frames& way_back, std::string text) { socket_.answer(way_back, std::move(text)); }
 
-  /// Sends a message to several visitors. The message is encoded only once.
+  /// Sends a message over the edges of several visitors. The message is encoded only once.
   void send(const Envelope& envelope, const std::vector<VisitorEdge*>& edges);
 
   /// Ends the subscriptions of visitors that have disconnected, and returns their memory to the system. The owner must

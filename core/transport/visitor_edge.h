@@ -33,8 +33,9 @@ class EncodedMessage {
 /// if the visitor has asked for them.
 class VisitorEdge final : public Edge {
  public:
-  /// Makes an edge for a request that has been checked. `visitor` is the name of the connection. Nothing is sent before
-  /// open() is called.
+  /// Makes an edge for a request that has been checked. `encoded` stores the message that is being sent; edges of
+  /// several visitors share it. `visitor` is the name of the connection, and `account` counts the unread bytes of the
+  /// visitor. Nothing is sent before open() is called.
   VisitorEdge(VisitorSocket& socket, EncodedMessage& encoded, OutputBase& output, std::string visitor,
               std::shared_ptr<VisitorAccount> account, const Subscribe& request);
 
