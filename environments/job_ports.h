@@ -12,7 +12,7 @@ namespace trainyard::environments {
 /// For this reason there are several ports to try, and hosts that connect must check that they belong to the same job.
 std::vector<std::uint16_t> ports_of_job(std::string_view job);
 
-/// Returns up to 16 consecutive ports, of which `first` is the first.
+/// Returns the 16 consecutive ports that begin with `first`, without those above 65535.
 std::vector<std::uint16_t> ports_from(std::uint32_t first);
 
 }  // namespace trainyard::environments
