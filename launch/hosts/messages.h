@@ -126,7 +126,7 @@ struct SignalProcess {
   }
 };
 
-/// The report of an agent, from another host to the launcher, that it has started a process.
+/// An agent's report to the launcher that it has started a process.
 struct ProcessStarted {
   static constexpr const char* kTypeName = "ProcessStarted";
 
@@ -139,13 +139,13 @@ struct ProcessStarted {
   }
 };
 
-/// The report of an agent, from another host to the launcher, that a process has ended, or that a signal has stopped or
-/// continued it.
+/// An agent's report to the launcher that a process has ended, that a signal has stopped or continued it, or that it
+/// could not be started.
 struct ProcessChanged {
   static constexpr const char* kTypeName = "ProcessChanged";
 
   std::uint32_t index = 0;
-  std::int32_t status = 0;  ///< The status that waitpid() returned.
+  std::int32_t status = 0;  ///< The status that waitpid() returned; not used if the process could not be started.
   std::string problem;      ///< The reason why the process could not be started; empty if it was started.
 
   template <class Archive>
@@ -190,7 +190,7 @@ struct HostBeat {
   void serialize(Archive&) {}
 };
 
-/// The report of an agent, from another host to the launcher, that it has received a signal that asks the run to stop.
+/// An agent's report to the launcher that the agent has received a signal that asks the run to stop.
 struct HostInterrupted {
   static constexpr const char* kTypeName = "HostInterrupted";
 

@@ -41,8 +41,8 @@ class ChildProcess {
   /// Returns true if the process runs on another host.
   bool is_remote() const { return remote_ != nullptr; }
 
-  /// Returns the pid, which is that on its own host; 0 if the process is not running, or if the agent of another host
-  /// has not yet reported the pid.
+  /// Returns the pid of the process on the host where it runs; 0 if the process is not running, or if the agent of
+  /// another host has not yet reported the pid.
   pid_t pid() const { return pid_; }
   bool running() const { return running_; }
   /// Returns the last lines that the process has printed, on both streams, for the report of a failure.

@@ -36,8 +36,8 @@ std::uint32_t number_of_launch(const Engine& engine);
 /// other launches that do not exist.
 std::string describe_launches(const Engine& engine);
 
-/// Removes the variables from this process's own environment, and so from those of all processes that it starts. Must
-/// be called while the process has only one thread.
+/// Removes the variables in Engine::removed from this process's own environment, so that the processes that it starts
+/// do not inherit them. Must be called while the process has only one thread.
 void forget_variables(const Engine& engine);
 
 }  // namespace trainyard::launch
