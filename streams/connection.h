@@ -60,8 +60,8 @@ class Connection {
   std::uint64_t moved_ = 0;
 };
 
-/// Removes the first `bytes` bytes from a list of pieces, of which the last one may be removed only in part, and
-/// returns the rest of the list.
+/// Removes the first `bytes` bytes from a list of pieces, and returns the rest of the list. If these bytes end in the
+/// middle of a piece, the piece is shortened.
 std::span<iovec> without(std::span<iovec> pieces, std::size_t bytes);
 
 }  // namespace trainyard::streams
