@@ -47,8 +47,8 @@ class SampleShelf {
 
   /// Returns the number that the next sample will get.
   std::uint64_t end() const { return samples_.end(); }
-  /// If there are samples with the number `position` or a larger one, appends a message for a page with these samples
-  /// to `news` (a "push" in docs/viewer_protocol.md), and sets `position` to end().
+  /// If there are samples with the number `position` or a larger one, appends to `news` one message for a page (a
+  /// "push" in docs/viewer_protocol.md) that contains these samples, and sets `position` to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:
