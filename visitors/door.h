@@ -16,8 +16,8 @@ namespace trainyard::visitors {
 /// publisher. It tells the visitor to subscribe at the front door itself.
 inline constexpr const char* kSameDoor = "door";
 
-/// If the connection to a front door is lost, the visitor tries to connect again after this time in milliseconds. The
-/// time grows from the first value to the second.
+/// The shortest and the longest delay, in milliseconds, before a visitor that has lost its connection to a front door
+/// tries to connect again. The delay grows from one attempt to the next.
 inline constexpr int kFirstRetry = 100;
 inline constexpr int kLastRetry = 6400;
 
