@@ -57,8 +57,8 @@ TextMap to_metadata(const Counts& counts);
 /// Converts the values of the metadata record kCountsMetadata to counts. Throws kCorrupt if a number is malformed.
 Counts parse_counts(const TextMap& metadata);
 
-/// Detects missed messages of one source by gaps in the sequence numbers. A number that is smaller than expected is not
-/// a gap: the source was restarted or repeats its last message.
+/// Detects missed messages of one source by gaps in the sequence numbers. A number that is smaller than expected does
+/// not count as a gap, because it means that the source was restarted or has repeated its last message.
 class SequenceCounter {
  public:
   /// Takes the sequence number of the next message that has arrived. Returns how many messages were missed between the

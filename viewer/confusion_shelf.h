@@ -26,9 +26,9 @@ class ConfusionShelf {
   /// classes.
   bool add(const Confusion& confusion);
 
-  /// Returns the matrix of `split` after `step`, in the form of docs/viewer_protocol.md. If `split` is empty, the split
-  /// of the newest matrix is used. If `step` is empty, the newest matrix of the split is returned. Throws kNotFound if
-  /// there is no such matrix.
+  /// Returns the matrix of `split` after `step`, in the form that docs/viewer_protocol.md describes. If `split` is
+  /// empty, the split of the newest matrix is used. If `step` is empty, the newest matrix of the split is returned.
+  /// Throws kNotFound if there is no such matrix.
   nlohmann::json matrix(const std::string& split, std::optional<std::uint64_t> step) const;
 
   /// Returns a number that increases with every message that is added.

@@ -39,7 +39,7 @@ struct Curve {
   double from = 0, to = 0;  ///< The positions of the first and the last of these rows.
 };
 
-/// Returns the curve in the form of docs/viewer_protocol.md.
+/// Returns the curve in the form that docs/viewer_protocol.md describes.
 nlohmann::json json_of(const Curve& curve);
 
 /// Computes a curve in one pass over the column. A million rows take a few milliseconds.

@@ -30,8 +30,8 @@ class LogShelf {
   /// Adds a record. Returns false if the shelf already contains the record.
   bool add(const LogRecord& record);
 
-  /// Returns the newest records that match the request, and the total number of records so far, in the form of
-  /// docs/viewer_protocol.md.
+  /// Returns the newest records that match the request, and the total number of records so far, in the form that
+  /// docs/viewer_protocol.md describes.
   nlohmann::json find(const LogRequest& request) const;
 
   /// Returns the number that the next record will get.

@@ -42,7 +42,7 @@ class SampleShelf {
   void add(const SampleResults& results);
 
   /// Returns the newest `limit` samples whose numbers are smaller than `before`, or the newest of all if `before` is
-  /// empty, in the form of docs/viewer_protocol.md.
+  /// empty, in the form that docs/viewer_protocol.md describes.
   nlohmann::json list(std::optional<std::uint64_t> before, std::size_t limit) const;
 
   /// Returns the number that the next sample will get.

@@ -30,10 +30,10 @@ bool is_door(std::string_view address);
 /// kNotFound if a key is missing, and kIo if the socket cannot be connected.
 void connect_visitor(zmq::socket_t& socket, const std::string& address);
 
-/// Connects to a front door (the component of a run through which visitors from other hosts attach), and returns the
-/// run. `address` need not name a key if the user has only one key with the role `watch` or `control`. Throws kNotFound
-/// if a key is missing or nobody listens at the address. Throws kInvalidArgument if the door does not admit the key, or
-/// if the door itself has another key than expected.
+/// Connects to a front door (the component of a run through which visitors from other hosts attach), and returns
+/// information about the run. `address` need not name a key if the user has only one key with the role `watch` or
+/// `control`. Throws kNotFound if a key is missing or nobody listens at the address. Throws kInvalidArgument if the
+/// door does not admit the key, or if the key of the door itself is not the expected one.
 RunInfo run_at_door(const std::string& address);
 
 }  // namespace trainyard::visitors

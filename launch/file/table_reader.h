@@ -23,8 +23,8 @@ void check_name(const Value& value, std::string_view key, const std::string& nam
 /// The longest duration that a launch file can contain: one day.
 constexpr std::int64_t kMaxMilliseconds = 86'400'000;
 
-/// A reader for the keys of one table, with one function for each type of value. If a key is missing, the function
-/// returns its `fallback`. If the value has another type, the function throws; values are never converted, except that
+/// Reads the values of one table, with one function for each type of value. If a key is missing, the function returns
+/// its `fallback`. If the value has another type, the function throws; values are never converted, except that
 /// seconds() also accepts an integer. Every error contains the file, the line and the key. The table must outlive the
 /// reader.
 class TableReader {

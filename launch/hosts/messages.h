@@ -145,7 +145,7 @@ struct ProcessChanged {
   static constexpr const char* kTypeName = "ProcessChanged";
 
   std::uint32_t index = 0;
-  std::int32_t status = 0;  ///< The status that waitpid() returned; not used if the process could not be started.
+  std::int32_t status = 0;  ///< The status that waitpid() returned; a failure if the process could not be started.
   std::string problem;      ///< The reason why the process could not be started; empty if it was started.
 
   template <class Archive>

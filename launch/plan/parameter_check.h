@@ -9,8 +9,8 @@
 
 namespace trainyard::launch {
 
-/// A check of the parameters that a launch file gives to a plugin against the plugin's declaration. If a parameter
-/// names another plugin, the parameters of that plugin are checked in the same way.
+/// Checks the parameters that a launch file gives to a plugin against the plugin's declaration. If a parameter names
+/// another plugin, the parameters of that plugin are checked in the same way.
 class ParameterCheck {
  public:
   explicit ParameterCheck(Catalogue& catalogue) : catalogue_(catalogue) {}

@@ -12,8 +12,8 @@
 
 namespace trainyard::launch {
 
-/// A watch for a run that makes no progress. It measures for how long the run has made none, reports which process or
-/// component the run waits for, and reports when the plan's progress_timeout has passed. If a signal has stopped a
+/// Watches for a run that makes no progress. It measures how long the run has made no progress, reports which process
+/// or component the run waits for, and reports when the plan's progress_timeout has passed. If a signal has stopped a
 /// process, the deadline is earlier (LaunchOptions::stopped), because that process cannot be working.
 ///
 /// A run makes progress when an edge carries a message, or when one of its processes on this host reads or writes much
@@ -32,8 +32,8 @@ class ProgressWatch {
   ProgressWatch(const ProgressWatch&) = delete;
   ProgressWatch& operator=(const ProgressWatch&) = delete;
 
-  /// Returns for how long the run has made no progress. The time is measured only while the run is running or is asked
-  /// to stop.
+  /// Returns how long the run has made no progress. The time is measured only while the run is running or is asked to
+  /// stop.
   std::chrono::milliseconds standstill() const;
 
   /// Prints a message that a signal has stopped or continued a process. `wait_status` is the status that waitpid()
