@@ -34,10 +34,10 @@ class Environment : public Configurable {
 
   explicit Environment(EnvironmentContext& context) : Configurable(context.where, context.parameters) {}
 
-  /// Returns a number from 0 to 100. If several engines seem to have started this process, and its ancestors do not
-  /// show which of them is nearest, the environment with the highest number is chosen. An engine that is usually
-  /// started inside another one, such as torchrun inside Slurm, has a higher number than the outer engine.
-  /// `single_host` has 0.
+  /// Returns the precedence of this environment, a number from 0 to 100. If several engines seem to have started this
+  /// process, and its ancestors do not show which of them is nearest, the environment with the highest number is
+  /// chosen. An engine that is usually started inside another one, such as torchrun inside Slurm, has a higher number
+  /// than the outer engine. `single_host` has 0.
   virtual int precedence() const = 0;
 
   /// Returns the names of the programs with which the engine starts processes on a host, such as "orted". A name that

@@ -18,8 +18,9 @@ inline constexpr const char* kRunMetadata = "trainyard.run";
 /// The name of the last metadata record, which contains the numbers of messages that arrived and were missed.
 inline constexpr const char* kCountsMetadata = "trainyard.counts";
 
-/// The key, in the metadata record kRunMetadata, of the run's components. The value is JSON: a list of objects with the
-/// fields "component", "plugin", "process", "rank", "inputs" and "outputs". The last two are lists of topics.
+/// The key in the metadata record kRunMetadata under which the run's components are listed. The value is JSON: a list
+/// of objects with the fields "component", "plugin", "process", "rank", "inputs" and "outputs". The last two are lists
+/// of topics.
 inline constexpr const char* kComponentsKey = "components";
 
 /// The keys of a channel's metadata. A recording has one channel for each pair of a topic and a component that sends on

@@ -78,9 +78,9 @@ class Opener final : public RecordCipher {
   explicit Opener(const Secret& secret, std::uint64_t bytes_per_key = kBytesPerKey)
       : RecordCipher(secret, Direction::kOpen, bytes_per_key) {}
 
-  /// Decrypts `sealed`, which does not include the tag, to `plain`. The two may begin at the same address. Returns
-  /// false unless this is the next record of the Sealer, unchanged and sealed for this position. In that case, the
-  /// caller must not use `plain`, and must close the stream. Does not allocate memory.
+  /// Decrypts `sealed`, which does not include the tag, to `plain`. The two may begin at the same address. Returns true
+  /// if this is the next record of the Sealer, unchanged and sealed for this position. If the function returns false,
+  /// the caller must not use `plain`, and must close the stream. Does not allocate memory.
   bool open(const Position& position, std::span<const std::byte> sealed, std::span<const std::byte, kTagBytes> tag,
             std::byte* plain);
 };

@@ -45,7 +45,7 @@ struct Positions {
 };
 
 /// Everything that is known about one run, with one shelf for each kind of data. Its functions return JSON in the form
-/// that docs/viewer_protocol.md describes. It is not thread-safe; Book adds a lock.
+/// that docs/viewer_protocol.md describes. This struct is not thread-safe; Book adds a lock.
 struct Shelves {
   Identity identity;
   RunPhase phase = RunPhase::kStarting;

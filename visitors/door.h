@@ -12,8 +12,8 @@ namespace trainyard::visitors {
 // The front door of a run is where visitors from other hosts attach (the component front_door). Its address names the
 // key by which the visitor is known there: "laptop@tcp://node7:7401".
 
-/// The address that a front door (the component through which visitors from other hosts attach) gives for every
-/// publisher. It tells the visitor to subscribe at the front door itself.
+/// A front door (the component through which visitors from other hosts attach) reports this word as the address of
+/// every publisher. The word tells the visitor to subscribe at the front door itself.
 inline constexpr const char* kSameDoor = "door";
 
 /// The shortest and the longest delay, in milliseconds, before a visitor that has lost its connection to a front door

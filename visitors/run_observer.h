@@ -61,9 +61,9 @@ struct Observation {
 enum class Accounting : std::uint8_t { kOff, kOn };
 
 /// Observes a run through its registry, the socket at which the launcher answers questions: how its components spend
-/// their time, and how much its processes and edges do. Each observation covers the time since the previous one. An
-/// observation makes the components measure how they spend their time, except with Accounting::kOff. They stop
-/// measuring when there has been no such observation for kLease.
+/// their time, how much its processes use, and how much its edges carry. Each observation covers the time since the
+/// previous one. An observation makes the components measure how they spend their time, except with Accounting::kOff.
+/// They stop measuring when there has been no such observation for kLease.
 ///
 ///     RunObserver observer(registry);
 ///     observer.observe();
@@ -84,7 +84,7 @@ class RunObserver {
 
   /// Queries the run without waiting for the answer, so that a program can do something else meanwhile. `accounting`
   /// specifies whether this makes the components measure how they spend their time. Does nothing if the answer to an
-  /// earlier call is still missing after less than 12 s.
+  /// earlier call is still missing and that call was made less than 12 s ago.
   void ask(Accounting accounting = Accounting::kOn);
   /// Returns what observe() returns, or nothing if the answer to ask() does not arrive within `deadline`. Throws
   /// kInvalidArgument or kNotFound if the launcher refuses to answer, for instance because it is busy with too many

@@ -17,7 +17,7 @@ const Value::Table& table_of(const Value& value, std::string_view key);
 
 /// Throws unless `name` is valid as the name of a component, process or thread. A valid name starts with a letter or
 /// '_', continues with letters, digits, '_' and '-', and has at most 64 bytes. The error contains `key` and the origin
-/// of `value`.
+/// of `value`, the value that contains the name.
 void check_name(const Value& value, std::string_view key, const std::string& name);
 
 /// The longest duration that a launch file can contain: one day.

@@ -10,8 +10,8 @@
 
 namespace trainyard::launch {
 
-/// Returns the parts of a Join that follow from the plan and from this installation: everything that must be the same
-/// on all hosts. `plugins` are the plugins of this installation.
+/// Returns a Join in which only those fields are set that follow from the plan and from this installation, such as
+/// everything that must be the same on all hosts. `plugins` are the plugins of this installation.
 Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins);
 
 /// Returns the reason why an agent (the process that acts for the launcher on another host) cannot join the run, or an
