@@ -35,8 +35,10 @@ struct Join {
   std::string file;                      ///< The path of the launch file, for errors.
   std::string content;                   ///< A fingerprint of the launch file and of all files that it includes.
   std::vector<std::string> arguments;    ///< The words of the command line.
-  std::vector<std::string> plugins;      ///< One line for every plugin that the plan uses: its name, version and hash.
-  std::string processor;                 ///< A description of the processor, as describe_processor() returns it.
+  /// One line for every plugin of the installation, with its kind, name, version and ABI tag, and one line with the
+  /// path of the library for every plugin that is a component of the plan.
+  std::vector<std::string> plugins;
+  std::string processor;  ///< A description of the processor, as describe_processor() returns it.
   /// What the planner has decided where the launch file left the choice open, such as "devices = 2".
   std::vector<std::string> choices;
   std::int64_t clock_ns = 0;  ///< The time of the agent's clock when it sent this message, in nanoseconds since 1970.

@@ -64,7 +64,7 @@ struct PlannedProcess {
   /// The program of a member or the external program, and its arguments; the program is looked up in PATH. If `command`
   /// is empty, the process hosts the plugins of the components whose `process` is equal to `name`.
   std::vector<std::string> command;
-  bool member = false;  ///< True if `command` is a component of the plan, whose `process` is equal to `name`.
+  bool member = false;  ///< True if the program is a component of the plan, whose `process` equals `name`.
 
   /// For external programs: the value of the environment variable TRAINYARD_PARAMETERS, a JSON object.
   std::string parameters = "{}";
