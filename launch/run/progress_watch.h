@@ -64,7 +64,7 @@ class ProgressWatch {
   void answered(const ChildProcess& child, const std::string& body);
   void progress();
   void start_again();
-  // Returns for how long the run can currently go without progress; 0 means no limit.
+  // Returns how long the run can currently go without progress; 0 means no limit.
   std::chrono::milliseconds limit() const;
   bool stands_by_debugger() const;
 
