@@ -8,7 +8,7 @@
 
 namespace trainyard::archive {
 
-/// Identifies the launcher of a run uniquely among the processes of all hosts at all times.
+/// Identifies the launcher of a run uniquely, even among the processes of other hosts and of earlier boots.
 struct LauncherIdentity {
   std::string host;  ///< The name of the host on which the launcher was started.
   /// The kernel's id of the boot of that host. After the next boot, the launcher cannot exist any more.

@@ -38,10 +38,11 @@ class TableFiller {
   /// Returns the index of the series (the values of one metric) with this name, and adds the series if it is new.
   /// Returns kNone if there are too many series.
   std::size_t series(std::string_view name);
-  /// Adds a row without values. Returns false if there are too many rows.
+  /// Adds a row without values. `samples` is the number of samples that the run had trained on. Returns false if there
+  /// are too many rows.
   bool add_row(std::uint64_t step, std::int64_t time_ns, std::uint64_t samples);
   /// Sets the value of a series in the row that was added last. Does nothing if `series` is kNone, if the row already
-  /// has this value, or if there are too many values.
+  /// has a value in this series, or if there are too many values.
   void set(std::size_t series, double value);
 
   MetricsTable& table() { return *table_; }

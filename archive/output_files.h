@@ -13,8 +13,8 @@ std::vector<std::string> metrics_files(const std::string& output_directory, std:
 
 /// The result of removing a run.
 struct Removal {
-  /// What remains in the directory, as paths relative to it: files and folders that no run has made, and files that
-  /// could not be removed.
+  /// What remains in the directory, as paths relative to it: files and folders that were not made by a run, and files
+  /// that could not be removed.
   std::vector<std::string> left;
   std::vector<std::string> failed;  ///< The paths that could not be removed, each with the reason.
   std::size_t files = 0;            ///< The number of files that were removed.

@@ -14,8 +14,8 @@
 
 namespace trainyard::archive {
 
-/// What the output directory of a run contains about it, except the metrics. Those can be large, so MetricsReader reads
-/// them separately.
+/// What the output directory of a run records about the run, except the metrics. Metrics can be large, so MetricsReader
+/// reads them separately.
 struct RunRecord {
   std::string name;       ///< The path of the directory, relative to the folder that was searched, such as "mnist".
   std::string directory;  ///< The output directory.
@@ -42,7 +42,8 @@ bool is_output_directory(const std::string& folder);
 /// followed. Throws kNotFound if there is no such folder, and kInvalidArgument if it is not a folder.
 std::vector<RunRecord> find_runs(const std::string& folder, const SearchLimits& limits = {});
 
-/// Returns the number that the next launch in an output directory gets: one more than the largest number in it, or 1.
+/// Returns the number that the next launch in an output directory gets: one more than the largest number of the
+/// launches in it, or 1 if it contains no launch.
 std::uint32_t next_launch_number(const std::string& output_directory);
 
 /// Reads the record of one run. Throws kNotFound if `directory` is not the output directory of a run.

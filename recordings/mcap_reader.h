@@ -46,7 +46,7 @@ struct Selection {
   /// read.
   std::function<bool(const ChannelRecord&)> channel;
   std::uint64_t start = 0;                                        ///< The smallest log_time that is read.
-  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< The log_time at which reading stops.
+  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< Messages from this log_time on are not read.
 };
 
 /// A message that MessageStream::next() returns. The references are valid until the next call of next().

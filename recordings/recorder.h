@@ -58,7 +58,7 @@ class Recorder {
     std::uint64_t max_files = 0;  ///< If there are more files, the oldest is deleted; 0 means no limit.
     /// The payloads of a message are left out if they have more than this number of bytes in total.
     std::uint64_t max_payload_bytes = 16 << 20;
-    /// Returns the name of the component with this index in the plan, or an empty text if it is not known.
+    /// Returns the name of the component with this index in the plan, or an empty string if it is not known.
     std::function<std::string(std::uint32_t)> component_name;
   };
 

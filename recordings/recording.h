@@ -18,8 +18,9 @@ inline constexpr const char* kRunMetadata = "trainyard.run";
 /// The name of the last metadata record, which contains the numbers of messages that arrived and were missed.
 inline constexpr const char* kCountsMetadata = "trainyard.counts";
 
-/// The key, in the metadata record kRunMetadata, of the run's components. The value is JSON: a list of objects with the
-/// fields "component", "plugin", "process", "rank", "inputs" and "outputs". The last two are lists of topics.
+/// The key in the metadata record kRunMetadata under which the run's components are listed. The value is JSON: a list
+/// of objects with the fields "component", "plugin", "process", "rank", "inputs" and "outputs". The last two are lists
+/// of topics.
 inline constexpr const char* kComponentsKey = "components";
 
 /// The keys of a channel's metadata. A recording has one channel for each pair of a topic and a component that sends on
@@ -57,8 +58,8 @@ TextMap to_metadata(const Counts& counts);
 /// Converts the values of the metadata record kCountsMetadata to counts. Throws kCorrupt if a number is malformed.
 Counts parse_counts(const TextMap& metadata);
 
-/// Detects missed messages of one source by gaps in the sequence numbers. A number that is smaller than expected is not
-/// a gap: the source was restarted or repeats its last message.
+/// Detects missed messages of one source by gaps in the sequence numbers. A number that is smaller than expected does
+/// not count as a gap, because it means that the source was restarted or has repeated its last message.
 class SequenceCounter {
  public:
   /// Takes the sequence number of the next message that has arrived. Returns how many messages were missed between the

@@ -41,8 +41,8 @@ class RunRecording {
   /// Returns true when every publisher has accepted the subscriptions.
   bool subscribed() const { return watch_.subscribed(); }
 
-  /// Writes the counts and closes the file. `ended` is the reason why the recording ends; an empty text means that the
-  /// run has ended.
+  /// Writes the counts and closes the file. `ended` is the reason why the recording ends; an empty string means that
+  /// the run has ended.
   void finish(const std::string& ended = "");
 
   const Recorder& recorder() const { return *recorder_; }

@@ -18,7 +18,7 @@ struct Finding {
 
 /// The result of scan().
 struct Scan {
-  /// Everything that is undamaged. The scan counts the statistics and does not read them from the file.
+  /// Everything that is undamaged. The statistics are counted by the scan, and not read from the file.
   Contents contents;
   /// The first kMostFindings problems, in the order of the file: damaged parts and contradictions.
   std::vector<Finding> findings;

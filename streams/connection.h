@@ -36,8 +36,7 @@ class Connection {
   /// Receives bytes that have arrived, and fills the buffers in `places` one after another. Returns the number of bytes
   /// received, which is 0 if none have arrived or the connection is closed.
   std::size_t read(std::span<iovec> places);
-  /// Sends the bytes of `pieces`, as far as the kernel accepts them without waiting. Returns the number of bytes
-  /// accepted.
+  /// Sends as many bytes of `pieces` as the kernel accepts without waiting, and returns their number.
   std::size_t write(std::span<iovec> pieces);
 
   /// Returns true if the other side has closed the connection or has been lost. Everything that it sent before has then
@@ -60,8 +59,8 @@ class Connection {
   std::uint64_t moved_ = 0;
 };
 
-/// Removes the first `bytes` bytes from a list of pieces, of which the last one may be removed only in part, and
-/// returns the rest of the list.
+/// Removes the first `bytes` bytes from a list of pieces, and returns the rest of the list. If these bytes end in the
+/// middle of a piece, the piece is shortened.
 std::span<iovec> without(std::span<iovec> pieces, std::size_t bytes);
 
 }  // namespace trainyard::streams

@@ -33,8 +33,8 @@ class FrameStream {
   /// Puts a frame that consists of `head` followed by `body` into the queue; flush() sends it. Throws kInternal if the
   /// frame is too long or the queue has no room. If the other side has closed the stream, the frame is discarded.
   void push(Bytes head, Bytes body);
-  /// Passes the queued frames to the kernel, as far as it accepts them without waiting. Returns true if anything was
-  /// sent.
+  /// Passes as many bytes of the queued frames to the kernel as it accepts without waiting. Returns true if anything
+  /// was sent.
   bool flush();
   bool all_sent() const { return begin_ == end_; }
 

@@ -38,8 +38,8 @@ struct Answer {
 };
 static_assert(sizeof(Answer) == 64);
 
-/// The third message of a handshake, from the member that has connected. It proves that nobody else has recorded the
-/// Hello earlier and now repeats it.
+/// The third message of a handshake, from the member that has connected. It proves that the Hello is new, and not a
+/// copy of an earlier Hello that somebody has recorded.
 struct Confirmation {
   Proof proof{};
 };

@@ -41,8 +41,8 @@ struct ComponentProfile {
   std::string component;
   std::vector<ProfilePart> parts;  ///< The parts, the longest first.
   std::int64_t idle_ns = 0;
-  /// What the threads did that the component has started itself. The times are averages over the threads that did
-  /// anything.
+  /// What the component's own threads did, which are the threads that it has started itself. The times are averages
+  /// over those threads that did anything.
   std::vector<ProfilePart> own_threads;
   std::uint32_t number_of_own_threads = 0;
 };

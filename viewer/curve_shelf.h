@@ -39,8 +39,8 @@ class CurveShelf {
   /// For each stage, the number of rows that a page knows of.
   using Position = std::map<std::string, std::size_t>;
   Position position() const;
-  /// If stages have changed since `position`, appends a message for a page that names these stages to `news` (a "push"
-  /// in docs/viewer_protocol.md), and updates `position`.
+  /// If stages have changed since `position`, appends to `news` one message for a page (a "push" in
+  /// docs/viewer_protocol.md) that names these stages, and updates `position`.
   void append_news(Position& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -21,9 +21,9 @@ class GraphShelf {
   /// few seconds.
   bool is_watched() const;
 
-  /// Graphs are numbered from 1. If the number of the newest graph is not `position`, appends a message for a page with
-  /// this graph to `news` (a "push" in docs/viewer_protocol.md), and sets `position` to the number. The call counts as
-  /// a look for is_watched().
+  /// Graphs are numbered from 1. If the number of the newest graph is not `position`, appends to `news` one message for
+  /// a page (a "push" in docs/viewer_protocol.md) that contains this graph, and sets `position` to its number. The call
+  /// counts as a look for is_watched().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -32,15 +32,15 @@ class HistogramShelf {
   /// Returns the list of all tensors that have histograms. The elements have the form `{"of", "name", "steps",
   /// "last_step", "elements"}`.
   nlohmann::json list() const;
-  /// Returns the histograms of one tensor over time, in the form of docs/viewer_protocol.md. All of them have the same
-  /// buckets, at most `buckets` in number. Throws kNotFound if there is no such tensor; the error message suggests the
-  /// most similar name.
+  /// Returns the histograms of one tensor over time, in the form that docs/viewer_protocol.md describes. All of them
+  /// have the same buckets, at most `buckets` in number. Throws kNotFound if there is no such tensor; the error message
+  /// suggests the most similar name.
   nlohmann::json series(HistogramOf of, const std::string& name, std::size_t buckets) const;
 
   /// Returns a number that increases with every message that is added.
   std::uint64_t revision() const { return revision_; }
-  /// If histograms were added since revision() returned `position`, appends a message for a page that announces them to
-  /// `news` (a "push" in docs/viewer_protocol.md), and sets `position` to revision().
+  /// If histograms were added since revision() returned `position`, appends to `news` one message for a page (a "push"
+  /// in docs/viewer_protocol.md) that announces them, and sets `position` to revision().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -44,8 +44,8 @@ struct Positions {
   std::string state;
 };
 
-/// Everything that is known about one run, with one shelf for each kind of data. JSON that its functions return has the
-/// form of docs/viewer_protocol.md. It is not thread-safe; Book adds a lock.
+/// Everything that is known about one run, with one shelf for each kind of data. Its functions return JSON in the form
+/// that docs/viewer_protocol.md describes. This struct is not thread-safe; Book adds a lock.
 struct Shelves {
   Identity identity;
   RunPhase phase = RunPhase::kStarting;

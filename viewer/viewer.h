@@ -46,7 +46,7 @@ class Viewer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Returns the folder of the page that comes with Trainyard, or an empty text if the folder does not exist.
+/// Returns the folder of the page that comes with Trainyard, or an empty string if the folder does not exist.
 std::string shipped_page();
 
 }  // namespace trainyard::viewer

@@ -26,7 +26,8 @@ struct ComponentTotals {
   std::int64_t time_ns = 0;   ///< When the totals were read. Comparable only with other times of the same process.
   std::int64_t began_ns = 0;  ///< When the process began to measure.
   std::int64_t busy_ns = 0;
-  /// For how long the component had had nothing to do at `time_ns`. This time is not part of `waiting` yet.
+  /// How long the component had been without work at `time_ns`; 0 if it was working. This time is not part of `waiting`
+  /// yet.
   std::int64_t quiet_ns = 0;
   std::uint64_t messages = 0;
   std::vector<Wait> waiting;
@@ -55,8 +56,8 @@ struct ComponentShares {
   double waiting_for(const std::string& target) const;
 };
 
-/// Returns the shares of the interval from `earlier` to `later`. If `earlier` is null, or has another `began_ns` than
-/// `later`, the interval begins at `later.began_ns`.
+/// Returns the shares of the interval from `earlier` to `later`. If `earlier` is null, or if its `began_ns` differs
+/// from that of `later`, the interval begins at `later.began_ns`.
 ///
 /// The totals include a wait only after it has ended. The part of a wait that lies before `earlier` is therefore
 /// subtracted, and a wait that has not ended at `later` is attributed to the cause for which the component has waited

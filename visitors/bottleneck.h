@@ -35,12 +35,13 @@ struct Bottleneck {
 /// show any, for instance while the run is starting.
 ///
 /// The search begins at the accelerator hosts (the components that compute losses and gradients) that wait least for
-/// other ranks, because the other ranks wait for them. The time in which such a host is busy counts for the host. The
-/// time in which it waits counts for the component for which it waits, as far as that component is busy; the rest
-/// counts for the component for which that component waits, and so on. In addition, a component that sends to such a
-/// host over a blocking edge and is busy nearly all the time counts with its busy time, even if the host hardly waits
-/// for it: it would hold up the run as soon as anything else became faster. The result contains the components whose
-/// share is at least 0.1 and at least half of the largest share.
+/// other ranks, because the other ranks wait for them. The time in which one of these hosts is busy is attributed to
+/// the host itself. The time in which the host waits is attributed to the component for which it waits, to the extent
+/// that that component is busy. The rest is attributed to the component for which that component waits in turn, and so
+/// on. In addition, if a component sends to one of these hosts over a blocking edge and is busy nearly all the time,
+/// the busy time of that component counts as its share even if the host hardly waits for it, because the component
+/// would hold up the run as soon as anything else became faster. The result contains the components whose share is at
+/// least 0.1 and at least half of the largest share.
 std::vector<Bottleneck> find_bottlenecks(const ObservedRun& run);
 
 }  // namespace trainyard::visitors

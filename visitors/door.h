@@ -12,12 +12,12 @@ namespace trainyard::visitors {
 // The front door of a run is where visitors from other hosts attach (the component front_door). Its address names the
 // key by which the visitor is known there: "laptop@tcp://node7:7401".
 
-/// The address that a front door (the component through which visitors from other hosts attach) gives for every
-/// publisher. It tells the visitor to subscribe at the front door itself.
+/// A front door (the component through which visitors from other hosts attach) reports this word as the address of
+/// every publisher. The word tells the visitor to subscribe at the front door itself.
 inline constexpr const char* kSameDoor = "door";
 
-/// If the connection to a front door is lost, the visitor tries to connect again after this time in milliseconds. The
-/// time grows from the first value to the second.
+/// The shortest and the longest delay, in milliseconds, before a visitor that has lost its connection to a front door
+/// tries to connect again. The delay grows from one attempt to the next.
 inline constexpr int kFirstRetry = 100;
 inline constexpr int kLastRetry = 6400;
 
@@ -30,10 +30,10 @@ bool is_door(std::string_view address);
 /// kNotFound if a key is missing, and kIo if the socket cannot be connected.
 void connect_visitor(zmq::socket_t& socket, const std::string& address);
 
-/// Connects to a front door (the component of a run through which visitors from other hosts attach), and returns the
-/// run. `address` need not name a key if the user has only one key with the role `watch` or `control`. Throws kNotFound
-/// if a key is missing or nobody listens at the address. Throws kInvalidArgument if the door does not admit the key, or
-/// if the door itself has another key than expected.
+/// Connects to a front door (the component of a run through which visitors from other hosts attach), and returns
+/// information about the run. `address` need not name a key if the user has only one key with the role `watch` or
+/// `control`. Throws kNotFound if a key is missing or nobody listens at the address. Throws kInvalidArgument if the
+/// door does not admit the key, or if the key of the door itself is not the expected one.
 RunInfo run_at_door(const std::string& address);
 
 }  // namespace trainyard::visitors

@@ -16,8 +16,8 @@ namespace trainyard::visitors {
 
 /// One connection of a visitor to the gateway of one process (the part that serves visitors), with its subscriptions.
 /// It subscribes again whenever the connection is made again, for example because the process was restarted. The
-/// publisher may send only a limited number of messages, the window, before this class allows it to send more; it does
-/// so when half of the window is used. No function blocks: the caller polls the sockets.
+/// publisher may send only a limited number of messages, the window, before this class allows it to send more. This
+/// class does so when half of the window is used. No function blocks: the caller polls the sockets.
 class GatewayLink {
  public:
   /// Connects to the gateway and subscribes to `streams`, which must outlive this object; at most 64 of them
@@ -57,7 +57,7 @@ class GatewayLink {
     bool answered = false;
     bool flushing = false;
     bool ended = false;
-    /// The number of messages that take() has returned and that the publisher has not been told of yet.
+    /// The number of messages that take() has returned, but that have not been reported to the publisher yet.
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
     /// The sequence number that is expected next, for each sending component.

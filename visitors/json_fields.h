@@ -9,7 +9,7 @@
 namespace trainyard::visitors {
 
 // Functions that read the answers of the programs of a run. These programs may have another version or be written in
-// another language, so a key may be missing, or its value may have another type than expected.
+// another language, so a key may be missing, or its value may not have the expected type.
 
 /// Returns the string at `key`, or an empty string if the key is missing or its value is not a string.
 inline std::string text_in(const nlohmann::json& object, const char* key) {

@@ -29,17 +29,18 @@ class RegistryClient {
   nlohmann::json ask(const std::string& op);
 
   /// Calls a method of a component: a service, or param.list, param.get or param.set. If `target` is empty, calls a
-  /// method of all processes. Returns the result. Throws kNotFound if the component does not exist, and kTimeout if no
-  /// answer arrives. Throws kInvalidArgument, with the reason, if the component refuses the call, for example because
-  /// it has no such method.
+  /// method of all processes. `body` contains the arguments of the method. Returns the result. Throws kNotFound if the
+  /// component does not exist, and kTimeout if no answer arrives. Throws kInvalidArgument, with the reason, if the
+  /// component refuses the call, for example because it has no such method.
   nlohmann::json call(const std::string& target, const std::string& method,
                       const nlohmann::json& body = nlohmann::json::object());
 
   /// Sends a question, which is an object with `op` and its arguments, and returns the question's id without waiting.
   std::uint64_t post(nlohmann::json question);
 
-  /// Returns the answer to the question `id` of post(), or nothing if it does not arrive within `deadline`. Answers to
-  /// other questions that arrive meanwhile are discarded. Throws as ask() does if the registry refuses the question.
+  /// Returns the answer to the question for which post() returned `id`, or nothing if no answer arrives within
+  /// `deadline`. Answers to other questions that arrive meanwhile are discarded. Throws as ask() does if the registry
+  /// refuses the question.
   std::optional<nlohmann::json> answer(std::uint64_t id, std::chrono::milliseconds deadline);
 
   /// Returns the socket, so that a program can wait for an answer and for other things at the same time.

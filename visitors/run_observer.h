@@ -46,7 +46,7 @@ struct ObservedEdge {
   std::optional<std::uint64_t> under_way;  ///< The number of messages that have been sent but not handled yet.
   std::uint64_t window = 0;                ///< The maximum number of messages that may be sent but not handled.
   std::uint64_t dropped = 0;               ///< The number of messages dropped since the run began.
-  std::uint64_t blocked = 0;               ///< How often a message had to wait for credit, since the run began.
+  std::uint64_t blocked = 0;               ///< How often a message had to wait because the window was used up.
 };
 
 struct Observation {
@@ -61,9 +61,9 @@ struct Observation {
 enum class Accounting : std::uint8_t { kOff, kOn };
 
 /// Observes a run through its registry, the socket at which the launcher answers questions: how its components spend
-/// their time, and how much its processes and edges do. Each observation covers the time since the previous one. An
-/// observation makes the components measure how they spend their time. They stop when there was no observation for
-/// kLease.
+/// their time, how much its processes use, and how much its edges carry. Each observation covers the time since the
+/// previous one. An observation makes the components measure how they spend their time, except with Accounting::kOff.
+/// They stop measuring when there has been no such observation for kLease.
 ///
 ///     RunObserver observer(registry);
 ///     observer.observe();
@@ -77,13 +77,14 @@ class RunObserver {
   /// `registry` must outlive this object.
   explicit RunObserver(RegistryClient& registry) : registry_(registry) {}
 
-  /// Asks the run and returns what it did since the last call. The first call returns no rates, and it returns shares
-  /// only if another program was already observing the run. Throws kTimeout if the launcher does not answer within 12
-  /// s.
+  /// Queries the run, and returns what it has done since the last call. The first call returns no rates, and it returns
+  /// shares only if another program was already observing the run. Throws kTimeout if the launcher does not answer
+  /// within 12 s.
   Observation observe();
 
-  /// Asks the run without waiting for the answer, for a program that does something else meanwhile. Does nothing if the
-  /// answer to an earlier call is still missing after less than 12 s.
+  /// Queries the run without waiting for the answer, so that a program can do something else meanwhile. `accounting`
+  /// specifies whether this makes the components measure how they spend their time. Does nothing if the answer to an
+  /// earlier call is still missing and that call was made less than 12 s ago.
   void ask(Accounting accounting = Accounting::kOn);
   /// Returns what observe() returns, or nothing if the answer to ask() does not arrive within `deadline`. Throws
   /// kInvalidArgument or kNotFound if the launcher refuses to answer, for instance because it is busy with too many

@@ -35,7 +35,9 @@ struct Verdict {
 /// request must contain one of the two tokens: in the address, in the cookie, or as a bearer token.
 class Gatekeeper {
  public:
-  /// `names` are the host names and addresses under which the server can be reached, without a port.
+  /// `names` are the host names and addresses under which the server can be reached, without a port. `tls` is true if
+  /// the server uses TLS. `control_token` gives a request the role kControl, and `watch_token` gives it the role
+  /// kWatch.
   Gatekeeper(std::vector<std::string> names, std::uint16_t port, bool tls, std::string control_token,
              std::string watch_token);
 

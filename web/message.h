@@ -33,7 +33,7 @@ struct Target {
   std::string path;
   std::map<std::string, std::string> query;
 
-  /// Returns the value of an argument, or an empty text.
+  /// Returns the value of an argument, or an empty string if the argument is missing.
   std::string argument(const std::string& name) const;
 };
 

@@ -40,7 +40,7 @@ struct ComponentSpec {
   std::string name_space;  ///< The namespace alone, such as "eval" or "a/b"; empty if there is none.
   std::string key;         ///< The key of its table, such as "component.logger", for errors.
   Origin origin;           ///< The position of the table in the file.
-  Word plugin;             ///< The name of the plugin; an empty text for a program.
+  Word plugin;             ///< The name of the plugin; empty for a program.
   /// The program and its arguments; empty for a plugin.
   std::vector<std::string> command;
   /// Where the declaration of a member (its ports, parameters and so on) comes from: kDescribe, or the path of a JSON

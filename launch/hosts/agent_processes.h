@@ -23,8 +23,8 @@ class AgentProcesses {
   /// `link` must outlive this object.
   AgentProcesses(PollLoop& loop, const HostPart& part, CrewOptions options, HostLink& link);
 
-  /// Carry out requests of the launcher. `index` is the index of the process in the plan. A request for a process that
-  /// does not exist is ignored.
+  /// These two functions carry out requests of the launcher. `index` is the index of the process in the plan. A request
+  /// for a process that does not exist is ignored.
   void start(std::uint32_t index);
   void signal(std::uint32_t index, int signal);
 

@@ -48,8 +48,9 @@ class HostDoor {
 
   /// The handlers for messages from agents. Their first argument is the number of the host.
   MessageTable<std::uint32_t>& messages() { return messages_; }
-  /// Tells all agents that the run has ended, and waits a few seconds at most until they have disconnected. If a door
-  /// is destroyed without this call, it tells the agents that the run will not begin.
+  /// Tells all agents that the run has ended, with its exit code and a text for the user (`reason`, which may be
+  /// empty), and waits a few seconds at most until they have disconnected. If a door is destroyed without this call, it
+  /// tells the agents that the run will not begin.
   void end_all(int exit_code, const std::string& reason);
 
   /// Polls the sockets on `loop` from now on. `loop` must outlive this object.

@@ -18,7 +18,7 @@ namespace trainyard::launch {
 struct HostSettings {
   Join self;  ///< The description of this host, without the fields that an agent knows only after it has connected.
   MeetingPlace meeting;                             ///< The address and the ports at which host 0 listens.
-  core::RunKeys key;                                ///< The key of the hosts, which all of them have.
+  core::RunKeys key;                                ///< The key that all hosts of the run share.
   std::string key_file;                             ///< The path of the file with this key, for messages.
   std::chrono::milliseconds join_timeout{600'000};  ///< The maximum time for which the hosts wait for each other.
   /// The time after which the first reminder names the missing hosts, or the reason why host 0 was not found.

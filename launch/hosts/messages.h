@@ -35,8 +35,10 @@ struct Join {
   std::string file;                      ///< The path of the launch file, for errors.
   std::string content;                   ///< A fingerprint of the launch file and of all files that it includes.
   std::vector<std::string> arguments;    ///< The words of the command line.
-  std::vector<std::string> plugins;      ///< One line for every plugin that the plan uses: its name, version and hash.
-  std::string processor;                 ///< A description of the processor, as describe_processor() returns it.
+  /// One line for every plugin of the installation, with its kind, name, version and ABI tag, and one line with the
+  /// path of the library for every plugin that is a component of the plan.
+  std::vector<std::string> plugins;
+  std::string processor;  ///< A description of the processor, as describe_processor() returns it.
   /// What the planner has decided where the launch file left the choice open, such as "devices = 2".
   std::vector<std::string> choices;
   std::int64_t clock_ns = 0;  ///< The time of the agent's clock when it sent this message, in nanoseconds since 1970.
@@ -126,7 +128,7 @@ struct SignalProcess {
   }
 };
 
-/// The report of an agent, from another host to the launcher, that it has started a process.
+/// An agent's report to the launcher that it has started a process.
 struct ProcessStarted {
   static constexpr const char* kTypeName = "ProcessStarted";
 
@@ -139,13 +141,13 @@ struct ProcessStarted {
   }
 };
 
-/// The report of an agent, from another host to the launcher, that a process has ended, or that a signal has stopped or
-/// continued it.
+/// An agent's report to the launcher that a process has ended, that a signal has stopped or continued it, or that it
+/// could not be started.
 struct ProcessChanged {
   static constexpr const char* kTypeName = "ProcessChanged";
 
   std::uint32_t index = 0;
-  std::int32_t status = 0;  ///< The status that waitpid() returned.
+  std::int32_t status = 0;  ///< The status that waitpid() returned; a failure if the process could not be started.
   std::string problem;      ///< The reason why the process could not be started; empty if it was started.
 
   template <class Archive>
@@ -190,7 +192,7 @@ struct HostBeat {
   void serialize(Archive&) {}
 };
 
-/// The report of an agent, from another host to the launcher, that it has received a signal that asks the run to stop.
+/// An agent's report to the launcher that the agent has received a signal that asks the run to stop.
 struct HostInterrupted {
   static constexpr const char* kTypeName = "HostInterrupted";
 

@@ -34,17 +34,18 @@ struct RunHosts {
 /// starts several launches on each machine, each launch counts as a host.
 std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted, std::vector<Choice>& choices);
 
-/// Returns the names of the hosts of the run. If there are several launches on each machine, each name occurs once for
-/// each launch.
+/// Returns the names of the hosts of the run; empty if the engine does not provide names. If there are several launches
+/// on each machine, each name occurs once for each launch.
 std::vector<std::string> names_of_hosts(const AllottedHosts& allotted);
 
-/// Sets the number of ranks of every launch to one. An engine that starts several launches on each machine starts one
-/// for each rank. Throws, with the position in the file, if the file gives another number of ranks.
+/// Sets the number of ranks of every launch to one. This is needed because an engine that starts several launches on
+/// each machine starts one launch for each rank. Throws, with the position in the file, if the file gives another
+/// number of ranks.
 void settle_one_rank_each(LaunchFile& file, const AllottedHosts& allotted);
 
 /// Returns the number of ranks of each host as `topology.ranks_per_host` gives it. The list is empty if the file leaves
-/// this to `devices`. Throws, with the position in the file, unless there is one number for each host, and if `devices`
-/// is given as well.
+/// this to `devices`. Throws, with the position in the file, if the list does not have one number for each host, or if
+/// the file also gives `devices`.
 std::vector<std::uint32_t> read_ranks_per_host(const LaunchFile& file, std::uint32_t hosts);
 
 /// Determines the host of every draft (a component while it is being planned). The ranks are in the order of the hosts:
@@ -53,7 +54,8 @@ std::vector<std::uint32_t> read_ranks_per_host(const LaunchFile& file, std::uint
 /// given to a component that exists for each rank.
 void assign_hosts(std::vector<Draft>& drafts, const RunHosts& hosts);
 
-/// Returns the host that the key `host` names, or 0. Throws for a host that does not exist.
+/// Returns the number of the host that the key `host` of the component names, or 0 if the component has no such key.
+/// Throws for a host that does not exist.
 std::uint32_t host_of(const ComponentSpec& spec, const RunHosts& hosts);
 
 }  // namespace trainyard::launch

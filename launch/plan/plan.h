@@ -46,12 +46,13 @@ struct Choice {
 /// What is copied between host memory and the memory of the device in which a rank trains.
 struct MemoryFlow {
   std::uint32_t rank = 0;
-  std::string accelerator;  ///< The accelerator, whose name is also that of the memory.
+  std::string accelerator;  ///< The name of the accelerator, which is also the name of its memory.
   /// Why the optimizer updates the parameters in host memory, so that every step copies the gradients to the host and
   /// the parameters back. Empty if the optimizer works on the device.
   std::string host_updates_because;
-  std::vector<std::string> readers;  ///< The components that read the arena in host memory after a step.
-  std::vector<std::string> savers;   ///< The components that read the arena in host memory to save it.
+  /// The components that read the arena (the memory with the parameters and gradients) in host memory after a step.
+  std::vector<std::string> readers;
+  std::vector<std::string> savers;  ///< The components that read the arena in host memory to save it.
 };
 
 /// A process of the run, as planned. It hosts components that are plugins, or is a member (a program, in any language,
@@ -63,7 +64,7 @@ struct PlannedProcess {
   /// The program of a member or the external program, and its arguments; the program is looked up in PATH. If `command`
   /// is empty, the process hosts the plugins of the components whose `process` is equal to `name`.
   std::vector<std::string> command;
-  bool member = false;  ///< True if `command` is a component of the plan, whose `process` is equal to `name`.
+  bool member = false;  ///< True if the program is a component of the plan, whose `process` equals `name`.
 
   /// For external programs: the value of the environment variable TRAINYARD_PARAMETERS, a JSON object.
   std::string parameters = "{}";

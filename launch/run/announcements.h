@@ -38,7 +38,8 @@ class Announcements {
   /// Removes the announcement of this topic and endpoint, if there is one.
   void withdraw(const std::string& topic, const std::string& endpoint);
 
-  /// Appends the topics to `list`, in the form of the registry's list of topics (docs/wire_format.md).
+  /// Appends the topics whose announcements are valid at the time `now` to `list`, in the form of the registry's list
+  /// of topics (docs/wire_format.md).
   void append_to(nlohmann::json& list, Time now);
 
  private:

@@ -30,8 +30,8 @@ struct CrewOptions {
   std::vector<int> engine_signals;
 };
 
-/// Returns how a process is started: with the environment that docs/command_line.md promises to every process, and, if
-/// it has components, with the arguments and the encryption keys that every process with components needs.
+/// Returns the settings with which a process is started: the environment that docs/command_line.md promises to every
+/// process, and, if it has components, the arguments and the encryption keys that every process with components needs.
 SpawnOptions spawn_options(const PlannedProcess& planned, const CrewOptions& options);
 
 /// The processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides

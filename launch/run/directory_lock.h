@@ -20,7 +20,7 @@ struct LockHolder {
   std::string since;  ///< The time at which the run began, as text for users.
 };
 
-/// Returns the holder for a run whose launcher is the calling process.
+/// Returns a LockHolder for the run `run`, whose launcher is the calling process. `file` is the launch file.
 LockHolder this_launcher(const std::string& run, const std::string& file);
 
 /// A lock that keeps a second run out of an output directory. Several processes of the same run can use the directory:

@@ -10,7 +10,7 @@
 
 namespace trainyard::launch {
 
-/// A watch for processes that no longer send messages. It only reports such a process and does not end it, because a
+/// Watches for processes that no longer send messages. It only reports such a process and does not end it, because a
 /// process that a debugger or SIGSTOP has stopped may continue.
 class HeartbeatWatch {
  public:

@@ -25,7 +25,8 @@ using ComponentStates = std::vector<KnownState>;
 
 /// A change of several components to the same state, either one after another or all simultaneously. Components that
 /// cannot reach the state are skipped, for example because their process has died or because they were never
-/// configured. This also applies to components that are already awaited. A failed component can only be finalized.
+/// configured. A component that is already awaited is skipped, too, if it can no longer reach the state. A failed
+/// component can only be finalized.
 class TransitionSequence {
  public:
   enum class Pace { kOneByOne, kAllAtOnce };
