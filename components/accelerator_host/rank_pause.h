@@ -18,22 +18,24 @@ namespace trainyard::host {
 /// order to pause. Because the strategy manager sends the same orders to all ranks, these ranks rest after the same
 /// unit, too, only later.
 ///
-///     kWorking -> kWanted: the order has come -> kResting: the last unit before the pause is done -> kWorking
+///     kWorking -> kWanted    the order to pause has arrived
+///     kWanted  -> kResting   the last unit before the pause is done
+///     kResting -> kWorking   the order to end the pause has arrived
 class RankPause {
  public:
   /// Constructs the object for a run with a single rank.
   RankPause() = default;
 
-  /// Constructs the object for one of several ranks. Throws what the constructor of Turnstile throws. `context` must
-  /// outlive this object.
+  /// Constructs the object for one of several ranks. `timeout` is how long to wait for rank 0; see the constructor of
+  /// Turnstile, whose errors are passed on. `context` must outlive this object.
   RankPause(const PluginContext& context, std::chrono::milliseconds timeout);
 
   /// Returns true if the rank may begin its next unit of work, which then counts as begun.
   bool pass() { return turnstile_.pass(); }
 
   /// Called when the order to pause, with the id `order`, has arrived. If all ranks are on one host, the ranks may
-  /// afterwards begin only units that some rank has already begun. All ranks must have constructed their objects
-  /// before.
+  /// afterwards begin only units that some rank has already begun. All ranks must have constructed their RankPause
+  /// before this call.
   void want(std::uint64_t order);
 
   /// Call this function between two units. If a pause is wanted and this rank has done the last unit before it, the

@@ -22,7 +22,7 @@ class Snapshots {
       : runner_(runner), output_(output), rank_(rank) {}
 
   /// Prepares the rank's memory and requests a copy. All ranks must call this function, because ranks may communicate
-  /// in it. Returns false if this rank has no connection to a checkpoint writer.
+  /// during the call. Returns false if this rank has no connection to a checkpoint writer.
   bool ask(const Order& order, const RunPosition& position);
 
   /// Records that one copy has been made.
