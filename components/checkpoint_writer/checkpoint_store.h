@@ -41,9 +41,9 @@ class CheckpointStore {
     std::vector<std::string> warnings;
   };
 
-  /// Writes a checkpoint, syncs it to disk and gives it its name. Then moves the links "last" and "best", and deletes
-  /// the checkpoints that the rule does not keep. If this function throws kIo, no other checkpoint and no link has
-  /// changed.
+  /// Writes a checkpoint under a temporary name, syncs it to disk and gives it its final name. Then moves the links
+  /// "last" and "best", and deletes the checkpoints that the rule does not keep. If this function throws kIo, no other
+  /// checkpoint and no link has changed.
   Written write(const StateCopy& state);
 
  private:
