@@ -41,7 +41,7 @@ class SampleReader {
   /// Returns the description of the fields of a sample after all transforms.
   const std::vector<DatasetField>& fields() const { return fields_; }
 
-  /// Memory for intermediate results, which each thread must have for itself.
+  /// Memory for intermediate results. Each thread needs its own.
   struct Scratch {
     std::vector<std::byte> bytes;              ///< The inputs of all transforms, one after another.
     std::vector<std::span<std::byte>> fields;  ///< The memory into which the dataset writes each field.
