@@ -37,8 +37,9 @@ class Clients {
  public:
   using Id = std::uint64_t;
 
-  /// Adds a client that has connected, and sends it the current topics and services. `channel` must be valid until
-  /// remove() is called.
+  /// Adds a client that has connected, and sends it `server_info` (the first message of the protocol; see
+  /// server_info()), the current topics and, if the client may change the run, the current services. `channel` must be
+  /// valid until remove() is called.
   Id add(web::Channel& channel, const std::string& server_info);
   void remove(Id id);
 
@@ -68,7 +69,7 @@ class Clients {
 
   /// Sends a message to the clients that have subscribed to its topic.
   void publish(News news);
-  /// Sends the current time to all clients, and to each client that has missed messages also their number.
+  /// Sends the time `time_ns` to all clients, and tells each client that has missed messages how many it has missed.
   void tell_time(std::uint64_t time_ns);
   /// `values` contains parameters with their current values. Sends each parameter that has changed since it was last
   /// passed to this function to the clients that watch it. A parameter that is passed for the first time is sent only
