@@ -32,7 +32,7 @@ namespace trainyard::manager {
 ///
 /// For example, a run of 100 steps with a validation every 50 steps and steps_per_order = 32:
 ///
-///     train 32, train 18, evaluate, checkpoint "best" | train 32, train 18, evaluate | checkpoint "final"
+///     train 32, train 18, evaluate, checkpoint "best", train 32, train 18, evaluate, checkpoint "final"
 ///
 /// A task is first planned, then sent as an order (now it is open), and closed when all ranks have answered.
 class RunAgenda {
