@@ -12,7 +12,8 @@
 
 namespace trainyard::host {
 
-/// An order (a message of the strategy manager, such as "train 32 batches") while an accelerator host carries it out.
+/// An order that an accelerator host is carrying out. An order is a message of the strategy manager, such as "train 32
+/// batches".
 ///
 ///     begin() -> consume(), once for each batch -> complete() -> finish()
 ///

@@ -19,7 +19,7 @@ struct Clipping {
   double value = 0;
 };
 
-/// A step that must not be applied, because its gradients are not finite.
+/// Describes a step that is skipped because its gradients are not finite.
 struct SkippedStep {
   bool overflow = false;       ///< True if the loss is scaled. The likely cause is then a loss scale that is too large.
   double loss_scale = 1;       ///< The scale at which the gradients overflowed.

@@ -30,7 +30,8 @@ class CheckpointStore {
   /// run; they count as the oldest, so they are deleted first.
   void adopt(std::uint64_t resumed_step);
 
-  /// Sets facts about the run that are written into the file run.json of every checkpoint.
+  /// Sets facts about the run that are written into the file run.json of every checkpoint: the names of the model and
+  /// of the update rule, and the options of the rule. `optimizer` is empty if the run has no optimizer.
   void describe(std::string model, std::string optimizer, std::map<std::string, double> hyperparameters);
 
   /// Describes a checkpoint that has been written.

@@ -59,10 +59,12 @@ class Clients {
   /// From now on, sends a client the changes of these parameters (`watch` is true), or stops doing so (false). If
   /// `names` is empty, this applies to all parameters.
   void watch_parameters(Id id, const std::vector<std::string>& names, bool watch);
-  /// Does the same for the graph of topics, services and components.
+  /// Begins or stops to send a client the changes of the graph of topics, services and components, in the same way as
+  /// watch_parameters().
   void watch_graph(Id id, bool watch);
 
-  /// Returns the topics to which at least one client has subscribed. Deletes the kept messages of other topics.
+  /// Returns the topics to which at least one client has subscribed. Deletes the messages that are kept of all other
+  /// (latched) topics.
   std::set<std::string> wanted_topics();
   /// Returns true if a client wants to be told about changes of parameters.
   bool parameters_wanted() const;

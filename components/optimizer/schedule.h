@@ -49,7 +49,8 @@ void check(const ScheduleSettings& settings);
 /// After the last step, cosine, linear and one_cycle keep their final value.
 double learning_rate(const ScheduleSettings& settings, double lr, std::uint64_t index, std::uint64_t run_steps);
 
-/// Returns the momentum of update `index`, or nothing if the schedule does not change the momentum.
+/// Returns the momentum of update `index`, or nothing if the schedule does not change the momentum. The arguments are
+/// those of learning_rate().
 std::optional<double> momentum(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps);
 
 }  // namespace trainyard::optimizer

@@ -30,7 +30,7 @@ class RunWatch {
   /// Ends the thread. This may take some seconds if the launcher is suspended.
   ~RunWatch();
 
-  /// Returns the text that answers a scrape of Prometheus. Any thread may call this function.
+  /// Returns the text that answers a scrape of Prometheus, in the format `form`. Any thread may call this function.
   std::string scrape(Form form);
 
  private:
