@@ -31,7 +31,7 @@ struct StrategyContext : PluginContext {
   /// The accelerator of this rank. Null if the strategy is constructed only to read its parameters and traits, while a
   /// launch file is checked.
   Accelerator* accelerator = nullptr;
-  /// The model of this rank; null in the same case. Model::build is called before Strategy::shard().
+  /// The model of this rank; null in the same case as `accelerator`. Model::build is called before Strategy::shard().
   Model* model = nullptr;
 };
 

@@ -9,8 +9,8 @@
 
 namespace trainyard::host {
 
-/// Carries out an order to train. A step consists of `micro_batches` batches, a number in the order; the last step can
-/// have fewer. After each step, its gradients are passed to the optimizer.
+/// Carries out an order to train. Each step consists of `micro_batches` batches (a field of the order), but the last
+/// step can have fewer. The gradients of each step are passed to the optimizer.
 ///
 ///     kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
 ///                  \--> kHolding: the arena is being read --^

@@ -36,8 +36,8 @@ class Turnstile {
   /// Makes the turnstile of a single rank.
   Turnstile();
 
-  /// Joins the turnstile that the ranks share. Rank 0 makes it, and the other ranks wait until it exists. A rank on
-  /// another host than rank 0 cannot share it and gets a separate turnstile, for which close() must not be called.
+  /// Joins the turnstile that the ranks share. Rank 0 makes it, and the other ranks wait until it exists. A rank on a
+  /// different host than rank 0 cannot share it and gets a separate turnstile, for which close() must not be called.
   /// Throws kTimeout if rank 0 does not make the turnstile within `timeout`.
   Turnstile(const PluginContext& context, std::chrono::milliseconds timeout);
 

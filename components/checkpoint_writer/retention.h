@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// What is known about a checkpoint on disk, in order to decide whether to keep it.
+/// The facts about a checkpoint on disk that determine whether it is kept.
 struct StoredCheckpoint {
   std::string path;
   std::uint64_t step = 0;

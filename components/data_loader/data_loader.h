@@ -41,7 +41,7 @@ namespace trainyard {
 ///             batches   one buffer each, all fields back to back; sent only while every receiver has room
 /// Services    cursor    where training continues after the last batch sent
 /// Errors      what the dataset and the transforms throw, with the component's name; kInvalidArgument (a shard
-///             that does not exist, or data that is not that of rank 0)
+///             that does not exist, or data that differs from that of rank 0)
 class DataLoader : public Component {
  public:
   static inline const ComponentTraits kTraits{.per_rank = true, .thread = "data", .restartable = false};

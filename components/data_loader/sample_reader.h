@@ -34,8 +34,8 @@ class SampleReader {
   SampleReader(const Dataset& dataset, std::uint64_t seed);
 
   /// Appends a transform. It is applied after the earlier transforms of the same field. Throws kInvalidArgument,
-  /// suggesting a similar name, if the transform names a field that does not exist, and what the transform throws if it
-  /// cannot process the field.
+  /// suggesting a similar name, if the transform names a field that does not exist. If the transform cannot process its
+  /// field, passes on the error that the transform throws.
   void add(std::unique_ptr<Transform> transform);
 
   /// Returns the description of the fields of a sample after all transforms.

@@ -52,8 +52,8 @@ class Relay {
     std::map<Publisher, std::uint64_t> expected;
     std::uint64_t next_sequence = 0;
   };
-  /// A component that does not belong to the run. Its only output describes the topic to the VisitorDoor (the object
-  /// that serves visitors); no message is sent through it.
+  /// A placeholder component, which does not belong to the run. Its only output describes the topic to the VisitorDoor
+  /// (the object that serves visitors); no message is sent through this output.
   class Voice;
   struct Topic {
     std::string schema;

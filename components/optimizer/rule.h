@@ -52,7 +52,7 @@ Formula formula_of(const Rule& rule, bool moving_momentum = false);
 /// torch.optim.
 std::vector<std::string> state_names(Formula formula);
 
-/// Returns the options that affect this rule and the weight decay, by name, for the description of the run in
+/// Returns the options that this rule uses, and the weight decay, by name, for the description of the run in
 /// checkpoints.
 std::map<std::string, double> hyperparameters(const Rule& rule, double weight_decay);
 

@@ -40,7 +40,7 @@ void check(const ScheduleSettings& settings);
 /// the base learning rate. Throws kInvalidArgument if the schedule depends on the number of steps and this number is
 /// unknown.
 ///
-/// warm-up    lr * (index + 1) / (warmup_steps + 1), as in the newest get_lr of nanoGPT (older ones start at 0)
+/// warm-up    lr * (index + 1) / (warmup_steps + 1), as in the newest get_lr of nanoGPT (older versions start at 0)
 /// cosine     get_lr of nanoGPT; without warm-up, CosineAnnealingLR of torch 1.13 (T_max = total_steps)
 /// linear     LinearLR from the factor 1 to min_lr / lr
 /// step       StepLR

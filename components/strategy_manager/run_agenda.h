@@ -76,7 +76,7 @@ class RunAgenda {
   /// Returns true if all ranks wait because of a pause, or have nothing left to do.
   bool resting() const { return pause_.resting() || outcome().has_value(); }
 
-  /// Sets the list of changed parameters that following checkpoints contain.
+  /// Sets the list of changed parameters that later checkpoints contain.
   void record(std::vector<Setting> settings) { changed_ = std::move(settings); }
 
   /// Returns the largest step number in all answers so far.
