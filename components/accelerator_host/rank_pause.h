@@ -57,7 +57,7 @@ class RankPause {
 
   const PluginContext* context_ = nullptr;  ///< Null for a single rank.
   std::chrono::milliseconds timeout_{};
-  std::optional<bool> near_;  ///< True if all ranks are on one host; empty until this is needed for the first time.
+  std::optional<bool> near_;  ///< True if all ranks are on one host; empty until all_are_near() has been called.
   Turnstile turnstile_;
   State state_ = State::kWorking;
   std::uint64_t order_ = 0;  ///< The id of the last order to pause.
