@@ -16,7 +16,7 @@ class Evaluation {
   virtual ~Evaluation() = default;
 
   /// Returns the metrics of a batch. Every rank must call this function for every batch, because ranks may communicate
-  /// in it. A rank that has no samples left passes a batch without tensors and gets no metrics.
+  /// during the call. A rank that has no samples left passes a batch without tensors and gets no metrics.
   virtual std::vector<NamedMetric> evaluate(Model& model, const ModelBatch& batch) {
     return batch.tensors.empty() ? std::vector<NamedMetric>{} : model.evaluation_step(batch);
   }

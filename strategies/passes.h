@@ -57,7 +57,7 @@ class Passes {
     /// The generator of this rank's random numbers; null if the rank need not share LibTorch's generator with other
     /// ranks.
     RankGenerator* generator = nullptr;
-    /// Records and repeats the passes of a micro-batch; null to compute all of them.
+    /// Records the passes of a micro-batch and repeats them for later ones; null to compute every pass anew.
     WorkRecorder* recorder = nullptr;
     StepTrace* trace = nullptr;  ///< Records when the rank did what; null to record nothing.
   };

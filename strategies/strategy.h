@@ -31,7 +31,7 @@ struct StrategyContext : PluginContext {
   /// The accelerator of this rank. Null if the strategy is constructed only to read its parameters and traits, while a
   /// launch file is checked.
   Accelerator* accelerator = nullptr;
-  /// The model of this rank; null in the same case. Model::build is called before Strategy::shard().
+  /// The model of this rank; null in the same case as `accelerator`. Model::build is called before Strategy::shard().
   Model* model = nullptr;
 };
 
@@ -47,8 +47,8 @@ struct RankParts {
 /// What Strategy::end_step() must do besides completing the gradients.
 struct StepEnd {
   bool check_finite = false;  ///< True to check whether a gradient is infinite or NaN.
-  /// The limit for the absolute value of each element of the gradients; 0 = no limit. Both are multiplied by the loss
-  /// scale.
+  /// The limit for the absolute value of each element of the gradients; 0 = no limit. The limit and the gradients are
+  /// both multiplied by the loss scale.
   double clip_value = 0;
   bool norm = false;  ///< True to compute the norm of the gradients, after they have been clipped to `clip_value`.
 };

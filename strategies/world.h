@@ -23,7 +23,8 @@ class World : public RankGroup {
   /// Exactly the ranks in `ranks` must call this function, with the same arguments.
   RankGroup make_group(const std::string& name, const std::vector<std::uint32_t>& ranks);
 
-  /// Makes the world and every group made by make_group() fail because this rank cannot continue.
+  /// Makes the world and every group made by make_group() fail because this rank cannot continue. The other ranks get
+  /// an error that contains `reason`.
   void abort(const std::string& reason) noexcept;
 
   std::chrono::milliseconds timeout() const { return timeout_; }

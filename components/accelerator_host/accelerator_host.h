@@ -35,7 +35,10 @@ namespace trainyard {
 ///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
 ///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
 ///
-/// Orders are carried out one after another, each by an object of its own (active_order.h). This class passes incoming
+/// Work in brackets is done by this component. `parameters(0)` is the message by which the optimizer says that it is
+/// ready, before the first step.
+///
+/// Orders are carried out one after another, each by a separate object (active_order.h). This class passes incoming
 /// messages to the current order and decides which order is next.
 class AcceleratorHost final : public Component {
  public:
@@ -186,7 +189,7 @@ class AcceleratorHost final : public Component {
   std::optional<host::RankPause> pause_;
   host::OrderQueue queue_{batches_};
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
-  /// The trace (the number that follows a batch through all messages that it causes) of the last batch used.
+  /// The trace of the last batch used: the number that is passed on in all messages that the batch causes.
   std::uint64_t trace_ = 0;
 };
 

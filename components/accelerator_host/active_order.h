@@ -12,12 +12,13 @@
 
 namespace trainyard::host {
 
-/// An order (a message of the strategy manager, such as "train 32 batches") while an accelerator host carries it out.
+/// An order that an accelerator host is carrying out. An order is a message of the strategy manager, such as "train 32
+/// batches".
 ///
-///     begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
+///     begin() -> consume(), once for each batch -> complete() -> finish()
 ///
-/// Between two batches the order can be busy: it then waits for the optimizer, or until no other component reads the
-/// arena (the memory with the parameters), and gets no batch meanwhile. If an order to stop arrives, abandon() is
+/// Between two batches, the order can be busy: it waits for the optimizer, or for other components that are reading the
+/// arena (the memory with the parameters). A busy order gets no batches. If an order to stop arrives, abandon() is
 /// called instead of finish().
 class ActiveOrder {
  public:
@@ -51,8 +52,8 @@ class ActiveOrder {
   /// begun.
   virtual void abandon() {}
 
-  /// Called when the optimizer has answered. Throws kInternal if the order does not wait for the update with the number
-  /// in the answer.
+  /// Called with the answer of the optimizer after an update. Throws kInternal if the order is not waiting for this
+  /// update.
   void on_parameters(const Parameters& message);
   /// Called when no other component reads the rank's parameters any more: the checkpoint writer has made all requested
   /// copies, and every reader (ArenaReaders) has answered.
@@ -66,8 +67,8 @@ class ActiveOrder {
  protected:
   /// Computes one batch of this order. used() and samples() already include it.
   virtual void use(const Batch& batch) = 0;
-  /// Called by finish(). Completes the work of the order, and adds the results that are special to this kind of order
-  /// to the answer.
+  /// Called by finish(). Completes the work of the order, and adds to the answer the results that only this kind of
+  /// order has.
   virtual void conclude(OrderDone&) {}
   /// Returns the number of the optimizer's update for which the order waits, or 0 if it waits for none.
   virtual std::uint64_t awaited_update() const { return 0; }
@@ -89,8 +90,9 @@ class ActiveOrder {
 /// or a prediction without batches.
 bool is_one_unit(const Order& order);
 
-/// Makes the object that carries out an order. For an order to stop while another order is in progress, construct a
-/// StopOrder instead. Throws kInternal for the orders `pause` and `go_on`, which only interrupt other orders.
+/// Makes the object that carries out an order. If an order to stop arrives while another order is in progress,
+/// construct a StopOrder instead. Throws kInternal for the orders `pause` and `go_on`, which only interrupt other
+/// orders.
 std::unique_ptr<ActiveOrder> make_active(const std::shared_ptr<const Order>& order, Workplace& workplace);
 
 }  // namespace trainyard::host

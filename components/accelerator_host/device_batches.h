@@ -29,8 +29,8 @@ class DeviceBatches {
   /// Does nothing if the device has no separate memory.
   void prefetch(const Batch& batch);
 
-  /// Returns the batch on the device, which is valid until release(). If `batch` has no samples, the result has no
-  /// tensors.
+  /// Returns the tensors of the batch on the device. They are valid until release(). If `batch` has no samples, the
+  /// result has no tensors.
   ModelBatch take(const Batch& batch);
 
   /// Releases the memory of the messages that take() and prefetch() have used.

@@ -6,14 +6,15 @@
 
 namespace trainyard {
 
-/// Switches the model between training and evaluation mode, and keeps the strategy's evaluation in progress, if there
-/// is one. Because switching can be expensive, the model is switched only when the mode really changes.
+/// Switches the model between training and evaluation mode, and begins and ends the evaluations of the strategy.
+/// Because switching can be expensive, the model is switched only when the mode really changes.
 class EvaluationMode {
  public:
   /// Sets the model to training mode.
   EvaluationMode(Model& model, Strategy& strategy) : model_(model), strategy_(strategy) { model.set_training(true); }
 
-  /// Sets the model to training mode. Forgets an evaluation in progress.
+  /// Sets the model to training mode. If an evaluation is in progress, it is abandoned: evaluation() must no longer be
+  /// called, and the strategy ends the evaluation when training continues.
   void train() {
     evaluation_ = nullptr;
     set_training(true);

@@ -19,7 +19,7 @@ struct Clipping {
   double value = 0;
 };
 
-/// A step that must not be applied, because its gradients are not finite.
+/// Describes a step that is skipped because its gradients are not finite.
 struct SkippedStep {
   bool overflow = false;       ///< True if the loss is scaled. The likely cause is then a loss scale that is too large.
   double loss_scale = 1;       ///< The scale at which the gradients overflowed.
@@ -75,8 +75,8 @@ class GradientScaling {
 
   /// Returns the number of steps skipped since the run began.
   std::uint64_t skipped_steps() const { return scaler_ ? scaler_->skipped() : skipped_; }
-  /// Sets the number of steps that a resumed run had skipped before. Not needed if the loss is scaled, because the loss
-  /// scaler then restores the number.
+  /// Sets the number of skipped steps that is stored in the checkpoint from which the run resumes. Not needed if the
+  /// loss is scaled, because the loss scaler then restores the number.
   void restore_skipped_steps(std::uint64_t skipped) { skipped_ = skipped; }
 
  private:

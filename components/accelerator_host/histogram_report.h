@@ -14,8 +14,8 @@
 namespace trainyard::host {
 
 /// Sends histograms of activations, gradients and weights. It measures every step whose number is a multiple of
-/// `every_steps`: the activations before the step, the gradients as the optimizer gets them, and the weights after the
-/// update.
+/// `every_steps` (no step if that is 0): the activations before the step, the gradients as the optimizer gets them, and
+/// the weights after the update.
 ///
 ///     begin_step --> activations --> look_at_gradients --> gradients --> end_step --> weights, message
 ///

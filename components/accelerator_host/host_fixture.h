@@ -56,7 +56,8 @@ class AcceleratorHostTest : public ::testing::Test {
     throw Error(Code::kNotFound, "no entry {}", name);
   }
 
-  /// Returns a batch of `samples` samples. Its values depend only on `index`.
+  /// Returns the batch number `index` of the order with the id `order`, with `samples` samples of the split `split`.
+  /// The values of the samples depend only on `index`.
   static Batch batch(std::uint64_t order, std::uint64_t index, std::int64_t samples = 4,
                      const std::string& split = "train") {
     Batch made{

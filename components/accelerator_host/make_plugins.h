@@ -12,7 +12,7 @@
 namespace trainyard {
 
 // These functions create the plugins of an accelerator host and check their parameters. All throw kNotFound for an
-// unknown name. The name "auto" is unknown, too, because the planner has replaced it before (launch/plan/automatic.h).
+// unknown name. The name "auto" is unknown, too, because the planner has already replaced it (launch/plan/automatic.h).
 
 /// Makes the accelerator. Throws kUnsupported if its hardware or its library is not available on this machine.
 std::unique_ptr<Accelerator> make_accelerator(const PluginSpec& spec, const ComponentContext& context);

@@ -36,7 +36,7 @@ class OrderQueue {
   const Order& front() const { return *orders_.front(); }
   /// Removes and returns the next order. There must be one.
   std::shared_ptr<const Order> pop();
-  /// If the queue contains an order to stop, drops every order before it, and removes and returns it. Otherwise returns
+  /// If the queue contains an order to stop, removes and returns it, and drops all orders before it. Otherwise returns
   /// null.
   std::shared_ptr<const Order> pop_stop();
 
@@ -47,8 +47,8 @@ class OrderQueue {
   /// Removes and returns the stored batch. If no batch is stored, the field `batch` of the result is null.
   ReceivedBatch take_batch() { return std::exchange(received_, {}); }
 
-  /// Records that the order with the id `order`, and so all orders with smaller ids, have been answered. Drops the
-  /// stored batch if it belongs to one of these orders.
+  /// Records that all orders with ids up to `order` have been answered. Drops the stored batch if it belongs to one of
+  /// these orders.
   void finished(std::uint64_t order);
   /// Pauses the input of batches if a batch is stored, and otherwise resumes it. Call this function after every use of
   /// the queue, as the last action of a handler, because resuming can deliver the next batch immediately.

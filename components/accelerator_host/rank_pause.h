@@ -14,26 +14,28 @@ namespace trainyard::host {
 /// a training step.
 ///
 /// Ranks on one host share a Turnstile, through which they agree to rest after the newest unit that any of them has
-/// begun. Ranks on several hosts share no memory. Each of them first carries out all orders that it received before the
-/// order to pause. Because the strategy manager sends the same orders to all ranks, these ranks rest after the same
-/// unit, too, only later.
+/// begun. Ranks on several hosts share no memory. In a run on several hosts, each rank therefore carries out all orders
+/// that it received before the order to pause. Because the strategy manager sends the same orders to all ranks, the
+/// ranks rest after the same unit in this case, too, but later.
 ///
-///     kWorking -> kWanted: the order has come -> kResting: the last unit before the pause is done -> kWorking
+///     kWorking -> kWanted    the order to pause has arrived
+///     kWanted  -> kResting   the last unit before the pause is done
+///     kResting -> kWorking   the order to end the pause has arrived
 class RankPause {
  public:
   /// Constructs the object for a run with a single rank.
   RankPause() = default;
 
-  /// Constructs the object for one of several ranks. Throws what the constructor of Turnstile throws. `context` must
-  /// outlive this object.
+  /// Constructs the object for one of several ranks. `timeout` is how long to wait for rank 0; see the constructor of
+  /// Turnstile, whose errors are passed on. `context` must outlive this object.
   RankPause(const PluginContext& context, std::chrono::milliseconds timeout);
 
   /// Returns true if the rank may begin its next unit of work, which then counts as begun.
   bool pass() { return turnstile_.pass(); }
 
   /// Called when the order to pause, with the id `order`, has arrived. If all ranks are on one host, the ranks may
-  /// afterwards begin only units that some rank has already begun. All ranks must have constructed their objects
-  /// before.
+  /// afterwards begin only units that some rank has already begun. All ranks must have constructed their RankPause
+  /// before this call.
   void want(std::uint64_t order);
 
   /// Call this function between two units. If a pause is wanted and this rank has done the last unit before it, the
@@ -55,7 +57,7 @@ class RankPause {
 
   const PluginContext* context_ = nullptr;  ///< Null for a single rank.
   std::chrono::milliseconds timeout_{};
-  std::optional<bool> near_;  ///< True if all ranks are on one host; empty until this is needed for the first time.
+  std::optional<bool> near_;  ///< True if all ranks are on one host; empty until all_are_near() has been called.
   Turnstile turnstile_;
   State state_ = State::kWorking;
   std::uint64_t order_ = 0;  ///< The id of the last order to pause.

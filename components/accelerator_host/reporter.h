@@ -52,7 +52,8 @@ class Reporter {
   void trained_on(std::uint64_t samples) { throughput_.add(samples * units_per_sample_); }
   void not_training() { throughput_.pause(Throughput::Clock::now()); }
 
-  /// Sends the metrics of a step. Waits for the device, because it reads the losses and measures the time.
+  /// Sends the metrics of a step of the order `order`. Waits for the device, because it reads the losses and measures
+  /// the time.
   void report_step(const Order& order, const StepOutcome& step);
 
   /// Sends the metrics of an evaluation. `done` is the answer to its order, which contains the metrics.

@@ -17,9 +17,9 @@ struct RunPosition {
   LoaderCursor cursor;
 };
 
-/// Returns the position at which a rank begins. When a run resumes, rank 0 continues the number of samples that all
-/// ranks together had reached, and the other ranks begin with 0. So the sum over all ranks is right even if the number
-/// of ranks has changed.
+/// Returns the position at which a rank begins. When a run resumes, rank 0 begins with the number of samples that all
+/// ranks together had trained on before, and the other ranks begin with 0. So the sum over all ranks is right even if
+/// the number of ranks has changed.
 inline RunPosition position_of(const RunState& state, std::uint32_t rank) {
   return {.step = state.step, .epoch = state.epoch, .samples = rank == 0 ? state.samples : 0, .cursor = state.cursor};
 }

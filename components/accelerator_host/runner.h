@@ -64,21 +64,21 @@ class Runner {
   /// Runs the forward and the backward pass of one micro-batch of step `step`, and adds the gradients, multiplied by
   /// `weight`, to the rank's gradients. `last` is true for the last micro-batch of the step. Returns the loss. If the
   /// batch has no samples, the rank only takes part in the communication, and the loss is an undefined tensor. Throws
-  /// kInvalidArgument if the loss is not finite, with OnNan::kStop or `detect_anomaly`.
+  /// kInvalidArgument if the loss is not finite and either OnNan::kStop or `detect_anomaly` is set.
   at::Tensor train(const Batch& batch, std::uint64_t step, double weight, bool last);
 
   /// Completes the gradients of a step: waits until they are reduced over the ranks, checks for overflow if the loss is
-  /// scaled, clips them, and makes them visible to the optimizer. Throws what GradientScaling::end_step throws. If the
-  /// step is not skipped, calls `look`, unless it is empty, so that it can read the gradients in
-  /// Arena::own_gradients().
+  /// scaled, clips them as `clipping` says, and makes them visible to the optimizer. Throws what
+  /// GradientScaling::end_step throws. If the step is not skipped, calls `look`, unless it is empty, so that it can
+  /// read the gradients in Arena::own_gradients().
   StepResult end_step(const Clipping& clipping, const std::function<void(const StepResult&)>& look = {});
 
   /// Discards the accumulated gradients of a step that will not be completed.
   void give_up_step() { strategy_->drop_step(); }
 
-  /// Call this function before the gradients of this step are passed to the optimizer. Returns the number of the update
-  /// that the optimizer will make, or 0 if the optimizer must not get the gradients, because this rank makes no update
-  /// in this step.
+  /// Call this function before the gradients of step `step` are passed to the optimizer. Returns the number of the
+  /// update that the optimizer will make, or 0 if the optimizer must not get the gradients, because this rank makes no
+  /// update in this step.
   std::uint64_t begin_update(std::uint64_t step) { return strategy_->begin_update(step); }
 
   /// Call this function when the optimizer has changed the parameters, or directly after begin_update() has returned 0.
@@ -92,11 +92,11 @@ class Runner {
   /// takes part in the communication.
   std::vector<NamedMetric> evaluate(const Batch& batch);
   std::optional<Prediction> predict(const Batch& batch);
-  /// Returns output that the model generates without input.
+  /// Returns output that the model generates without input. `split` is passed to the model.
   Prediction generate(const std::string& split);
 
-  /// Returns `count` outputs that the model generates without input, during an evaluation. Restores the state of the
-  /// random generator afterwards, so that training is not affected.
+  /// Returns `count` outputs that the model generates without input, during an evaluation of the split `split`.
+  /// Restores the state of the random generator afterwards, so that training is not affected.
   std::vector<Prediction> generate_aside(const std::string& split, std::uint64_t count);
 
   /// Returns true if visit_activations() can be called: the model is divided into stages (layers or groups of layers),
@@ -125,7 +125,7 @@ class Runner {
   std::vector<std::string> restore(const RestoredStates& states) { return parts_->keep(states); }
   /// Returns the number of steps that were skipped because gradients were not finite.
   std::uint64_t skipped_steps() const { return scaling_->skipped_steps(); }
-  /// Sets the number of steps that a resumed run had skipped before.
+  /// Sets the number of skipped steps that is stored in the checkpoint from which the run resumes.
   void restore_skipped_steps(std::uint64_t skipped) { scaling_->restore_skipped_steps(skipped); }
 
   /// Returns values for the training metrics: those of the loss scaling, and those of the strategy, such as memory use.

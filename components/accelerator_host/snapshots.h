@@ -21,8 +21,9 @@ class Snapshots {
   Snapshots(Runner& runner, Output<Snapshot>& output, std::uint32_t rank)
       : runner_(runner), output_(output), rank_(rank) {}
 
-  /// Prepares the rank's memory and requests a copy. All ranks must call this function, because ranks may communicate
-  /// in it. Returns false if this rank has no connection to a checkpoint writer.
+  /// Prepares the rank's memory and requests a copy for the checkpoint that `order` requests. The checkpoint also
+  /// contains `position`. All ranks must call this function, because ranks may communicate during the call. Returns
+  /// false if this rank has no connection to a checkpoint writer.
   bool ask(const Order& order, const RunPosition& position);
 
   /// Records that one copy has been made.

@@ -9,8 +9,8 @@
 
 namespace trainyard::host {
 
-/// Carries out an order to train. Every `micro_batches` batches form a step, whose gradients are passed to the
-/// optimizer. The last step of the order can have fewer batches.
+/// Carries out an order to train. Each step consists of `micro_batches` batches (a field of the order), but the last
+/// step can have fewer. The gradients of each step are passed to the optimizer.
 ///
 ///     kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
 ///                  \--> kHolding: the arena is being read --^

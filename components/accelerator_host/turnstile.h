@@ -16,17 +16,17 @@ namespace trainyard::host {
 /// each other's memory.
 std::string memory_place();
 
-/// Lets the ranks of a host agree after which unit of work they pause, without waiting for each other.
+/// Lets the ranks of a host agree on the unit of work after which they pause, without waiting for each other.
 ///
 /// A unit is work that all ranks do together or not at all: a training step, a batch of an evaluation, or a checkpoint.
 /// All ranks do the same units in the same order, though not at the same time. Before each unit, a rank calls pass().
-/// The first rank that receives a pause closes the turnstile. While it is closed, a rank may begin only units that
-/// another rank has already begun. So a rank that is behind continues until it has done the same units as the rank that
-/// is furthest ahead, and all ranks rest after the same unit.
+/// The first rank that receives an order to pause closes the turnstile. While it is closed, a rank may begin only units
+/// that another rank has already begun. So a rank that is behind continues until it has done the same units as the rank
+/// that is furthest ahead, and all ranks rest after the same unit.
 ///
 ///     pass() ... pass()      one for every unit
 ///     close()                a pause is wanted; pass() returns false after the last unit
-///     reopen()               this rank has come to rest, and passes again from now on
+///     reopen()               this rank has come to rest, and prepares the turnstile for the next pause
 ///
 /// The ranks share two 64-bit words of memory, so pass() costs one atomic operation and no message. Before any rank
 /// calls close() for a new pause, every rank must have called reopen() for the previous pause. The strategy manager
@@ -36,8 +36,8 @@ class Turnstile {
   /// Makes the turnstile of a single rank.
   Turnstile();
 
-  /// Joins the turnstile that the ranks share. Rank 0 makes it, and the other ranks wait until it exists. A rank on
-  /// another host than rank 0 cannot share it and gets a separate turnstile, for which close() must not be called.
+  /// Joins the turnstile that the ranks share. Rank 0 makes it, and the other ranks wait until it exists. A rank on a
+  /// different host than rank 0 cannot share it and gets a separate turnstile, for which close() must not be called.
   /// Throws kTimeout if rank 0 does not make the turnstile within `timeout`.
   Turnstile(const PluginContext& context, std::chrono::milliseconds timeout);
 
@@ -51,7 +51,8 @@ class Turnstile {
   /// Returns true if the turnstile is closed and this rank has begun the last unit before the pause.
   bool at_rest() const;
 
-  /// Ends the pause for this rank.
+  /// Prepares the turnstile for the next pause, for this rank only. Call this function when at_rest() is true.
+  /// Afterwards pass() can return true again, so the caller must make the rank rest until the pause is over.
   void reopen();
 
  private:

@@ -34,8 +34,8 @@ struct Workplace {
     Output<SampleResults>& samples;
   };
 
-  /// Parameters of the accelerator host, which are read again in every step, because they can be changed during the
-  /// run.
+  /// Parameters of the accelerator host, which are read again in every step, because users can change most of them
+  /// during the run.
   struct Settings {
     const Parameter<double>& clip_norm;
     const Parameter<double>& clip_value;

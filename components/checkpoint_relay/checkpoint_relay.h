@@ -16,9 +16,9 @@ namespace trainyard {
 /// another host. The checkpoint writer normally does so through shared memory, which exists only within a host. The
 /// launcher therefore adds a relay for every rank that is on another host (docs/decisions/0035).
 ///
-/// For a checkpoint, the relay copies the blocks of memory that the checkpoint writer requests, answers, and sends the
-/// copies while training continues. When a run resumes, it writes the values that the checkpoint writer sends into the
-/// memory of the rank.
+/// For a checkpoint, the relay copies the blocks of memory that the checkpoint writer requests, reports that the copies
+/// have been made, and sends them while training continues. When a run resumes, the relay receives values from the
+/// checkpoint writer and writes them into the memory of the rank.
 class CheckpointRelay final : public Component {
  public:
   static inline const ComponentTraits kTraits{.per_rank = true, .thread = "io", .restartable = false};

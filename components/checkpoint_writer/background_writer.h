@@ -20,8 +20,8 @@ namespace trainyard {
 /// Writes checkpoints on a separate thread, one after another. More threads would only compete for the same disk, and
 /// CheckpointStore may be used by only one thread at a time.
 ///
-/// The component calls submit() and take_finished() on its own thread. If a write fails, take_finished() returns the
-/// error, and the thread continues with the next checkpoint.
+/// The checkpoint writer calls submit() and take_finished() on the thread of its event loop. If a write fails,
+/// take_finished() returns the error, and the thread continues with the next checkpoint.
 class BackgroundWriter {
  public:
   /// The result of writing one checkpoint.
@@ -35,8 +35,8 @@ class BackgroundWriter {
     std::int64_t began_ns = 0, ended_ns = 0;
   };
 
-  /// Starts the thread. It calls `notify` on this thread after each checkpoint, when take_finished() can return the
-  /// result. `activity` records how busy the thread is (for `trainyard top`); it may be null, and must otherwise
+  /// Starts the thread, which calls `notify` after each checkpoint, as soon as take_finished() can return the result.
+  /// `activity` records how busy the thread is (for `trainyard top`); it may be null. `store` and `activity` must
   /// outlive this object.
   BackgroundWriter(CheckpointStore& store, std::function<void()> notify, core::OwnThreads* activity = nullptr);
 

@@ -11,8 +11,8 @@
 namespace trainyard {
 
 /// Writes checkpoints into a directory, and deletes old ones according to a rule. It deletes only checkpoints that it
-/// has written or adopted. Only one thread may use it at a time: the component's thread until the first checkpoint is
-/// written, and the thread of the BackgroundWriter afterwards.
+/// has written or adopted. Only one thread may use it at a time: the thread of the checkpoint writer (the component)
+/// until the first checkpoint is written, and the thread of the BackgroundWriter afterwards.
 class CheckpointStore {
  public:
   /// The settings of the store, which do not change during the run. The directory must exist.
@@ -30,7 +30,8 @@ class CheckpointStore {
   /// run; they count as the oldest, so they are deleted first.
   void adopt(std::uint64_t resumed_step);
 
-  /// Sets facts about the run that are written into the file run.json of every checkpoint.
+  /// Sets facts about the run that are written into the file run.json of every checkpoint: the names of the model and
+  /// of the update rule, and the options of the rule. `optimizer` is empty if the run has no optimizer.
   void describe(std::string model, std::string optimizer, std::map<std::string, double> hyperparameters);
 
   /// Describes a checkpoint that has been written.
@@ -41,9 +42,9 @@ class CheckpointStore {
     std::vector<std::string> warnings;
   };
 
-  /// Writes a checkpoint, syncs it to disk and gives it its name. Then moves the links "last" and "best", and deletes
-  /// the checkpoints that the rule does not keep. If this function throws kIo, no other checkpoint and no link has
-  /// changed.
+  /// Writes a checkpoint under a temporary name, syncs it to disk and gives it its final name. Then moves the links
+  /// "last" and "best", and deletes the checkpoints that the rule does not keep. If this function throws kIo, no other
+  /// checkpoint and no link has changed.
   Written write(const StateCopy& state);
 
  private:

@@ -23,7 +23,8 @@
 
 namespace trainyard {
 
-/// What to do if the directory already contains checkpoints of other runs.
+/// What to do if the directory already contains checkpoints of other runs: leave them alone (kKeep), refuse to start
+/// unless the run resumes (kError), or treat and delete them like checkpoints of this run (kReplace).
 enum class Existing : std::uint8_t { kKeep, kError, kReplace };
 constexpr auto words_of(Existing) { return words("way with existing checkpoints", "keep", "error", "replace"); }
 
@@ -47,8 +48,9 @@ constexpr auto words_of(Existing) { return words("way with existing checkpoints"
 /// When a run resumes, every component that has state gets it back before the run begins. Then the checkpoint writer
 /// sends RunState, with the position at which the run begins.
 ///
-/// The checkpoint writer deletes only checkpoints of its own run and, if the run resumes from its own directory, those
-/// of the run that it continues. With `existing` = replace, it also deletes checkpoints of other runs.
+/// The checkpoint writer deletes only checkpoints of its own run and, if the run resumes from a checkpoint in
+/// `directory`, those of the run that it continues. With `existing` = replace, it also deletes checkpoints of other
+/// runs.
 class CheckpointWriter final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "io", .restartable = false};
@@ -141,7 +143,7 @@ class CheckpointWriter final : public Component {
   RunState start_;                     ///< The position at which the run begins.
   StateCopies copies_;
   std::optional<CheckpointStore> store_;
-  /// Tasks posted to the event loop check whether the component still exists.
+  /// With this pointer, tasks that were posted to the event loop check whether the component still exists.
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
   std::optional<core::OwnThreads> writer_activity_;
   std::unique_ptr<BackgroundWriter> writer_;  ///< Declared last, because its thread uses the members above.

@@ -17,7 +17,7 @@ namespace trainyard {
 struct Resumed {
   std::string path;
   checkpoints::RunRecord run;
-  /// The indices of the blocks of the layout whose values have been read from the checkpoint.
+  /// The indices (in StateLayout::blocks) of the blocks whose values have been read from the checkpoint.
   std::set<std::size_t> filled;
 };
 
@@ -29,8 +29,8 @@ struct Resumed {
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory);
 
 /// Fills the blocks of `layout` from the first candidate that is complete. Calls `warn` for every candidate that is
-/// broken, if either the checkpoint or the run has no optimizer, and if the checkpoint lacks separate optimizer state
-/// that some of the ranks need.
+/// broken, if only the checkpoint or only the run has an optimizer, and if the checkpoint lacks separate optimizer
+/// state that some of the ranks need.
 ///
 /// Throws kCorrupt with all reasons if no candidate is complete. If a complete candidate belongs to another model,
 /// throws kShapeMismatch, naming the tensor and both shapes, or kTypeMismatch, naming both dtypes.

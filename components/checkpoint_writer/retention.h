@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// What is known about a checkpoint on disk, in order to decide whether to keep it.
+/// The facts about a checkpoint on disk that determine whether it is kept.
 struct StoredCheckpoint {
   std::string path;
   std::uint64_t step = 0;
@@ -25,8 +25,8 @@ struct RetentionRule {
   bool smaller_is_better = true;
 };
 
-/// Returns the index of the checkpoint with the best value, the earliest one if several have the same value. Returns
-/// nothing if no checkpoint has a value.
+/// Returns the index of the checkpoint with the best value; `rule` says whether smaller values are better. If several
+/// checkpoints have the best value, returns the index of the earliest. Returns nothing if no checkpoint has a value.
 std::optional<std::size_t> best_of(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule);
 
 /// Returns the indices of the checkpoints to delete, in ascending order. `checkpoints` must be in the order in which

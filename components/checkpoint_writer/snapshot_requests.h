@@ -12,7 +12,7 @@
 namespace trainyard {
 
 /// Collects the ranks' requests for snapshots, until all ranks have requested the same snapshot. From then on, no rank
-/// changes its memory until it has been copied.
+/// changes its memory until the copy has been made.
 class SnapshotRequests {
  public:
   explicit SnapshotRequests(std::uint32_t ranks) : asked_(ranks) {}

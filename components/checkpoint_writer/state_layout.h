@@ -36,7 +36,8 @@ struct StatePiece {
 struct StateBlock {
   std::size_t bytes = 0;
   std::vector<StatePiece> pieces;  ///< The memory from which the block is saved, in ascending order of offsets.
-  /// Further ranks' memory with the same bytes. It is not saved, but filled, too, when a run resumes.
+  /// The memory of other ranks that contains the same bytes. It is not saved, but it is filled, too, when a run
+  /// resumes.
   std::vector<StatePiece> replicas;
 };
 

@@ -10,7 +10,8 @@ namespace trainyard {
 /// The destructor removes the directory unless it was published.
 class TemporaryCheckpoint {
  public:
-  /// Makes `<directory>/.tmp-<name>-<pid>-<n>`, and also `directory` if it does not exist. Throws kIo.
+  /// Makes the directory `<directory>/.tmp-<name>-<pid>-<n>`, where n is the first free number, and also `directory` if
+  /// it does not exist. `name` is the final name of the checkpoint. Throws kIo if a directory cannot be made.
   TemporaryCheckpoint(std::string directory, std::string name);
   ~TemporaryCheckpoint();
   TemporaryCheckpoint(const TemporaryCheckpoint&) = delete;

@@ -30,10 +30,11 @@ constexpr auto words_of(Purpose) { return words("purpose", "train", "evaluate");
 /// Determines which samples of a split are in each batch of a rank. The samples of any batch of any epoch can be
 /// computed directly, without computing the batches before it.
 ///
-/// An epoch is a list of all samples, whose order depends only on the seed and the epoch. The batches of all ranks
-/// together take a range of this list, whose samples are distributed over the ranks one by one. They are identified by
-/// their place, which is the number of samples before them in the list. So training can continue at any place with
-/// another number of ranks or another batch size, and each sample is still used exactly once.
+/// An epoch is a list of all samples, whose order depends only on the seed and the epoch. In each round, every rank
+/// gets one batch: the ranks together get the next range of the list, whose samples are distributed over them one by
+/// one. The batches of a round have the same place, which is the number of samples before this range in the list. So
+/// training can continue at any place with another number of ranks or another batch size, and each sample is still used
+/// exactly once.
 ///
 /// Every rank has the same number of batches, because all ranks must take part in every step. With `drop_last`, all
 /// batches are full, and the remaining samples are skipped in this epoch. Without `drop_last`, the last batch of a rank
@@ -66,8 +67,8 @@ class BatchPlan {
   std::uint64_t batches() const { return info_.batches; }
   /// Returns the number of batches of an epoch from `place` to its end.
   std::uint64_t batches_from(std::uint64_t place) const { return info_.batches_from(place); }
-  /// Returns the index in its epoch of the batch at `place`, if all batches of the epoch have the batch size of this
-  /// plan.
+  /// Returns the index of the batch at `place` among the batches of its epoch, assuming that all of them have the batch
+  /// size of this plan.
   std::uint64_t index_of(std::uint64_t place) const { return place / info_.batch_samples; }
   /// Returns the number of samples in this rank's batch at `place`; 0 if the rank has no samples left.
   std::uint64_t rows(std::uint64_t place) const;
@@ -77,8 +78,8 @@ class BatchPlan {
   /// Sets `samples` to the indices of the samples in this rank's batch at `cursor`, in order.
   void samples_of(const LoaderCursor& cursor, std::vector<std::uint64_t>& samples) const;
 
-  /// Returns the position that is `batches` batches after `cursor`. If the epoch ends before, or has no batch at the
-  /// position, the result is in a later epoch, so there is always a batch at the result. Requires batches() > 0.
+  /// Returns the position that is `batches` batches after `cursor`. If the epoch has no batch at that position, the
+  /// result is in a later epoch. So there is always a batch at the result. Requires batches() > 0.
   LoaderCursor advance(LoaderCursor cursor, std::uint64_t batches) const;
 
  private:

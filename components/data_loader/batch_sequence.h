@@ -24,7 +24,7 @@ struct Job {
 /// batches". It also determines to which order each sent batch belongs.
 ///
 /// When the batches of all orders have been read, the sequence continues with the following training batches, which the
-/// next order will probably need. If it needs other batches, these guesses become invalid.
+/// next order will probably need. If that order needs other batches, these guesses become invalid.
 class BatchSequence {
  public:
   /// `train` is the plan for training, or null if the dataset has no split `train`. `evaluate` contains, for every
@@ -34,15 +34,15 @@ class BatchSequence {
   /// The result of add() if all unsent jobs have become invalid.
   static constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 
-  /// Adds the next order. Returns how many of the jobs that next() returned last have become invalid; their batches
-  /// must not be sent. After an order to stop, these are all (kEverything). Throws kInvalidArgument for an order that
-  /// cannot be carried out, for instance because the split does not exist.
+  /// Adds the next order. Returns how many of the most recent jobs from next() have become invalid; their batches must
+  /// not be sent. For an order to stop, returns kEverything. Throws kInvalidArgument for an order that cannot be
+  /// carried out, for instance because the split does not exist.
   std::uint64_t add(const Order& order);
 
   /// Returns the next batch to read, or nothing if no order needs a batch and no batch can be read ahead.
   std::optional<Job> next();
 
-  /// Returns true while batches of an order have not been sent yet.
+  /// Returns true if an order still needs batches that have not been sent.
   bool wanted() const { return !spans_.empty(); }
 
   /// The order and the epoch to which a batch belongs.

@@ -41,7 +41,7 @@ namespace trainyard {
 ///             batches   one buffer each, all fields back to back; sent only while every receiver has room
 /// Services    cursor    where training continues after the last batch sent
 /// Errors      what the dataset and the transforms throw, with the component's name; kInvalidArgument (a shard
-///             that does not exist, or data that is not that of rank 0)
+///             that does not exist, or data that differs from that of rank 0)
 class DataLoader : public Component {
  public:
   static inline const ComponentTraits kTraits{.per_rank = true, .thread = "data", .restartable = false};
@@ -116,7 +116,7 @@ class DataLoader : public Component {
   LoaderCursor cursor() const { return sequence_ ? sequence_->cursor() : LoaderCursor{}; }
 
   bool going_on_ = false;   ///< True while a call of pump() is posted to the event loop.
-  std::uint64_t sent_ = 0;  ///< The number of batches sent. Their traces are made from it.
+  std::uint64_t sent_ = 0;  ///< The number of batches sent. It is used to make the trace of each batch.
   DatasetContext dataset_context_;
   std::unique_ptr<Dataset> data_;
   /// The result of describe_data() for this rank; empty if there is no other rank to compare it with.

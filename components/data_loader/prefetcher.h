@@ -41,10 +41,11 @@ class Prefetcher {
     std::atomic<bool> discarded{false};
   };
 
-  /// `layout` is the layout of the fields of `reader`; both must outlive the prefetcher. `slots` is the maximum number
-  /// of batches that are read ahead. When head() has returned null, `wake` is called on a worker's thread as soon as
-  /// the job is done. `activity` records how busy the workers are; it may be null, and must otherwise outlive the
-  /// prefetcher.
+  /// `layout` is the layout of the fields of `reader`; both must outlive the prefetcher. `pool` supplies the memory of
+  /// the batches, and must also outlive the prefetcher. `slots` is the maximum number of batches that are read ahead,
+  /// and `workers` is the number of threads. When head() has returned null, `wake` is called on a worker's thread as
+  /// soon as the job is done. `activity` records how busy the workers are; it may be null, and must otherwise outlive
+  /// the prefetcher.
   Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake, core::OwnThreads* activity = nullptr);
 

@@ -34,14 +34,14 @@ class SampleReader {
   SampleReader(const Dataset& dataset, std::uint64_t seed);
 
   /// Appends a transform. It is applied after the earlier transforms of the same field. Throws kInvalidArgument,
-  /// suggesting a similar name, if the transform names a field that does not exist, and what the transform throws if it
-  /// cannot process the field.
+  /// suggesting a similar name, if the transform names a field that does not exist. If the transform cannot process its
+  /// field, passes on the error that the transform throws.
   void add(std::unique_ptr<Transform> transform);
 
   /// Returns the description of the fields of a sample after all transforms.
   const std::vector<DatasetField>& fields() const { return fields_; }
 
-  /// Memory for intermediate results, which each thread must have for itself.
+  /// Memory for intermediate results. Each thread needs its own.
   struct Scratch {
     std::vector<std::byte> bytes;              ///< The inputs of all transforms, one after another.
     std::vector<std::span<std::byte>> fields;  ///< The memory into which the dataset writes each field.

@@ -19,8 +19,8 @@ namespace trainyard::foxglove {
 /// run) which topics, services and parameters exist.
 class Bridge {
  public:
-  /// If the run cannot be watched, for instance because the launcher does not answer, `complain` is called with the
-  /// reason on the thread of the bridge, once for each new reason.
+  /// If the run cannot be watched, for instance because the launcher does not answer, the thread of the bridge calls
+  /// `complain` with the reason, once for each new reason.
   Bridge(visitors::RunInfo run, std::function<void(const std::string&)> complain);
   /// All handlers that open() has returned must have been destroyed before.
   ~Bridge();

@@ -37,8 +37,9 @@ class Clients {
  public:
   using Id = std::uint64_t;
 
-  /// Adds a client that has connected, and sends it the current topics and services. `channel` must be valid until
-  /// remove() is called.
+  /// Adds a client that has connected, and sends it `server_info` (the first message of the protocol; see
+  /// server_info()), the current topics and, if the client may change the run, the current services. `channel` must be
+  /// valid until remove() is called.
   Id add(web::Channel& channel, const std::string& server_info);
   void remove(Id id);
 
@@ -55,23 +56,25 @@ class Clients {
   /// subscription with this number or to this topic.
   void subscribe(Id id, std::uint32_t subscription, std::uint32_t channel);
   void unsubscribe(Id id, std::uint32_t subscription);
-  /// From now on, sends a client the changes of these parameters (`watch` is true), or stops doing so (false). If
-  /// `names` is empty, this applies to all parameters.
+  /// Begins to send a client the changes of the parameters `names` (if `watch` is true), or stops sending them (if it
+  /// is false). If `names` is empty, this applies to all parameters.
   void watch_parameters(Id id, const std::vector<std::string>& names, bool watch);
-  /// Does the same for the graph of topics, services and components.
+  /// Begins or stops sending a client the changes of the graph of topics, services and components, in the same way as
+  /// watch_parameters().
   void watch_graph(Id id, bool watch);
 
-  /// Returns the topics to which at least one client has subscribed. Deletes the kept messages of other topics.
+  /// Returns the topics to which at least one client has subscribed. Also deletes the kept messages of all latched
+  /// topics to which no client has subscribed.
   std::set<std::string> wanted_topics();
   /// Returns true if a client wants to be told about changes of parameters.
   bool parameters_wanted() const;
 
   /// Sends a message to the clients that have subscribed to its topic.
   void publish(News news);
-  /// Sends the current time to all clients, and to each client that has missed messages also their number.
+  /// Sends the time `time_ns` to all clients, and tells each client that has missed messages how many it has missed.
   void tell_time(std::uint64_t time_ns);
-  /// `values` contains parameters with their current values. Sends each parameter that has changed since it was last
-  /// passed to this function to the clients that watch it. A parameter that is passed for the first time is sent only
+  /// `values` contains parameters with their current values. If a parameter has changed since it was last passed to
+  /// this function, sends it to the clients that watch it. A parameter that is passed for the first time is sent only
   /// if `just_set` is true, because a client has just set it.
   void tell_parameters(const nlohmann::json& values, bool just_set);
 

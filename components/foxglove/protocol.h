@@ -23,9 +23,9 @@ inline constexpr const char* kEncoding = "json";
 
 enum class StatusLevel : std::uint8_t { kInfo, kWarning, kError };
 
-/// Returns the first message to a client. If `may_change` is false, the client is not offered services, because every
-/// call could change the run. `session` must differ between instances of the server, so that a client notices that the
-/// server has been restarted.
+/// Returns the first message to a client. `name` is the name of the server that clients show. If `may_change` is false,
+/// the client is not offered services, because every call could change the run. `session` must differ between instances
+/// of the server, so that a client notices that the server has been restarted.
 std::string server_info(const std::string& name, bool may_change, const std::string& session);
 /// Returns a status message, which the client shows to its user. It replaces an earlier status message with the same
 /// `id`, unless `id` is empty.

@@ -9,7 +9,7 @@
 
 namespace trainyard::front_door {
 
-/// Decides which connections from other hosts the front door accepts: those of the owners of keys in a list. It
+/// Decides which connections from other hosts the front door accepts: those of visitors whose keys are in a list. It
 /// implements ZAP (ZeroMQ RFC 27): ZeroMQ asks it once for each connection, after the other side has proved that it has
 /// the secret part of a key, and before anything else is read from the connection.
 ///

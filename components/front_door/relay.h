@@ -31,7 +31,8 @@ class Relay {
   /// registry to the question `topics`. Must be called at regular intervals, but not while a message is passed on.
   void locate(const nlohmann::json& topics);
 
-  /// Returns the callbacks with which the VisitorDoor must be made; only `question` is left empty.
+  /// Returns the callbacks with which the VisitorDoor, the object that serves visitors, must be made. The caller must
+  /// set the callback `question`; all others are set.
   core::VisitorDoor::Owner door_owner();
   /// Sets the VisitorDoor through which messages are sent. It must have been made with the result of door_owner(). Must
   /// be called before the event loop polls the door.
@@ -51,8 +52,8 @@ class Relay {
     std::map<Publisher, std::uint64_t> expected;
     std::uint64_t next_sequence = 0;
   };
-  /// A component that does not belong to the run. Its only output describes the topic to the VisitorDoor (the object
-  /// that serves visitors); no message is sent through it.
+  /// A placeholder component, which does not belong to the run. Its only output describes the topic to the VisitorDoor
+  /// (the object that serves visitors); no message is sent through this output.
   class Voice;
   struct Topic {
     std::string schema;

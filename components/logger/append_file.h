@@ -32,8 +32,8 @@ class AppendFile {
   std::string buffer_;
 };
 
-/// Removes an incomplete last line, which a killed run can leave, from a file. Otherwise the next line would be
-/// appended to it. Does nothing if the file does not exist.
+/// Removes an incomplete last line from the file `path`. A run that is killed can leave such a line, and the next line
+/// would otherwise be appended to it. Does nothing if the file does not exist.
 void drop_torn_line(const std::string& path);
 
 }  // namespace trainyard

@@ -22,7 +22,7 @@ class Display final : public Sink {
   static constexpr std::chrono::milliseconds kRedraw{100};
 
   /// `fd` belongs to the caller and must stay open. In the mode kLines, only the newest training step in every
-  /// `interval` gets a line. If `interval` is 0, every step gets a line.
+  /// `interval` gets a line. If `interval` is 0, every step gets a line. `colour` is true if lines may contain colours.
   Display(int fd, Mode mode, bool colour, Clock::duration interval = {})
       : console_(fd, colour), mode_(mode), interval_(interval) {}
 

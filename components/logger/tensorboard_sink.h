@@ -17,7 +17,8 @@ namespace trainyard {
 /// `events.out.tfevents.<seconds>.<host>.<pid>`; TensorBoard merges the files of a directory by step.
 class TensorboardSink final : public Sink {
  public:
-  /// Creates a new file in `directory`, even for a resumed run. Throws kIo.
+  /// Creates a new file in `directory`, even for a resumed run, and writes `hyperparameters` into it, unless there are
+  /// none. Throws kIo.
   explicit TensorboardSink(const std::string& directory,
                            const std::map<std::string, nlohmann::json>& hyperparameters = {});
 

@@ -19,8 +19,9 @@ DType state_dtype_of(DType parameters);
 /// allocates no memory.
 class HostUpdate final : public devices::Update {
  public:
-  /// All blocks in `request` must have the layout of the parameters. Throws kUnsupported for a dtype that
-  /// state_dtype_of() refuses, and kShapeMismatch if the sizes of the blocks differ or a block of state is missing.
+  /// `gradients` and all blocks in `request.state` must have the layout of `parameters`. Throws kUnsupported for a
+  /// dtype that state_dtype_of() refuses, and kShapeMismatch if the sizes of the blocks differ or a block of state is
+  /// missing.
   HostUpdate(devices::UpdateRequest request, Tensor parameters, Tensor gradients,
              const KernelSet& kernels = best_kernels());
 

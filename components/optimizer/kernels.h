@@ -21,8 +21,8 @@ constexpr std::size_t kFormulas = devices::kFormulas;
 template <class T>
 using Arithmetic = std::conditional_t<sizeof(T) == 2, float, T>;
 
-/// A contiguous part of the flat blocks of parameters, gradients and optimizer state. `state` contains one pointer for
-/// each block of state that the formula uses, in the order of state_names().
+/// The same range of elements in the flat blocks of parameters, gradients and optimizer state. `state` contains one
+/// pointer for each block of state that the formula uses, in the order of state_names().
 template <class T>
 struct Slices {
   T* parameter = nullptr;

@@ -20,8 +20,9 @@ inline double load(double x) { return x; }
 inline void store(float x, float& to) { to = x; }
 inline void store(double x, double& to) { to = x; }
 
-/// Updates the slices with the formula `Rule`. The blocks must not overlap. T is the stored type, and A is the type of
-/// the calculation.
+/// Updates the parameters and the state in `slices` with the formula `Rule`, and sets the gradients to zero. The memory
+/// of the parameters, the gradients and each block of state must not overlap. T is the type of the parameters and
+/// gradients, and A is the type of the state and of the calculation.
 template <class Rule, class T, class A = Arithmetic<T>>
 void pass(const Slices<T>& slices, const Coefficients<A>& coefficients) {
   const Coefficients<A> c = coefficients;

@@ -52,7 +52,8 @@ Formula formula_of(const Rule& rule, bool moving_momentum = false);
 /// torch.optim.
 std::vector<std::string> state_names(Formula formula);
 
-/// Returns the options that affect this rule, by name, for the description of the run in checkpoints.
+/// Returns the options that this rule uses, and the weight decay, by name, for the description of the run in
+/// checkpoints.
 std::map<std::string, double> hyperparameters(const Rule& rule, double weight_decay);
 
 /// The inputs of an update that can differ between steps and between segments (groups of parameters).
@@ -64,8 +65,8 @@ struct StepInputs {
   std::optional<double> momentum;  ///< If set, replaces the rule's momentum or beta1.
 };
 
-/// Returns the numbers that the kernel needs for an update. They are computed in double precision; devices::rounded()
-/// converts them to the type of the calculation.
+/// Returns the numbers that the kernel needs for an update by `rule` with the inputs `inputs`. They are computed in
+/// double precision; devices::rounded() converts them to the type of the calculation.
 Coefficients<double> coefficients(const Rule& rule, const StepInputs& inputs);
 
 }  // namespace trainyard::optimizer

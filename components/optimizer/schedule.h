@@ -40,7 +40,7 @@ void check(const ScheduleSettings& settings);
 /// the base learning rate. Throws kInvalidArgument if the schedule depends on the number of steps and this number is
 /// unknown.
 ///
-/// warm-up    lr * (index + 1) / (warmup_steps + 1), as in the newest get_lr of nanoGPT (older ones start at 0)
+/// warm-up    lr * (index + 1) / (warmup_steps + 1), as in the newest get_lr of nanoGPT (older versions start at 0)
 /// cosine     get_lr of nanoGPT; without warm-up, CosineAnnealingLR of torch 1.13 (T_max = total_steps)
 /// linear     LinearLR from the factor 1 to min_lr / lr
 /// step       StepLR
@@ -49,7 +49,8 @@ void check(const ScheduleSettings& settings);
 /// After the last step, cosine, linear and one_cycle keep their final value.
 double learning_rate(const ScheduleSettings& settings, double lr, std::uint64_t index, std::uint64_t run_steps);
 
-/// Returns the momentum of update `index`, or nothing if the schedule does not change the momentum.
+/// Returns the momentum of update `index`, or nothing if the schedule does not change the momentum. The arguments are
+/// those of learning_rate().
 std::optional<double> momentum(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps);
 
 }  // namespace trainyard::optimizer

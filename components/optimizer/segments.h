@@ -52,7 +52,7 @@ std::vector<Segment> make_segments(const std::vector<ArenaEntry>& entries, const
 /// the whole block.
 std::vector<Segment> clip(const std::vector<Segment>& segments, std::uint64_t begin, std::uint64_t count);
 
-/// Returns the patterns in the settings that match no parameter, because they are probably misspelt.
+/// Returns the patterns in `settings` that match no parameter in `entries`. They are probably misspelt.
 std::vector<std::string> unmatched_patterns(const std::vector<ArenaEntry>& entries, const GroupSettings& settings);
 
 }  // namespace trainyard::optimizer

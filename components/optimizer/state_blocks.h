@@ -25,7 +25,7 @@ const Tensor& block_of(const ArenaInfo& arena, std::string_view name);
 /// parameters or begins inside an element.
 Part part_of(const ArenaInfo& arena);
 
-/// Returns memory for the optimizer's state: one block for each name, with the layout of the rank's part of the
+/// Returns memory for the optimizer's state: one block for each of `names`, with the layout of the rank's part of the
 /// parameters. The blocks are zeroed, except that in the block "sum" (of adagrad), the elements that belong to
 /// parameters are set to `initial_sum`.
 ///

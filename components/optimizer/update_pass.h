@@ -18,7 +18,7 @@ devices::UpdateRequest update_request(Formula formula, const std::vector<Segment
 /// Updates the parameters of a rank by a rule, in host memory or on a device. run() allocates no memory on the host.
 class UpdatePass {
  public:
-  /// `update` must have been made for the same segments.
+  /// `update` must have been made for the same segments and for a formula of the same rule.
   UpdatePass(Rule rule, std::vector<Segment> segments, std::unique_ptr<devices::Update> update);
 
   /// Makes one update with the gradients, multiplied by `inputs.gradient_scale`, and zeroes them. Each segment has its
@@ -35,8 +35,9 @@ class UpdatePass {
   std::vector<Coefficients<double>> coefficients_;
 };
 
-/// Returns an UpdatePass for blocks in host memory. `state` contains one block for each of state_names(formula), in
-/// this order. Throws what HostUpdate::HostUpdate throws.
+/// Returns an UpdatePass that updates the block `parameters` with the block `gradients`, both in host memory. `formula`
+/// must be a formula of `rule`. `state` contains one block for each of state_names(formula), in this order. Throws what
+/// HostUpdate::HostUpdate throws.
 UpdatePass host_pass(const Rule& rule, Formula formula, const std::vector<Segment>& segments, const Tensor& parameters,
                      const Tensor& gradients, const std::vector<Tensor>& state,
                      const KernelSet& kernels = best_kernels());

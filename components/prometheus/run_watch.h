@@ -24,13 +24,13 @@ class RunWatch {
  public:
   static constexpr std::chrono::minutes kAccountingTime{5};
 
-  /// If watching fails, for instance because the launcher does not answer, `complain` is called with the reason on the
-  /// thread of this object, once for each new reason.
+  /// If the run cannot be watched, for instance because the launcher does not answer, the thread of this object calls
+  /// `complain` with the reason, once for each new reason.
   RunWatch(visitors::RunInfo run, std::function<void(const std::string&)> complain);
   /// Ends the thread. This may take some seconds if the launcher is suspended.
   ~RunWatch();
 
-  /// Returns the text that answers a scrape of Prometheus. Any thread may call this function.
+  /// Returns the text that answers a scrape of Prometheus, in the format `form`. Any thread may call this function.
   std::string scrape(Form form);
 
  private:

@@ -26,9 +26,9 @@ inline Place place_of(const OrderDone& done) { return {done.step, done.cursor.ep
 /// manager uses it to save no state twice, and to end the run only when all checkpoints are on disk.
 class CheckpointRecord {
  public:
-  /// `step` is the number of steps, including skipped ones, that a resumed run had already made, and `start` is the
-  /// position at which the run begins. The state at this position counts as saved, because a resumed run has read it
-  /// from disk, and a new run has nothing to save yet.
+  /// `step` is the number of steps, including skipped ones, that were made before the run resumed (0 if it did not
+  /// resume), and `start` is the position at which the run begins. The state at this position counts as saved, because
+  /// a resumed run has read it from disk, and a new run has nothing to save yet.
   CheckpointRecord(std::uint64_t step, const RunState& start)
       : planned_(step), taken_({start.step, start.cursor.epoch, start.cursor.samples}) {}
 
@@ -37,7 +37,7 @@ class CheckpointRecord {
   /// Returns true if the last planned checkpoint is the one after step `step`.
   bool planned_at(std::uint64_t step) const { return planned_ == step; }
 
-  /// Records that all ranks have carried out the order to save a checkpoint.
+  /// Records that all ranks have carried out the order with the id `order`, which saves a checkpoint at `place`.
   void take(std::uint64_t order, const Place& place);
   /// Returns true if the last checkpoint was taken at this place.
   bool taken_at(const Place& place) const { return taken_ == place; }

@@ -32,10 +32,10 @@ inline constexpr const char* kDataState = "data";
 /// Returns a description of the data to be stored in checkpoints. A run that resumes compares it with its own data.
 std::vector<SavedState> data_state(const DatasetInfo& data);
 
-/// Compares the data of a checkpoint with the data of this run. In the mode `fit`, the number and the order of the
-/// samples must be the same, because otherwise the position in the epoch would refer to other samples. In every mode,
-/// the classes, tokens and other values that the dataset computes from its data must be the same, because the model was
-/// trained with them.
+/// Compares the data of a checkpoint, as described by `saved`, with the data of this run. In the mode `fit`, the number
+/// and the order of the samples must be the same, because otherwise the position in the epoch would refer to other
+/// samples. In every mode, the classes, tokens and other values that the dataset computes from its data must be the
+/// same, because the model was trained with them.
 ///
 /// Calls `accepted` with a text for every difference that RunSettings::may_differ permits. Throws kInvalidArgument if
 /// there are other differences. The error names all of them, and the setting that would permit them.
@@ -46,7 +46,7 @@ void check_same_data(const StateReader& saved, const DatasetInfo& data, const Ru
 /// different part of the same samples.
 bool is_same_data(const DatasetInfo& a, const DatasetInfo& b);
 
-/// Compares the data of two ranks in the same way as check_same_data().
+/// Compares the data of two ranks, `first` and `other`, in the same way as check_same_data().
 void check_same_data_on_ranks(const DatasetInfo& first, const DatasetInfo& other, const RunSettings& settings,
                               const std::function<void(const std::string&)>& accepted);
 

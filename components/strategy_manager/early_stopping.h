@@ -11,7 +11,8 @@ namespace trainyard::manager {
 /// Training should stop after `patience` validations without a better value, or if a value is not finite.
 class EarlyStopping {
  public:
-  /// If `patience` is 0, should_stop() is never true, but the best value is still recorded.
+  /// `larger_is_better` is true if an improvement is an increase of the value. For `patience` and `min_delta`, see the
+  /// comment of the class. If `patience` is 0, should_stop() is never true, but the best value is still recorded.
   EarlyStopping(bool larger_is_better, std::int64_t patience, double min_delta)
       : larger_is_better_(larger_is_better), patience_(patience), min_delta_(min_delta) {}
 

@@ -20,7 +20,7 @@ class OpenOrders {
 
   /// Returns the id that the next order will have.
   std::uint64_t next_id() const { return last_id_ + 1; }
-  /// Returns the next id, for an order that is not kept here.
+  /// Assigns the next id to an order that this object does not keep, such as an order to pause, and returns the id.
   std::uint64_t take_id() { return ++last_id_; }
 
   /// Assigns an id to the task's order, and keeps the task until all ranks have answered. Returns the order, which the

@@ -11,7 +11,12 @@ namespace trainyard::manager {
 /// The state of a pause, during which all ranks wait after the same step. After the pause, the interrupted orders are
 /// continued, unless the run is stopped.
 ///
-///     kWorking -> kWanted -> kComing: the order is sent -> kResting: all have answered -> kLeaving -> kWorking
+///     kWorking -> kWanted    a pause has been requested
+///     kWanted  -> kComing    the order to pause is sent
+///     kComing  -> kResting   all ranks have answered
+///     kComing  -> kLeaving   the same, if the end of the pause has already been requested
+///     kResting -> kLeaving   the end of the pause has been requested
+///     kLeaving -> kWorking   the order to continue is sent
 class Pause {
  public:
   enum class State : std::uint8_t { kWorking, kWanted, kComing, kResting, kLeaving };

@@ -32,13 +32,14 @@ namespace trainyard::manager {
 ///
 /// For example, a run of 100 steps with a validation every 50 steps and steps_per_order = 32:
 ///
-///     train 32, train 18, evaluate, checkpoint "best" | train 32, train 18, evaluate | checkpoint "final"
+///     train 32, train 18, evaluate, checkpoint "best", train 32, train 18, evaluate, checkpoint "final"
 ///
 /// A task is first planned, then sent as an order (now it is open), and closed when all ranks have answered.
 class RunAgenda {
  public:
-  /// `settings` must be a result of resolved(). `restored` contains the states in the checkpoint, and is empty if the
-  /// run does not resume. Throws kNotFound or kInvalidArgument if the settings do not fit the dataset.
+  /// `settings` must be a result of resolved(). `start` is the position at which the run begins. `restored` contains
+  /// the states in the checkpoint, and is empty if the run does not resume. Throws kNotFound or kInvalidArgument if the
+  /// settings do not fit the dataset.
   RunAgenda(RunSettings settings, RunFacts facts, const RunState& start, const RestoredStates& restored = {});
 
   /// Returns the next order to send, or nothing if no order can be sent now. At the start and after every event, the
@@ -52,9 +53,10 @@ class RunAgenda {
   /// hosts' answers to the same order.
   void checkpoint_done(const CheckpointDone& done) { checkpoints_.write(done); }
 
-  /// Ends the run after the current step, with a checkpoint if there is something new to save. Only the first call has
-  /// an effect, and only if the run is not over yet. Several ranks first pause after the same step, because a rank that
-  /// stopped within a step would leave the other ranks waiting for its gradients.
+  /// Ends the run after the current step, with a checkpoint if there is something new to save. The outcome contains
+  /// `reason`, and the checkpoint contains `checkpoint_reason`. Only the first call has an effect, and only if the run
+  /// is not over yet. Several ranks first pause after the same step, because a rank that stopped within a step would
+  /// leave the other ranks waiting for its gradients.
   void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);
 
   /// Returns true if stop() saves a checkpoint when there is something new to save.
@@ -74,7 +76,7 @@ class RunAgenda {
   /// Returns true if all ranks wait because of a pause, or have nothing left to do.
   bool resting() const { return pause_.resting() || outcome().has_value(); }
 
-  /// Sets the list of changed parameters that following checkpoints contain.
+  /// Sets the list of changed parameters that later checkpoints contain.
   void record(std::vector<Setting> settings) { changed_ = std::move(settings); }
 
   /// Returns the largest step number in all answers so far.

@@ -62,8 +62,8 @@ struct RunSettings {
   std::int64_t steps_per_order = 32;
 };
 
-/// Returns the settings with fast_dev_run, overfit_batches and the defaults that depend on other settings applied.
-/// Throws kInvalidArgument if no setting limits the run, or if settings contradict each other.
+/// Applies fast_dev_run, overfit_batches and the defaults that depend on other settings, and returns the resulting
+/// settings. Throws kInvalidArgument if no setting limits the run, or if settings contradict each other.
 RunSettings resolved(RunSettings settings);
 
 }  // namespace trainyard::manager

@@ -14,7 +14,8 @@ namespace trainyard {
 struct RunRequest {
   static constexpr const char* kTypeName = "RunRequest";
 
-  /// Only for the service stop: the reason, which the log and the last line of the run show. May be empty.
+  /// The reason for stopping the run, which appears in the log and in the launcher's last message. Used only by the
+  /// service `stop`. May be empty.
   std::string reason;
 
   template <class Archive>

@@ -24,8 +24,8 @@ class StartingPoint {
   /// Returns the position at which the run begins. If the run resumes, compares its data with that of the checkpoint;
   /// see check_same_data(). Converts a position that an old checkpoint contains in batches to samples.
   ///
-  /// Calls `warn` for every difference that RunSettings::may_differ permits. Throws kInvalidArgument for any other
-  /// difference.
+  /// Calls `warn` for every difference that RunSettings::may_differ permits, and if the checkpoint contains no
+  /// description of its data. Throws kInvalidArgument for any other difference.
   RunState checked(const DatasetInfo& data, const RunSettings& settings, const SplitInfo& train,
                    const std::function<void(const std::string&)>& warn) const;
 

@@ -22,7 +22,8 @@ constexpr auto words_of(CheckpointReason) {
 }
 
 /// The purpose of an evaluation. The metrics of planned and requested evaluations are stored in checkpoints. Only
-/// planned evaluations affect early stopping. The metrics of a sanity check are ignored.
+/// planned evaluations affect early stopping. A sanity check is a short evaluation before training, whose metrics are
+/// ignored.
 enum class Purpose : std::uint8_t { kPlanned, kRequested, kSanity };
 
 /// An entry of RunAgenda: an order, and how the agenda handles it.

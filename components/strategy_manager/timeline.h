@@ -20,8 +20,8 @@ class Timeline {
   /// train. `start` is the position at which the run begins.
   Timeline(const RunSettings& settings, const SplitInfo& train, const RunState& start);
 
-  /// A piece of training for one order. It is within one epoch, and ends at the latest where a validation or a
-  /// checkpoint can be due.
+  /// A piece of training for one order. It lies within one epoch, and does not extend beyond the next point at which a
+  /// validation or a checkpoint can be due.
   struct Stretch {
     std::uint64_t batches = 0;
     std::uint64_t steps = 0;

@@ -20,8 +20,8 @@ namespace trainyard::ddp {
 ///     Q = mean of q             gradient = P transposed(Q)
 ///
 /// The gradient is divided by the loss scale before it is added to M, and the result is multiplied by it again. So the
-/// error can be used in later steps, whose loss scale may be different. If loss scales are powers of two, as by
-/// default, this causes no rounding.
+/// error can be used in later steps, whose loss scale may be different. If loss scales are powers of two, as they are
+/// by default, this causes no rounding.
 ///
 /// Gradients that would not shrink to half their size, such as those of biases, are sent uncompressed, together with
 /// the matrices P. All ranks compute the same P and Q, with equal bits if their processors are of the same kind. The

@@ -38,7 +38,7 @@ class StageGroups {
   void collect_shared_gradients() { shared().collect_gradients(shared_gradient_place_); }
   /// Starts to average the collected gradients of a stage over the ranks, after finishing the previous reduction.
   void reduce(std::size_t stage) { reduce(groups_[stage]); }
-  /// Does the same for the shared parameters as reduce() for a stage.
+  /// Like reduce(), but for the gradients of the shared parameters.
   void reduce_shared() { reduce(shared()); }
   /// Waits for the reduction in progress, if there is one, and adds this rank's part of the result to the gradients
   /// that the rank keeps.

@@ -10,7 +10,7 @@ namespace trainyard {
 /// with the strategy `ddp`. The result differs from that of `ddp`, because each rank moves away from the others for a
 /// while.
 ///
-/// The state of the optimizers, such as momentum, is not averaged, as in the paper.
+/// As in the paper below, the state of the optimizers, such as momentum, is not averaged.
 ///
 /// Source: Stich, "Local SGD Converges Fast and Communicates Little" (2019).
 class LocalSgd final : public LocalSteps {

@@ -19,8 +19,8 @@ struct Member {
 };
 
 /// Makes a worker wait for other workers, but not for ever. If a worker that is waited for has died, wait() throws
-/// kPeerLost; if it has made no progress for the length of the timeout, wait() throws kTimeout. The error names this
-/// worker, but not workers that merely wait for it.
+/// kPeerLost; if it has made no progress for the length of the timeout, wait() throws kTimeout. The error names the
+/// worker that has died or stopped making progress, but not workers that merely wait for it.
 class Patience {
  public:
   Patience(const Board& board, const Member& self) : board_(board), self_(self) {}

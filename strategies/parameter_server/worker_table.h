@@ -50,8 +50,8 @@ class WorkerTable {
 
   std::uint64_t ended() const;  ///< Returns this worker's clock.
   void end_step();              ///< Advances this worker's clock by one step.
-  /// Records that this worker begins its next step, and by how many steps the slowest worker is behind. Call this
-  /// function when the worker has copied the parameters for the step.
+  /// Records that this worker begins its next step, and updates widest_spread(). Call this function when the worker has
+  /// copied the parameters for the step.
   void begin_step();
   /// Returns the largest number of steps by which any worker has been ahead of the slowest worker when it began a step.
   std::uint64_t widest_spread() const;

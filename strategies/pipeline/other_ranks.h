@@ -12,7 +12,7 @@ namespace trainyard::pipeline {
 /// stage has the current values of its buffers.
 class OtherRanks {
  public:
-  /// Frees the memory of all parameters that belong to other ranks.
+  /// Frees the memory of all parameters that belong to other ranks. `segment` consists of the stages of this rank.
   OtherRanks(Model& model, const Arena& arena, const Segment& segment, World& world);
 
   /// Gathers all parameters and buffers on every rank. The other ranks' parameters remain valid until release(); until

@@ -21,7 +21,7 @@ namespace trainyard {
 /// Narayanan et al., "PipeDream: Generalized Pipeline Parallelism for DNN Training" (2019) for 1f1b, here with a flush
 /// at the end of every step, so that the result is the same as with one rank.
 ///
-/// Errors  kUnsupported (a model of one piece; more ranks than stages; a parameter that stages on two ranks share)
+/// Errors  kUnsupported (a model without stages; more ranks than stages; a parameter that stages on two ranks share)
 class Pipeline final : public Strategy {
  public:
   explicit Pipeline(StrategyContext& context) : Strategy(context) {}

@@ -38,7 +38,7 @@ class Segment {
   /// Computes this rank's stages one after another, beginning with the input `values`. Returns the output of the last
   /// one.
   at::Tensor run(at::Tensor values) const;
-  /// Starts to send the output of this rank to the next rank. `batch` is the batch of the output.
+  /// Starts to send the output of this rank to the next rank. `batch` is the batch from which the output was computed.
   void send_output(const at::Tensor& output, const ModelBatch& batch);
   /// Waits until the next rank has sent the gradient of this rank's output for `batch`, and returns the gradient.
   at::Tensor gradient_of_output(const ModelBatch& batch);
