@@ -64,7 +64,7 @@ class Work {
 ///
 /// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that the call
 /// returns. Operations are carried out in the order of the calls. If a rank ends before it has done its part of an
-/// operation, or does not respond within the timeout of the context, all other ranks get an error that names this rank.
+/// operation, or does not respond within CollectiveContext::timeout, all other ranks get an error that names this rank.
 /// The group can then no longer be used, and every further call throws the same error.
 ///
 /// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory`,
@@ -107,8 +107,8 @@ class Collective : public Configurable {
   /// throws kShapeMismatch if the sizes differ.
   void use(const Buffer& memory);
 
-  /// Reduces the data of all members in place: afterwards every member has the result. Throws kUnsupported for the mean
-  /// of bools.
+  /// Reduces the data of all members in place with `op`: afterwards every member has the result. Throws kUnsupported
+  /// for the mean of bools.
   Work all_reduce(Elements data, ReduceOp op);
 
   /// Copies the data of member `root` to all members, in place.
@@ -120,8 +120,9 @@ class Collective : public Configurable {
   /// equal_parts(). Throws kInvalidArgument for other bounds.
   Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {});
 
-  /// Reduces the data of all members in place: afterwards member m has its part of the result. The other elements are
-  /// undefined. `bounds` divides the elements into parts as in all_gather(). Throws kUnsupported for the mean of bools.
+  /// Reduces the data of all members in place with `op`: afterwards member m has its part of the result. The other
+  /// elements are undefined. `bounds` divides the elements into parts as in all_gather(). Throws kUnsupported for the
+  /// mean of bools.
   Work reduce_scatter(Elements data, ReduceOp op, std::span<const std::uint64_t> bounds = {});
 
   /// Starts a barrier, which is finished when every member has called this function.
