@@ -55,10 +55,11 @@ class ClaimedDevice {
   /// copy to the device must be complete before any later computation on the device begins.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
-  /// Returns the update that an optimizer in this process applies to the parameters on the device. Called only if the
-  /// device has memory of its own, on the thread of the optimizer, with the stream of the accelerator host as the
-  /// current one; the update is run in the same way. The default is made of LibTorch's operations, several for each
-  /// part of the parameters. An override can make one pass over all of them.
+  /// Returns the update that an optimizer in this process applies to `blocks`, the tensors on the device, as `request`
+  /// describes. Called only if the device has separate memory. This function is called, and the update is run, on the
+  /// thread of the optimizer, with the stream of the accelerator host as the current stream. The default update
+  /// consists of LibTorch's operations, several for each part of the parameters. An override can make one pass over all
+  /// of them.
   virtual std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {
     return make_tensor_update(request, std::move(blocks));
   }
@@ -86,8 +87,8 @@ class ClaimedDevice {
   /// with the same random numbers.
   std::vector<std::uint8_t> rng_state() const;
 
-  /// Restores a state returned by rng_state(). Throws kCorrupt if the state is damaged, or does not have the number of
-  /// generators or the lengths that this device requires.
+  /// Restores a state returned by rng_state(). Throws kCorrupt if the state is damaged, or if the number of generators
+  /// in it or the sizes of their states do not match this device.
   void set_rng_state(const std::vector<std::uint8_t>& state);
 
   /// Returns measurements by name, such as the memory in use. Each name ends with the unit, as in "memory_bytes" or
