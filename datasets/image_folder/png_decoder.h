@@ -17,8 +17,9 @@ namespace trainyard::image_folder {
 class PngDecoder {
  public:
   /// Decodes `file`, the content of a PNG file. The result has the full size of the picture, and is grey or RGB. The
-  /// pixels are valid until the next call. `path` names the file in error messages. Throws kCorrupt, with the offset up
-  /// to which the file had been read, for every error that libpng finds.
+  /// pixels are valid until the next call. `path` names the file in error messages. Throws kCorrupt if the header
+  /// claims a size that exceeds `limits`. Also throws kCorrupt, with the offset up to which the file had been read, for
+  /// every error that libpng finds.
   Picture decode(std::span<const std::byte> file, const std::string& path, const PictureLimits& limits);
 
  private:
