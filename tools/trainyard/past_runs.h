@@ -9,8 +9,7 @@
 
 namespace trainyard::tools {
 
-/// The folder in which the commands search for past runs by default. By default, runs write their output directories
-/// there.
+/// By default, runs write their output directories to this folder, and the commands search for past runs in it.
 inline constexpr const char* kRunsFolder = "runs";
 
 /// Returns the runs in all these folders, sorted by name within each folder. Throws kNotFound if a folder does not
