@@ -69,7 +69,7 @@ class ClaimedDevice {
   const std::shared_ptr<devices::LinkBytes>& link_bytes() const { return link_bytes_; }
 
   /// Returns an object that records the work of training steps and repeats it, if the device can do this and the user
-  /// wants it; otherwise null, which is the default. The object is valid as long as this one.
+  /// wants it. Otherwise returns null, as the default does. The object is valid as long as this device object exists.
   virtual WorkRecorder* recorder() { return nullptr; }
 
   /// Waits until all work that was submitted to the device is done. The default does nothing, for devices that finish
@@ -105,7 +105,8 @@ class ClaimedDevice {
   virtual void prepare_host_block(const Buffer& /*block*/) {}
 
   /// Returns the random generators that kernels of this device use. The default is LibTorch's generator for the CPU. A
-  /// device with a generator of its own returns both, because models draw their first parameters on the CPU.
+  /// device with its own generator returns this generator and the CPU's, because models draw their first parameters on
+  /// the CPU.
   virtual std::vector<at::Generator> generators() const;
 
   /// Returns the context of the accelerator. It contains the name of the accelerator for error messages, the log, the

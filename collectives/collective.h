@@ -68,7 +68,7 @@ class Work {
 /// The group can then no longer be used, and every further call throws the same error.
 ///
 /// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory`,
-/// `tcp` and `zmq` this is the order of the ranks, for every element.
+/// `zmq` and, by default, `tcp`, this is the order of the ranks, for every element.
 ///
 /// Within the group, ranks are numbered from 0 and are called members; `ranks()` returns their numbers in the run. Only
 /// one thread at a time may use a collective.
@@ -83,8 +83,9 @@ class Collective : public Configurable {
   explicit Collective(CollectiveContext& context);
   ~Collective() override;
 
-  /// Connects the group. All members must call this function; it returns when the last member has called it. Throws
-  /// kTimeout, naming the members that did not connect, or kUnsupported if the backend cannot work in this process.
+  /// Connects the group. All members must call this function; it returns when the last member has called it. Operations
+  /// are possible only afterwards. Throws kTimeout, naming the members that did not connect, or kUnsupported if the
+  /// backend cannot work in this process.
   void connect();
 
   std::uint32_t rank() const { return rank_; }  ///< This member's number within the group.
@@ -96,7 +97,7 @@ class Collective : public Configurable {
   /// The default implementation accepts all host memory, shared or not, and no device memory.
   virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
-  /// Returns `bytes` bytes of zeroed memory on which operations work without a copy, if the backend has such memory.
+  /// Returns `bytes` bytes of zeroed memory. If the backend supports it, operations work on this memory without a copy.
   /// Every member must call allocate() with the same sizes in the same order, after connect(). Use the memory only as
   /// long as the collective exists.
   Buffer allocate(std::size_t bytes);
@@ -111,7 +112,7 @@ class Collective : public Configurable {
   /// for the mean of bools.
   Work all_reduce(Elements data, ReduceOp op);
 
-  /// Copies the data of member `root` to all members, in place.
+  /// Copies the data of member `root` to all members, in place. Throws kInvalidArgument if there is no such member.
   Work broadcast(Elements data, std::uint32_t root);
 
   /// Collects the parts of all members, in place. Member m provides the elements [bounds[m], bounds[m + 1]) of `data`;
@@ -130,7 +131,7 @@ class Collective : public Configurable {
 
   /// Sends a message to member `to`; the other members do not take part. The n-th send() to a member is received by
   /// that member's n-th recv() from the sender. The types and counts of the two calls must be equal; otherwise both
-  /// members get kShapeMismatch.
+  /// members get kShapeMismatch. Throws kInvalidArgument if `to` is this member or not in the group.
   Work send(Elements data, std::uint32_t to);
   /// Receives a message from member `from` into `data`; see send().
   Work recv(Elements data, std::uint32_t from);

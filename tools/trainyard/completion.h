@@ -45,9 +45,9 @@ Candidates static_candidates(const TypedWords& typed, const std::string& current
 Candidates dynamic_candidates(const TypedWords& typed);
 
 /// Prints the completions of the last of `words`, the words of the command line, for the completion script of a shell.
-/// Each is on a line of its own on standard output: the completion, a tab and its explanation. The line `:files` means
-/// that names of files are possible, too. If a lookup takes too long, SIGALRM ends the process without a message,
-/// because users do not wait for a completion. Returns the exit code.
+/// Each line on standard output contains a completion, a tab and an explanation. The line `:files` means that names of
+/// files are possible, too. If a lookup takes too long, SIGALRM ends the process without a message, because users do
+/// not wait for a completion. Returns the exit code.
 int complete(const VerbDescription& command, std::vector<std::string> words);
 
 }  // namespace trainyard::tools
