@@ -31,7 +31,7 @@ struct WorkingForm {
 WorkingForm working_form(ReduceOp op, DType dtype, std::uint32_t ranks);
 /// Converts `count` elements of type `dtype` to their working form.
 void to_working_form(const WorkingForm& form, DType dtype, const void* from, void* to, std::uint64_t count);
-/// Converts `count` reduced elements from their working form back to type `dtype`, and divides them by the divisor.
+/// Converts `count` reduced elements from their working form back to type `dtype`, and divides them by `form.divisor`.
 void from_working_form(const WorkingForm& form, DType dtype, const void* from, void* to, std::uint64_t count);
 
 }  // namespace trainyard::collectives
