@@ -99,8 +99,8 @@ class Arena {
 
   bool has_buffers() const { return !buffers_.empty(); }
 
-  /// Sets a callback, which the destructor of every ArenaEdit that changed or fetched parameters calls. It replaces the
-  /// previous callback.
+  /// Sets the callback, which replaces the previous one. It is called when an ArenaEdit that has changed or fetched
+  /// parameters is destroyed.
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
   /// Hands the gradients of a step to the optimizer. If the device has separate memory and the optimizer works in host
