@@ -11,7 +11,7 @@
 
 namespace trainyard::image_folder {
 
-/// A decoder for PNG files of any kind that uses libpng. It converts palettes to colours and 16-bit values to 8 bits,
+/// A decoder for PNG files of any kind, based on libpng. It converts palettes to colours and 16-bit values to 8 bits,
 /// and ignores transparency. It reuses its memory from one file to the next, and can be used by only one thread at a
 /// time.
 class PngDecoder {
