@@ -55,10 +55,11 @@ class ClaimedDevice {
   /// copy to the device must be complete before any later computation on the device begins.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
-  /// Returns the update that an optimizer in this process applies to the parameters on the device. Called only if the
-  /// device has memory of its own, on the thread of the optimizer, with the stream of the accelerator host as the
-  /// current one; the update is run in the same way. The default is made of LibTorch's operations, several for each
-  /// part of the parameters. An override can make one pass over all of them.
+  /// Returns the update that an optimizer in this process applies to `blocks`, the tensors on the device, as `request`
+  /// describes. Called only if the device has separate memory. This function is called, and the update is run, on the
+  /// thread of the optimizer, with the stream of the accelerator host as the current stream. The default update
+  /// consists of LibTorch's operations, several for each part of the parameters. An override can make one pass over all
+  /// of them.
   virtual std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {
     return make_tensor_update(request, std::move(blocks));
   }
@@ -68,7 +69,7 @@ class ClaimedDevice {
   const std::shared_ptr<devices::LinkBytes>& link_bytes() const { return link_bytes_; }
 
   /// Returns an object that records the work of training steps and repeats it, if the device can do this and the user
-  /// wants it; otherwise null, which is the default. The object is valid as long as this one.
+  /// wants it. Otherwise returns null, as the default does. The object is valid as long as this device object exists.
   virtual WorkRecorder* recorder() { return nullptr; }
 
   /// Waits until all work that was submitted to the device is done. The default does nothing, for devices that finish
@@ -86,8 +87,8 @@ class ClaimedDevice {
   /// with the same random numbers.
   std::vector<std::uint8_t> rng_state() const;
 
-  /// Restores a state returned by rng_state(). Throws kCorrupt if the state is damaged, or does not have the number of
-  /// generators or the lengths that this device requires.
+  /// Restores a state returned by rng_state(). Throws kCorrupt if the state is damaged, or if the number of generators
+  /// in it or the sizes of their states do not match this device.
   void set_rng_state(const std::vector<std::uint8_t>& state);
 
   /// Returns measurements by name, such as the memory in use. Each name ends with the unit, as in "memory_bytes" or
@@ -104,7 +105,8 @@ class ClaimedDevice {
   virtual void prepare_host_block(const Buffer& /*block*/) {}
 
   /// Returns the random generators that kernels of this device use. The default is LibTorch's generator for the CPU. A
-  /// device with a generator of its own returns both, because models draw their first parameters on the CPU.
+  /// device with its own generator returns this generator and the CPU's, because models draw their first parameters on
+  /// the CPU.
   virtual std::vector<at::Generator> generators() const;
 
   /// Returns the context of the accelerator. It contains the name of the accelerator for error messages, the log, the

@@ -10,10 +10,11 @@
 
 namespace trainyard::collectives {
 
-/// Finds the member that holds up a group of ranks. Blame measures the time since the last progress. Shortly before the
-/// timeout, it asks all members whether they are alive and for whom they wait. At the timeout, it follows these
-/// answers: it starts with the members that the caller waits for, and goes from each waiting member to the member that
-/// this one waits for. The last member of such a chain is to blame.
+/// Finds the member that holds up a group of ranks while the caller (the thread that uses the collective) waits for an
+/// operation. Blame measures the time since the last progress. Shortly before the timeout, it asks all members whether
+/// they are alive and for whom they wait. At the timeout, it follows these answers: it starts with the members that the
+/// caller waits for, and goes from each waiting member to the member that this one waits for. The last member of such a
+/// chain is to blame.
 ///
 /// Time during which this process was stopped, for instance by Ctrl-Z, does not count, because the other processes may
 /// have been stopped, too.
@@ -31,7 +32,7 @@ class Blame {
   /// What look() compares in order to detect progress.
   struct Signs {
     std::uint64_t waited = 0;  ///< The number of the operation that the caller waits for.
-    /// The unfinished operation that must be finished before `waited` can be; may be `waited` itself.
+    /// The number of the unfinished operation that holds up `waited`. It is `waited` itself if no other operation does.
     std::uint64_t held = 0;
     std::uint64_t count = 0;  ///< A number that changes whenever any member makes progress.
     friend bool operator==(const Signs&, const Signs&) = default;
@@ -39,7 +40,8 @@ class Blame {
 
   /// Call this function repeatedly while the caller waits. If `signs` differs from the previous call, there has been
   /// progress, and the measurement restarts. Returns the members to blame if there has been no progress for the length
-  /// of the timeout, otherwise an empty list. `candidates` are the members that the caller waits for.
+  /// of the timeout, otherwise an empty list. `candidates` are the members that the caller waits for. Only tests pass
+  /// `now`.
   std::vector<std::uint32_t> look(const Signs& signs, const std::vector<std::uint32_t>& candidates,
                                   Clock::time_point now = Clock::now());
 

@@ -64,11 +64,11 @@ class Work {
 ///
 /// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that the call
 /// returns. Operations are carried out in the order of the calls. If a rank ends before it has done its part of an
-/// operation, or does not respond within the timeout of the context, all other ranks get an error that names this rank.
+/// operation, or does not respond within CollectiveContext::timeout, all other ranks get an error that names this rank.
 /// The group can then no longer be used, and every further call throws the same error.
 ///
 /// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory`,
-/// `tcp` and `zmq` this is the order of the ranks, for every element.
+/// `zmq` and, by default, `tcp`, this is the order of the ranks, for every element.
 ///
 /// Within the group, ranks are numbered from 0 and are called members; `ranks()` returns their numbers in the run. Only
 /// one thread at a time may use a collective.
@@ -83,8 +83,9 @@ class Collective : public Configurable {
   explicit Collective(CollectiveContext& context);
   ~Collective() override;
 
-  /// Connects the group. All members must call this function; it returns when the last member has called it. Throws
-  /// kTimeout, naming the members that did not connect, or kUnsupported if the backend cannot work in this process.
+  /// Connects the group. All members must call this function; it returns when the last member has called it. Operations
+  /// are possible only afterwards. Throws kTimeout, naming the members that did not connect, or kUnsupported if the
+  /// backend cannot work in this process.
   void connect();
 
   std::uint32_t rank() const { return rank_; }  ///< This member's number within the group.
@@ -96,7 +97,7 @@ class Collective : public Configurable {
   /// The default implementation accepts all host memory, shared or not, and no device memory.
   virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
-  /// Returns `bytes` bytes of zeroed memory on which operations work without a copy, if the backend has such memory.
+  /// Returns `bytes` bytes of zeroed memory. If the backend supports it, operations work on this memory without a copy.
   /// Every member must call allocate() with the same sizes in the same order, after connect(). Use the memory only as
   /// long as the collective exists.
   Buffer allocate(std::size_t bytes);
@@ -107,11 +108,11 @@ class Collective : public Configurable {
   /// throws kShapeMismatch if the sizes differ.
   void use(const Buffer& memory);
 
-  /// Reduces the data of all members in place: afterwards every member has the result. Throws kUnsupported for the mean
-  /// of bools.
+  /// Reduces the data of all members in place with `op`: afterwards every member has the result. Throws kUnsupported
+  /// for the mean of bools.
   Work all_reduce(Elements data, ReduceOp op);
 
-  /// Copies the data of member `root` to all members, in place.
+  /// Copies the data of member `root` to all members, in place. Throws kInvalidArgument if there is no such member.
   Work broadcast(Elements data, std::uint32_t root);
 
   /// Collects the parts of all members, in place. Member m provides the elements [bounds[m], bounds[m + 1]) of `data`;
@@ -120,8 +121,9 @@ class Collective : public Configurable {
   /// equal_parts(). Throws kInvalidArgument for other bounds.
   Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {});
 
-  /// Reduces the data of all members in place: afterwards member m has its part of the result. The other elements are
-  /// undefined. `bounds` divides the elements into parts as in all_gather(). Throws kUnsupported for the mean of bools.
+  /// Reduces the data of all members in place with `op`: afterwards member m has its part of the result. The other
+  /// elements are undefined. `bounds` divides the elements into parts as in all_gather(). Throws kUnsupported for the
+  /// mean of bools.
   Work reduce_scatter(Elements data, ReduceOp op, std::span<const std::uint64_t> bounds = {});
 
   /// Starts a barrier, which is finished when every member has called this function.
@@ -129,7 +131,7 @@ class Collective : public Configurable {
 
   /// Sends a message to member `to`; the other members do not take part. The n-th send() to a member is received by
   /// that member's n-th recv() from the sender. The types and counts of the two calls must be equal; otherwise both
-  /// members get kShapeMismatch.
+  /// members get kShapeMismatch. Throws kInvalidArgument if `to` is this member or not in the group.
   Work send(Elements data, std::uint32_t to);
   /// Receives a message from member `from` into `data`; see send().
   Work recv(Elements data, std::uint32_t from);

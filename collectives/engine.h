@@ -22,7 +22,7 @@ class Engine {
  public:
   struct Settings {
     std::string group;                  ///< The name of the group.
-    std::vector<std::uint32_t> ranks;   ///< The rank of each member in the run.
+    std::vector<std::uint32_t> ranks;   ///< For each member, its rank in the run.
     std::uint32_t own = 0;              ///< The index of this member.
     std::chrono::milliseconds timeout;  ///< How long to wait for a member that does not respond.
   };
@@ -33,15 +33,15 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Adds an operation. Operations are numbered from 1, in the order of the calls. If no earlier operation must come
-  /// first, the function already announces the operation to the other members or, for a send, begins to send. A recv
+  /// Adds an operation. Operations are numbered from 1, in the order of the calls. Unless the operation must wait for
+  /// an earlier one, the function already announces it to the other members or, for a send, begins to send. A recv
   /// begins only in advance().
   void take(Operation&& operation);
   bool finished(std::uint64_t number) { return queue_.find(number) == nullptr; }
   bool idle() const { return queue_.empty(); }
 
-  /// Makes as much progress as possible without waiting. Returns true if there was any progress, or if the engine
-  /// failed.
+  /// Makes as much progress as possible without waiting. `effort` determines how much of the shared work this member
+  /// does. Returns true if there was any progress, or if the engine failed.
   bool advance(Effort effort);
 
   /// Checks whether another member has reported a failure. If so, this engine fails with the same failure.

@@ -34,7 +34,7 @@ class Findings {
   /// Describes an exception with the text `what` that a library threw. The text blames the members in `silent`, which
   /// no longer answer; the list may be empty.
   Failure broken(const std::vector<std::uint32_t>& silent, const std::string& what) const;
-  /// Describes a call of Collective::abort() by this member.
+  /// Describes a call of Collective::abort() by this member, with `reason` as its argument.
   Failure aborted(const std::string& reason) const;
   /// Describes memory of different sizes in the same call of Collective::use(): `member` uses `bytes` bytes, and member
   /// 0 uses `bytes_of_first`.

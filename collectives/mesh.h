@@ -73,9 +73,9 @@ class Mesh {
   /// Receives the messages that have arrived, without waiting, and answers pings.
   void receive();
   bool has(std::uint32_t from, const Tag& tag) const { return find(from, tag) != nullptr; }
-  /// Returns the message with this tag without removing it, or null if it has not arrived.
+  /// Returns the message of member `from` with this tag, without removing it, or null if it has not arrived.
   const Parcel* find(std::uint32_t from, const Tag& tag) const;
-  /// Removes and returns the message with this tag, or returns nothing if it has not arrived.
+  /// Removes and returns the message of member `from` with this tag, or returns nothing if it has not arrived.
   std::optional<Parcel> take(std::uint32_t from, const Tag& tag);
 
   /// Returns whether a member is still there. A member has left if its goodbye (Tag::kGoodbye) has arrived, and is lost

@@ -19,8 +19,8 @@ struct Operation {
   /// root. In an all_reduce, the parts are equal. Empty for send and recv.
   std::vector<std::uint64_t> bounds;
   std::uint64_t number = 0;  ///< The number of the operation among all operations of this member, counted from 1.
-  /// Counted from 1 and the same at all members that take part. For send and recv, it counts the messages from the
-  /// sender to the receiver; otherwise it counts the collective operations of the group.
+  /// The number by which the members that take part identify the operation, counted from 1. For send and recv, it
+  /// counts the messages from the sender to the receiver; otherwise it counts the collective operations of the group.
   std::uint64_t order = 0;
 
   std::byte* at(std::uint64_t element) const {

@@ -49,9 +49,9 @@ class OperationQueue {
   /// Returns an earlier operation that must be finished before `operation` may access its memory, or null if there is
   /// none.
   const QueuedOperation* obstacle(const Operation& operation) const;
-  /// Returns the unfinished operation that must make progress before `queued` can. Normally this is the first
-  /// unfinished operation of the same lane, which can be `queued` itself. If an earlier operation of another lane keeps
-  /// that one from using its memory, it is the operation that holds up the earlier one.
+  /// Returns the unfinished operation that must make progress before `queued` can. This is the first unfinished
+  /// operation of the same lane, which can be `queued` itself. But if this first operation must wait for an operation
+  /// of another lane (see obstacle()), the function returns whatever holds up that other operation.
   const QueuedOperation& held_up_by(const QueuedOperation& queued) const;
   /// Returns the first unfinished collective operation, or null if there is none.
   const QueuedOperation* first_of_group() const;

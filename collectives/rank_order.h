@@ -27,11 +27,11 @@ struct WorkingForm {
   ReduceOp op;
   std::uint32_t divisor;
 };
-/// Returns the working form of elements of type `dtype` for a reduction with `op`.
+/// Returns the working form of elements of type `dtype` for a reduction with `op` over `ranks` ranks.
 WorkingForm working_form(ReduceOp op, DType dtype, std::uint32_t ranks);
 /// Converts `count` elements of type `dtype` to their working form.
 void to_working_form(const WorkingForm& form, DType dtype, const void* from, void* to, std::uint64_t count);
-/// Converts `count` reduced elements from their working form back to type `dtype`, and divides them by the divisor.
+/// Converts `count` reduced elements from their working form back to type `dtype`, and divides them by `form.divisor`.
 void from_working_form(const WorkingForm& form, DType dtype, const void* from, void* to, std::uint64_t count);
 
 }  // namespace trainyard::collectives

@@ -49,9 +49,10 @@ struct ArenaShard {
 /// optimizers and reductions may process whole blocks. The model's tensors become views of the blocks: values are
 /// copied in once, and autograd then accumulates into the gradient block in place.
 ///
-/// Other components use host memory. If the device has separate memory, the model's tensors are stored there and the
-/// host memory mirrors them: the functions publish_... copy the device's values to the host, and an ArenaEdit can fetch
-/// values that other components have changed. Otherwise there is only one memory, and these functions copy nothing.
+/// The model computes in the memory of its device; the other components of the run use host memory. If the device has
+/// separate memory, the model's tensors are stored there and the host memory mirrors them: the functions publish_...
+/// copy the device's values to the host, and an ArenaEdit can fetch values that other components have changed.
+/// Otherwise there is only one memory, and these functions copy nothing.
 ///
 /// An optimizer in the same process can work on the device's memory instead (ArenaInfo::device_arena). Gradients and
 /// parameters are then copied only for readers and checkpoints.
@@ -98,13 +99,13 @@ class Arena {
 
   bool has_buffers() const { return !buffers_.empty(); }
 
-  /// Sets a callback, which the destructor of every ArenaEdit that changed or fetched parameters calls. It replaces the
-  /// previous callback.
+  /// Sets the callback, which replaces the previous one. It is called when an ArenaEdit that has changed or fetched
+  /// parameters is destroyed.
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
   /// Hands the gradients of a step to the optimizer. If the device has separate memory and the optimizer works in host
   /// memory, this function copies the gradients there, and sets those on the device to zero. Otherwise it does nothing.
-  /// The optimizer sets the gradients that it has used to zero.
+  /// The optimizer sets gradients to zero after it has used them.
   void publish_gradients() const;
 
   /// Brings the parameters and the buffers in host memory up to date, for components that read them after a step.

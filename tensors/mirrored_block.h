@@ -14,8 +14,8 @@
 
 namespace trainyard {
 
-/// Describes the memory of a device that is separate from host memory. The blocks with the model's parameters,
-/// gradients and buffers are in this memory.
+/// Describes the memory of a device, if it is separate from host memory. The blocks with the model's parameters,
+/// gradients and buffers are then in this memory.
 struct DeviceMemory {
   /// A function that copies a whole block between host and device. A copy to the host is complete on return. A copy to
   /// the device is complete before any later computation on the device begins.
@@ -26,7 +26,8 @@ struct DeviceMemory {
   std::optional<at::Device> device;  ///< The device; empty if kernels work on the host memory itself.
   /// The function that copies blocks; empty to use LibTorch's own copy.
   Copy copy;
-  MakeUpdate make_update;  ///< Empty to make the update of LibTorch's operations.
+  /// The function that makes the update; empty to use make_tensor_update().
+  MakeUpdate make_update;
   /// Counts the bytes that are copied; may be null.
   std::shared_ptr<devices::LinkBytes> link;
 };

@@ -15,8 +15,8 @@ namespace trainyard {
 ///
 /// The vendor's library registers itself with LibTorch when it is loaded. LibTorch then provides the devices, their
 /// number and their kernels. It does not know the rules of the hardware, such as the supported precisions, so they are
-/// parameters of this accelerator, whose defaults allow little. Loading a library runs its code. The library must
-/// therefore be named in the launch file; it is never searched for.
+/// parameters of this accelerator, with cautious defaults. Loading a library runs its code. The library must therefore
+/// be named in the launch file; it is never searched for.
 ///
 /// A library that was built for another version of LibTorch may crash when it is loaded. The planner (the part of the
 /// launcher that plans a run) therefore asks for the devices and rules of this accelerator in a child process.

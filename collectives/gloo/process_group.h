@@ -25,7 +25,8 @@ class GlooGroup final : public c10d::ProcessGroupGloo {
 
   Job start_all_reduce(at::Tensor data, ReduceOp op);
   Job start_broadcast(at::Tensor data, std::uint32_t root);
-  /// Starts an all_gather. All parts must have the same size. `own` is the index of this member's part.
+  /// Starts an all_gather. `parts` contains the part of every member, all of the same size; `own` is the index of this
+  /// member.
   Job start_all_gather(std::vector<at::Tensor> parts, std::uint32_t own);
 
   /// Breaks all connections, so that unfinished jobs soon end with an exception.

@@ -32,8 +32,8 @@ void refuse_shared_process(const CollectiveContext& context);
 void take_place(const CollectiveContext& context);
 
 /// Whether rank 0 waits for the other ranks before it ends mpirun, which they need until they have ended MPI. With
-/// kTogether, rank 0 waits for at most a few seconds for each of them. With kAtOnce, which is for a group that has
-/// failed, it does not wait.
+/// kTogether, rank 0 waits at most a few seconds for each of them. With kAtOnce, which is for a group that has failed,
+/// it does not wait.
 enum class Farewell : std::uint8_t { kTogether, kAtOnce };
 
 /// Must be called after MPI has ended in this process. On rank 0, ends mpirun. If the process of rank 0 ends without

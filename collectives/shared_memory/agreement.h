@@ -45,9 +45,8 @@ class SharedAgreement final : public collectives::Agreement {
   std::optional<Clock::time_point> spins_since_;
 };
 
-/// An attendance through shared memory. While the caller of a collective waits, its member regularly increments a
-/// counter (Control::beats) in its control block. A member has answered a probe if this counter has increased since the
-/// probe.
+/// An attendance through shared memory. While a member waits for an operation, it regularly increments a counter
+/// (Control::beats) in its control block. A member has answered a probe if this counter has increased since the probe.
 class SharedAttendance final : public collectives::Attendance {
  public:
   explicit SharedAttendance(Group& group) : group_(group), beats_(group.size()) {}

@@ -36,7 +36,7 @@ class TcpAgreement final : public collectives::Agreement {
   Direct direct_;
 };
 
-/// Finds out which members are still there, by the state of their TCP streams and by pings.
+/// Finds out which members are still there, from the state of their TCP streams and with pings.
 class TcpAttendance final : public collectives::Attendance {
  public:
   explicit TcpAttendance(Control& control) : control_(control) {}

@@ -18,7 +18,7 @@ class Combination {
   /// Returns true if partial results have another type than the elements.
   bool is_converted() const { return form_.dtype != dtype_; }
 
-  /// Converts the elements `own` of the first rank to the first partial result, and stores it in `partial`.
+  /// Converts the `count` elements `own` of the first rank to the first partial result, and stores it in `partial`.
   void begin(const void* own, void* partial, std::uint64_t count) const;
 
   /// Which value is the left operand of a reduction.

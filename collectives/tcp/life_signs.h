@@ -10,11 +10,11 @@
 
 namespace trainyard::tcp {
 
-/// Returns the frame that answers the ping with the number `ping`.
+/// Returns a pong frame for ping number `ping`. The frame carries `answer`.
 FrameHead pong_for(std::uint64_t ping, const collectives::Answer& answer);
 
-/// What this member knows about one other member: whether it is still there, and whether its caller waits for an
-/// operation.
+/// What this member knows about one other member: whether that member is still there, and whether the thread that uses
+/// its collective waits for an operation.
 class LifeSigns {
  public:
   explicit LifeSigns(const Link& link) : link_(link) {}

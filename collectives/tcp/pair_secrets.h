@@ -18,10 +18,10 @@ class PairSecrets {
   virtual streams::Secret with(std::uint32_t member) const = 0;
 };
 
-/// Secrets on which the ranks of a group agree, through a key exchange, when they connect. They exchange their public
+/// Secrets on which the ranks of a group agree through a key exchange when they connect. They exchange their public
 /// keys through the rendezvous, which stores each rank's texts (notes) as files in the run directory; the secrets
-/// themselves never leave a process. The exchange is safe as long as only the ranks can write notes, and the run
-/// directory belongs to the user. Every group has new secrets.
+/// themselves never leave a process. The exchange is safe as long as only the ranks can write notes, so the run
+/// directory must belong to the user. Every group has new secrets.
 class AgreedSecrets final : public PairSecrets {
  public:
   /// Waits for the public keys of all members. Throws kTimeout, naming the ranks whose notes are missing, and kCorrupt,

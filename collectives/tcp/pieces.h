@@ -36,8 +36,8 @@ class Pieces {
   }
   /// Goes to the next piece.
   void step() { ++next_; }
-  /// Returns true if step() has passed all elements of the range that are in the pieces up to `number`, or if there are
-  /// none.
+  /// Returns true if step() has passed all elements of the range that are in the pieces up to and including `number`,
+  /// or if these pieces contain no elements of the range.
   bool has_passed(std::uint64_t number) const { return number < next_ || done() || number < first_; }
 
  private:

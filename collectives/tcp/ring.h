@@ -6,7 +6,7 @@
 namespace trainyard::tcp {
 
 /// An all_reduce around a ring, in which every member has the same amount of work. The elements are divided into as
-/// many chunks as there are members. In 2 * (size - 1) rounds, each member sends one chunk to the next member and
+/// many chunks as there are members (n). In 2 * (n - 1) rounds, each member sends one chunk to the next member and
 /// receives one from the previous member. In the first half of the rounds, it adds its own elements to the chunk that
 /// it receives. After this half, each member has the complete sums of one chunk. In the second half, it only stores the
 /// chunk that it receives. A chunk is sent in pieces, so that the rounds overlap.

@@ -12,7 +12,7 @@
 
 namespace trainyard::tcp {
 
-/// The value of the parameter `interface` for which the interface is chosen automatically.
+/// The value of the parameter `interface` with which the interface is chosen automatically.
 inline constexpr const char* kAutomatic = "auto";
 
 /// The order in which the values of the ranks are added.

@@ -25,8 +25,8 @@ using RankFunction = std::function<std::string(std::uint32_t rank, core::Rendezv
 std::vector<RankEnd> run_threads(std::uint32_t count, const RankFunction& function);
 
 /// Runs `function` once for each of `count` ranks, in processes forked from this process, which must have only one
-/// thread. Returns when all processes except those of the ranks in `victims` have ended, or after a minute; the
-/// remaining processes are then killed.
+/// thread. `victims` lists the ranks whose processes are killed or stopped during the test. Returns when the processes
+/// of all other ranks have ended, or after a minute; the remaining processes are then killed.
 std::vector<RankEnd> run_processes(std::uint32_t count, const RankFunction& function,
                                    const std::vector<std::uint32_t>& victims = {});
 

@@ -37,7 +37,7 @@ namespace trainyard {
 ///             target             the columns to predict; [] = the last column; several only for regression
 ///             columns            the columns to learn from; [] = all except the targets
 ///             task               classification | regression
-///             labels             numbers (classes 0, 1, ...) | names (any text; classes in bytewise order)
+///             labels             numbers (classes 0, 1, ...) | names (any text; numbered in bytewise order)
 ///             validate_fraction  0.1; 0 = no split "validate"
 ///             split              random | tail
 ///             split_seed         0

@@ -37,7 +37,8 @@ namespace trainyard {
 ///             max_pixels         67108864; larger pictures are refused
 /// Fields      input              uint8 [3, size, size]
 ///             target             int64 []
-/// Errors      kNotFound, kIo; kCorrupt, when a sample is read (file, offset, the library's message); kUnsupported
+/// Errors      kNotFound, kIo; when a sample is read, kCorrupt (file, offset, the library's message), or kUnsupported
+///             (colours that the decoder does not know)
 class ImageFolder final : public Dataset {
  public:
   explicit ImageFolder(DatasetContext& context) : Dataset(context) {}

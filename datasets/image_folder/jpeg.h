@@ -10,7 +10,7 @@
 
 namespace trainyard::image_folder {
 
-/// A decoder for JPEG files that uses libjpeg-turbo. It reuses its memory from one file to the next, and can be used by
+/// A decoder for JPEG files, based on libjpeg-turbo. It reuses its memory from one file to the next, and can be used by
 /// only one thread at a time.
 ///
 /// The decoder returns the colour planes as they are stored in the file. It neither enlarges chroma planes nor converts
@@ -24,9 +24,10 @@ class JpegDecoder {
 
   /// Decodes `file`, the content of a JPEG file. The result has at least `least` rows and columns, unless the picture
   /// in the file has fewer. The pixels are valid until the next call. `path` names the file in error messages. Throws
-  /// kCorrupt, with the offset up to which the file had been read, for every error that libjpeg finds. This includes
-  /// files that are truncated or damaged in the middle, for which libjpeg by default would only warn and make up the
-  /// missing pixels.
+  /// kUnsupported if the colours are not of any ColorModel, and kCorrupt if the header claims a size that exceeds
+  /// `limits`. Also throws kCorrupt, with the offset up to which the file had been read, for every error that libjpeg
+  /// finds. This includes files that are truncated or damaged in the middle, for which libjpeg by default would only
+  /// warn and make up the missing pixels.
   Picture decode(std::span<const std::byte> file, const std::string& path, std::size_t least,
                  const PictureLimits& limits);
 

@@ -28,7 +28,7 @@ class PictureReader {
 
   /// Reads the file `path` and writes the 3 x size x size bytes of the converted picture to `target`. The content of
   /// the file, not its name, determines whether it is decoded as PNG or as JPEG. Throws kNotFound, kIo or kCorrupt,
-  /// with the file and the offset.
+  /// with the file and the offset, and kUnsupported for colours that no ColorModel describes.
   void read(const std::string& path, std::span<std::uint8_t> target);
 
  private:

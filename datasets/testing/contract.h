@@ -11,8 +11,8 @@ namespace trainyard::testing {
 /// States how the contract test, which tests the rules that every dataset must obey, creates one dataset plugin. The
 /// data must be small, and all samples must be different.
 struct DatasetCase {
-  /// The parameters of the dataset, as a JSON object. The function that makes the case must have written the files that
-  /// they name to the folder that it is given.
+  /// The parameters of the dataset, as a JSON object. If they name files, the function that makes this case must have
+  /// written the files to the folder that it is given.
   std::string parameters = "{}";
 
   /// Parameters with a damaged file, for which the dataset must throw an error. A dataset that reads files must have at

@@ -48,7 +48,8 @@ class Text final : public Dataset {
   /// Reads the whole text and converts it into tokens.
   void open() override;
   DatasetInfo info() const override;
-  /// Writes a sample. Consecutive samples overlap in all but one character.
+  /// Writes sample `index` of `split` into `fields`; see Dataset::read(). Consecutive samples overlap in all but one
+  /// character.
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:

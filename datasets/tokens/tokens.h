@@ -22,7 +22,7 @@ namespace trainyard {
 /// they can be larger than the memory of the machine.
 ///
 /// Parameters  path            required: a folder or a file
-///             vocabulary      required: the number of tokens; 50257 for GPT-2
+///             vocabulary      required: the number of different tokens; 50257 for GPT-2
 ///             context         64: the number of tokens in a sample
 ///             train_fraction  0.9: the share of a single file in the split "train"; 1 = no split "validate"
 /// Fields      input           int64 [context]

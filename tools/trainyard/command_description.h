@@ -12,7 +12,7 @@ namespace trainyard::tools {
 
 /// An option or a positional argument of a verb.
 struct OptionDescription {
-  /// Such as "-o" and "--output"; or the only name of a positional argument, such as "TOPIC".
+  /// The names of an option, such as "-o" and "--output", or the single name of a positional argument, such as "TOPIC".
   std::vector<std::string> names;
   std::string help;                  ///< The help text, which may have several lines.
   std::string value;                 ///< The placeholder for its value, such as "NAME"; empty if it takes no value.

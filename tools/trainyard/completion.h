@@ -36,18 +36,18 @@ struct Candidates {
 TypedWords read_words(const VerbDescription& command, const std::vector<std::string>& words,
                       const std::string& current);
 
-/// Returns the completions that follow from the description of the command alone: verbs, names of options, and values
-/// from fixed lists.
+/// Returns the completions of `current` that follow from the description of the command alone: verbs, names of options,
+/// and values from fixed lists.
 Candidates static_candidates(const TypedWords& typed, const std::string& current);
 
 /// Returns the completions that must be looked up: running launches with their topics, components, parameters and
 /// services; launch files; and plugins. If they cannot be determined, the result is empty.
 Candidates dynamic_candidates(const TypedWords& typed);
 
-/// Prints the completions of the last word to standard output for the scripts of the shells, one on each line: the
-/// completion, a tab and its explanation. The line `:files` means that names of files are possible, too. If a lookup
-/// takes too long, SIGALRM ends the process without a message, because users do not wait for a completion. Returns the
-/// exit code.
+/// Prints the completions of the last of `words`, the words of the command line, for the completion script of a shell.
+/// Each line on standard output contains a completion, a tab and an explanation. The line `:files` means that names of
+/// files are possible, too. If a lookup takes too long, SIGALRM ends the process without a message, because users do
+/// not wait for a completion. Returns the exit code.
 int complete(const VerbDescription& command, std::vector<std::string> words);
 
 }  // namespace trainyard::tools

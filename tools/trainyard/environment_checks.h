@@ -9,8 +9,9 @@
 
 namespace trainyard::tools {
 
-/// For `trainyard doctor`: returns which engine, such as Slurm or mpirun, has started this process, and how this was
-/// found out. The verdict is kBad if the information from the engine is incomplete or contradictory. Does not throw.
+/// For `trainyard doctor`: returns which engine, such as Slurm or mpirun, has started this process according to
+/// `facts`, and how this was found out. The verdict is kBad if the information from the engine is incomplete or
+/// contradictory. Does not throw.
 SystemCheck check_environment(const ProcessFacts& facts);
 
 /// For `trainyard doctor --environment`: returns everything that the engine has allotted to this process (the hosts,

@@ -30,11 +30,11 @@ using SingleValue = std::variant<std::monostate, bool, long double, std::string>
 /// The value of a part of an expression: the elements of a list, or a single element if the part is not a list.
 using PartValue = std::vector<SingleValue>;
 
-/// Returns the type that a field has in expressions. Throws kInvalidArgument for a struct, a map, a tensor or a list of
-/// lists, because they cannot be compared; the error message begins with `field`.
+/// Returns the type that a field of the schema type `type` has in expressions. Throws kInvalidArgument for a struct, a
+/// map, a tensor or a list of lists, because they cannot be compared; the error message begins with the name `field`.
 PartType part_type_of(const FieldType& type, const std::string& field);
 
-/// Converts a value from a decoded message.
+/// Converts `value`, which comes from a decoded message, to a value of type `type`. Null becomes std::monostate.
 PartValue part_value_of(const PartType& type, const nlohmann::json& value);
 
 }  // namespace trainyard::tools

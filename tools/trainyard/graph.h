@@ -35,11 +35,11 @@ struct Graph {
 /// Returns the graph of a run that has been planned.
 Graph graph_of(const launch::Plan& plan);
 
-/// Returns the graph of a running launch. `nodes` and `topics` are the answers of the launcher's registry to the
-/// questions "nodes" and "topics".
+/// Returns the graph of a running launch, with the title `title`. `nodes` and `topics` are the answers of the
+/// launcher's registry to the questions "nodes" and "topics".
 Graph graph_of(const std::string& title, const nlohmann::json& nodes, const nlohmann::json& topics);
 
-/// The topics that have the same senders and the same receivers. `from` and `to` are indices in Graph::nodes.
+/// A group of topics that have the same senders and the same receivers. `from` and `to` are indices in Graph::nodes.
 struct TopicGroup {
   std::vector<std::string> topics;
   std::vector<std::size_t> from;

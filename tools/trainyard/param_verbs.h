@@ -6,8 +6,8 @@
 namespace trainyard::tools {
 
 // The subcommands of `trainyard param` that concern whole components. param_verb.cpp defines the command `param` and
-// calls these functions, where `family` is the parser of `param` and `chosen` receives the action of the subcommand
-// that the user has typed.
+// calls these functions. `family` is the parser of `param`, and `chosen` receives the action of the subcommand that the
+// user has typed.
 
 /// Adds `param describe`, which shows the descriptions of parameters.
 void add_param_describe(CLI::App& family, Action& chosen);

@@ -9,11 +9,10 @@
 
 namespace trainyard::tools {
 
-/// The folder in which the commands search for past runs by default. By default, runs write their output directories
-/// there.
+/// By default, runs write their output directories to this folder, and the commands search for past runs in it.
 inline constexpr const char* kRunsFolder = "runs";
 
-/// Returns the runs in all these folders, sorted by name within each folder. Throws kNotFound if a folder does not
+/// Returns the runs in all of `folders`, sorted by name within each folder. Throws kNotFound if a folder does not
 /// exist.
 std::vector<archive::RunRecord> find_past_runs(const std::vector<std::string>& folders);
 

@@ -25,7 +25,7 @@ struct LaunchArguments {
   void add_to(CLI::App& verb);
 };
 
-/// Returns a catalogue of the plugins that are installed, which loads the description of a plugin when it is needed.
+/// Returns a catalogue of the installed plugins. It loads the description of a plugin only when it is needed.
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue();
 
 /// Reads, expands and checks the launch file, and returns the plan. Throws kInvalidArgument for every problem, even for

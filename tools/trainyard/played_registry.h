@@ -14,7 +14,7 @@ namespace trainyard::tools {
 
 /// The registry of a recording that `bag play` plays: the socket at which programs ask which topics exist. It answers
 /// the questions "run", "topics" and "nodes" in the same way as the launcher of a running launch (docs/wire_format.md,
-/// section 2). It refuses calls of components, because there are none.
+/// section 2). It refuses calls to components, because there are none.
 class PlayedRegistry final : public core::Source {
  public:
   /// A function that returns the answer to one of the three questions.

@@ -17,7 +17,8 @@ struct ProfileReport {
   std::optional<timeline::Profile> operations;
 };
 
-/// Returns the report as tables. Lines have at most `width` characters; 0 means no limit.
+/// Returns the report as tables. Lines have at most `width` characters; 0 means no limit. `bold` makes the headings
+/// bold with escape sequences.
 std::string text_of(const ProfileReport& report, bool bold, std::size_t width);
 
 /// Returns the report as JSON. All times are in nanoseconds. The times of the parts into which a component's time is

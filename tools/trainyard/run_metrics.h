@@ -21,9 +21,10 @@ struct MetricFigures {
   std::optional<archive::MetricPoint> largest;
 };
 
-/// Reads the metrics in an output directory, in the order of the tables there. Metrics that only count the progress of
-/// the run, such as the epoch and the number of tokens, are left out. If metrics cannot be read, the function prints a
-/// warning to stderr and does not throw, so that other runs can still be shown.
+/// Reads the metrics that a run has written to its output directory, in the order in which the tables there contain
+/// them. Metrics that only count the progress of the run, such as the epoch and the number of tokens, are left out. If
+/// metrics cannot be read, the function prints a warning to stderr and does not throw, so that other runs can still be
+/// shown.
 std::vector<MetricFigures> read_figures(const std::string& output_directory);
 
 /// Returns the parameter values of a run that were set by its launch file or command line (archive::hyperparameters),

@@ -27,7 +27,7 @@ struct Rate {
   Spread interval_s;
 };
 
-/// The amount of data that is sent.
+/// The numbers of messages and bytes that are sent per second, and the sizes of the messages.
 struct Bandwidth {
   double hz = 0;
   double body_bytes_per_s = 0;

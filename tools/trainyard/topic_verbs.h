@@ -6,8 +6,8 @@
 namespace trainyard::tools {
 
 // The subcommands of `trainyard topic` that listen or publish. topic_verb.cpp defines the command `topic` and calls
-// these functions, where `family` is the parser of `topic` and `chosen` receives the action of the subcommand that the
-// user has typed.
+// these functions. `family` is the parser of `topic`, and `chosen` receives the action of the subcommand that the user
+// has typed.
 
 /// The longest timeout that a user can choose, in seconds: about eleven days. No subcommand waits for a message without
 /// a limit.

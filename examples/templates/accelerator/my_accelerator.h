@@ -22,7 +22,7 @@ class MyAccelerator final : public trainyard::Accelerator {
   trainyard::AcceleratorTraits traits() const override;
 
  protected:
-  /// Opens a device for the calling thread, which computes on it.
+  /// Opens device `index` for the calling thread, which computes on it.
   std::unique_ptr<trainyard::ClaimedDevice> open(int index) const override;
 
  private:

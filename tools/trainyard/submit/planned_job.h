@@ -16,9 +16,9 @@ struct PlannedJob {
 };
 
 /// Plans the launch file as `trainyard launch` will do on the hosts of the job, and returns the resulting job.
-/// `restarts` is true if the engine may restart the job. Throws kInvalidArgument in three cases: if the launch file is
-/// not valid on any machine; if `devices` is -1 (all devices of the host), because the engine needs a number; and if
-/// the job may be restarted but the run would not continue correctly.
+/// `restarts` is true if the engine may restart the job. Throws kInvalidArgument in three cases: if the launch file
+/// would be invalid on every machine; if `devices` is -1 (all devices of the host), because the engine needs a number;
+/// and if the job may be restarted but the run would not continue correctly.
 PlannedJob plan_job(const std::string& file, const std::vector<std::string>& arguments, launch::Catalogue& catalogue,
                     bool restarts);
 

@@ -27,10 +27,11 @@ struct FakeMessage {
   std::string body;
 };
 
-/// An imitation of a running launch for tests of the command: a run directory, a socket that answers questions about
-/// the run as the launcher does (the registry), with answers that the test chooses, and a publisher. One thread serves
-/// the registry and the publisher. Nothing depends on timing: when a program subscribes to a topic, the publisher sends
-/// all messages of the topic as fast as possible. Their headers contain the times that the test has chosen.
+/// An imitation of a running launch for tests of the command. It consists of a run directory, a registry (a socket that
+/// answers questions about the run, as the launcher does) and a publisher. The test chooses the answers of the
+/// registry. One thread serves the registry and the publisher. Nothing depends on timing: when a program subscribes to
+/// a topic, the publisher sends all messages of the topic as fast as possible. Their headers contain the times that the
+/// test has chosen.
 class FakeRun {
  public:
   /// A function that answers a call to a component. To refuse the call, it throws an Error.
@@ -42,7 +43,7 @@ class FakeRun {
   FakeRun(const FakeRun&) = delete;
   FakeRun& operator=(const FakeRun&) = delete;
 
-  // All of these are called before start().
+  // The following functions must be called before start().
 
   /// Adds a topic with these messages. If `ends` is true, the publisher announces after the last message that no more
   /// follow.
