@@ -96,8 +96,8 @@ class Collective : public Configurable {
   virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
   /// Returns `bytes` bytes of zeroed memory. If the backend has memory that operations use without a copy, the function
-  /// returns such memory. Every member must call allocate() with the same sizes in the same order, after connect(). Use
-  /// the memory only as long as the collective exists.
+  /// returns such memory. Every member must call allocate() with the same sizes in the same order, after connect(). The
+  /// collective keeps the memory as long as it exists, even if the caller drops it; do not use the memory longer.
   Buffer allocate(std::size_t bytes);
 
   /// Prepares for operations that work on `memory`. If other processes can map the memory (Buffer::shared) and the
@@ -171,6 +171,8 @@ class Collective : public Configurable {
 
   CollectiveContext context_;
   std::uint32_t rank_ = 0;
+  /// What allocate() has returned. It is freed after the driver, whose operations in progress may use it.
+  std::vector<Buffer> allocated_;
   std::unique_ptr<collectives::Driver> driver_;  ///< Set by connect(); null for a group of one.
 };
 

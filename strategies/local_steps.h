@@ -16,6 +16,9 @@ namespace trainyard {
 /// Between two calls of unite(), the run still appears as a single model. An evaluation uses the mean of the ranks'
 /// parameters, and afterwards restores each rank's own values. Before every snapshot the ranks unite, so that this run
 /// continues with the same values as a run that resumes from the checkpoint.
+///
+/// A strategy whose exchange overlaps with further steps overrides exchange() and go_on(). Its ranks then unite only
+/// before a snapshot.
 class LocalSteps : public Strategy {
  public:
   /// `every_steps` is the default value of the parameter of this name.
@@ -31,8 +34,22 @@ class LocalSteps : public Strategy {
   /// update since the last call.
   virtual void unite(ArenaEdit& edit) = 0;
 
+  /// Makes the exchange that follows every `every_steps`-th step. The default calls unite(). Called on all ranks after
+  /// the update of step `step`.
+  virtual void exchange(std::uint64_t step, ArenaEdit& edit);
+
+  /// Continues an exchange that overlaps with further steps. Called after every update, before exchange(). The default
+  /// does nothing.
+  virtual void go_on(std::uint64_t /*step*/, ArenaEdit& /*edit*/) {}
+
+  std::int64_t every_steps() const { return *every_steps_; }
+
   /// Replaces parameters and floating-point buffers by their means over all ranks.
   void average(ArenaEdit& edit) const;
+  /// Replaces tensors by their means over all ranks.
+  void average(const std::vector<at::Tensor>& tensors) const;
+  /// Returns flat views of the floating-point buffers of the model.
+  std::vector<at::Tensor> floating_buffers() const;
 
   void after_update(std::uint64_t step, ArenaEdit& edit) final;
   std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit) final;
@@ -42,7 +59,7 @@ class LocalSteps : public Strategy {
   class OfTheMean;
 
   void unite_if_apart(ArenaEdit& edit);
-  /// Returns all tensors that average() changes.
+  /// Returns the parameters and the floating-point buffers.
   std::vector<at::Tensor> averaged(ArenaEdit& edit) const;
 
   Parameter<std::int64_t> every_steps_;

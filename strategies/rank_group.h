@@ -50,9 +50,13 @@ class RankGroup {
   void progress();
 
   /// Returns a flat tensor with `elements` elements, whose values are undefined. If the tensor is in host memory and
-  /// the collective has memory that operations can use without a copy, the tensor is in such memory. Every rank must
+  /// the collective has memory that operations can use without a copy, the tensor is in such memory. The memory exists
+  /// at least as long as the group, so an operation on it may still be in progress when the run ends. Every rank must
   /// request the same sizes in the same order.
   at::Tensor scratch(std::int64_t elements, const at::TensorOptions& options);
+
+  /// Returns the tensor on `device`. Copies and counts it if it is on another device.
+  at::Tensor moved_to(at::Device device, const at::Tensor& tensor) const;
 
   /// Makes the group fail because this rank cannot continue. The other ranks get an error that names this rank, instead
   /// of waiting for it.
