@@ -80,7 +80,6 @@ void Diloco::exchange(std::uint64_t step, ArenaEdit& edit) {
   due_ = step + static_cast<std::uint64_t>(*overlap_steps_);
 }
 
-// Some steps may have been skipped, among them the one at which the result was due.
 void Diloco::go_on(std::uint64_t step, ArenaEdit& edit) {
   if (!due_) return;
   world().progress();
