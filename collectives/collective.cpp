@@ -81,9 +81,9 @@ bool Collective::serves(OperationKind, MemorySpace space) const { return !space.
 
 Buffer Collective::allocate(std::size_t bytes) {
   if (driver_ == nullptr) return collectives::zeroed(bytes);
-  Buffer buffer = driver_->transport().allocate(bytes);
-  use(buffer);
-  return buffer;
+  allocated_.push_back(driver_->transport().allocate(bytes));
+  use(allocated_.back());
+  return allocated_.back();
 }
 
 // The sizes travel inside the handles, because they are checked even if some memory cannot be shared and its handle is

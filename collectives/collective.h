@@ -98,8 +98,8 @@ class Collective : public Configurable {
   virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
   /// Returns `bytes` bytes of zeroed memory. If the backend supports it, operations work on this memory without a copy.
-  /// Every member must call allocate() with the same sizes in the same order, after connect(). Use the memory only as
-  /// long as the collective exists.
+  /// Every member must call allocate() with the same sizes in the same order, after connect(). The collective keeps the
+  /// memory as long as it exists, even if the caller drops it. Do not use the memory longer.
   Buffer allocate(std::size_t bytes);
 
   /// Lets later operations on `memory` work without a copy, if the memory is shared memory (Buffer::shared) at every
@@ -176,6 +176,8 @@ class Collective : public Configurable {
 
   CollectiveContext context_;
   std::uint32_t rank_ = 0;
+  /// What allocate() has returned. It is freed after the driver, whose operations in progress may use it.
+  std::vector<Buffer> allocated_;
   std::unique_ptr<collectives::Driver> driver_;  ///< Set by connect(); null for a group of one.
 };
 

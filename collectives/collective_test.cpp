@@ -49,6 +49,14 @@ TEST_F(CollectiveInterfaceTest, EveryOperationSaysWhosePartEachElementIs) {
                                   ElementsAre(0, 3, 6, 7)));
 }
 
+// An operation may be in progress when its caller is destroyed.
+TEST_F(CollectiveInterfaceTest, KeepsTheMemoryThatItHasAllocated) {
+  others_.move = [](const Operation& operation) { static_cast<float*>(operation.data.data)[6] += 1; };
+  std::byte* const memory = group_.allocate(7 * sizeof(float)).data();
+  group_.all_reduce({memory, DType::kFloat32, 7}, ReduceOp::kSum).wait();
+  EXPECT_EQ(reinterpret_cast<float*>(memory)[6], 1);
+}
+
 TEST_F(CollectiveInterfaceTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT(error_of([&] { group_.broadcast(elements_, 3); }),
               Pair(Code::kInvalidArgument,

@@ -27,9 +27,13 @@ class LocalSteps::OfTheMean final : public Evaluation {
 };
 
 void LocalSteps::after_update(std::uint64_t step, ArenaEdit& edit) {
+  const at::NoGradGuard no_gradients;
   apart_ = true;
-  if (step % static_cast<std::uint64_t>(*every_steps_) == 0) unite_if_apart(edit);
+  go_on(step, edit);
+  if (step % static_cast<std::uint64_t>(*every_steps_) == 0) exchange(step, edit);
 }
+
+void LocalSteps::exchange(std::uint64_t /*step*/, ArenaEdit& edit) { unite_if_apart(edit); }
 
 void LocalSteps::unite_if_apart(ArenaEdit& edit) {
   if (!std::exchange(apart_, false)) return;
@@ -44,16 +48,24 @@ std::unique_ptr<Evaluation> LocalSteps::make_evaluation(ArenaEdit& edit) {
 }
 
 std::vector<at::Tensor> LocalSteps::averaged(ArenaEdit& edit) const {
-  std::vector<at::Tensor> tensors{edit.parameters()};
+  std::vector<at::Tensor> tensors = floating_buffers();
+  tensors.insert(tensors.begin(), edit.parameters());
+  return tensors;
+}
+
+std::vector<at::Tensor> LocalSteps::floating_buffers() const {
+  std::vector<at::Tensor> tensors;
   for (const NamedTensor& buffer : model().buffers()) {
     if (at::isFloatingType(buffer.tensor.scalar_type())) tensors.push_back(buffer.tensor.detach().view(-1));
   }
   return tensors;
 }
 
-void LocalSteps::average(ArenaEdit& edit) const {
+void LocalSteps::average(ArenaEdit& edit) const { average(averaged(edit)); }
+
+void LocalSteps::average(const std::vector<at::Tensor>& tensors) const {
   std::vector<Work> under_way;
-  for (const at::Tensor& tensor : averaged(edit)) under_way.push_back(world().all_reduce(tensor, ReduceOp::kMean));
+  for (const at::Tensor& tensor : tensors) under_way.push_back(world().all_reduce(tensor, ReduceOp::kMean));
   for (Work& work : under_way) work.wait();
 }
 

@@ -16,6 +16,9 @@ namespace trainyard {
 /// Between two calls of unite(), the ranks have different parameters. An evaluation therefore uses the mean of the
 /// ranks' parameters, and afterwards restores each rank's own values. Before every checkpoint, unite() is called in
 /// addition, so that a run that resumes from the checkpoint gets the same results as this run.
+///
+/// A strategy whose exchange overlaps with further steps overrides exchange() and go_on(). Its ranks then unite only
+/// before a checkpoint.
 class LocalSteps : public Strategy {
  public:
   /// `every_steps` is the default value of the parameter `every_steps`.
@@ -31,8 +34,22 @@ class LocalSteps : public Strategy {
   /// and only if there has been an update since the last call.
   virtual void unite(ArenaEdit& edit) = 0;
 
+  /// Makes the exchange that follows every `every_steps`-th step. The default calls unite(). Called on all ranks after
+  /// the update of step `step`.
+  virtual void exchange(std::uint64_t step, ArenaEdit& edit);
+
+  /// Continues an exchange that overlaps with further steps. Called after every update, before exchange(). The default
+  /// does nothing.
+  virtual void go_on(std::uint64_t /*step*/, ArenaEdit& /*edit*/) {}
+
+  std::int64_t every_steps() const { return *every_steps_; }
+
   /// Replaces all parameters and floating-point buffers by their means over all ranks.
   void average(ArenaEdit& edit) const;
+  /// Replaces tensors by their means over all ranks.
+  void average(const std::vector<at::Tensor>& tensors) const;
+  /// Returns flat views of the floating-point buffers of the model.
+  std::vector<at::Tensor> floating_buffers() const;
 
   void after_update(std::uint64_t step, ArenaEdit& edit) final;
   std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit) final;

@@ -14,13 +14,10 @@ template <class Operation>
 Work RankGroup::on_host(const at::Tensor& flat, const Operation& operation) {
   if (flat.device().is_cpu()) return operation(elements_of(flat));
   const at::NoGradGuard no_gradients;
-  const at::Tensor host = flat.to(at::kCPU);
+  const at::Tensor host = moved_to(at::kCPU, flat);
   operation(elements_of(host)).wait();
   at::Tensor(flat).copy_(host);
-  if (link_) {
-    link_->add_to_host(devices::Purpose::kCollectives, flat.nbytes());
-    link_->add_to_device(devices::Purpose::kCollectives, flat.nbytes());
-  }
+  if (link_) link_->add_to_device(devices::Purpose::kCollectives, flat.nbytes());
   return {};
 }
 
@@ -71,6 +68,14 @@ at::Tensor RankGroup::scratch(std::int64_t elements, const at::TensorOptions& op
   if (is_alone() || elements == 0 || !options.device().is_cpu()) return at::empty({elements}, options);
   const DType dtype = dtype_of(c10::typeMetaToScalarType(options.dtype()));
   return view_of({dtype, {elements}, 0, collective_->allocate(static_cast<std::size_t>(elements) * size_of(dtype))});
+}
+
+at::Tensor RankGroup::moved_to(at::Device device, const at::Tensor& tensor) const {
+  at::Tensor moved = tensor.to(device);
+  if (!link_ || tensor.device() == moved.device()) return moved;
+  if (moved.device().is_cpu()) link_->add_to_host(devices::Purpose::kCollectives, moved.nbytes());
+  if (tensor.device().is_cpu()) link_->add_to_device(devices::Purpose::kCollectives, moved.nbytes());
+  return moved;
 }
 
 void RankGroup::abort(const std::string& reason) noexcept {

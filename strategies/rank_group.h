@@ -51,9 +51,14 @@ class RankGroup {
   void progress();
 
   /// Returns a flat tensor with `elements` elements, whose values are undefined. If `options` ask for host memory, the
-  /// tensor is in memory on which operations of this group work without a copy, if the collective has such memory.
+  /// tensor is in memory on which operations of this group work without a copy, if the collective has such memory. That
+  /// memory exists at least as long as the group, so an operation on it may still be in progress when the run ends.
   /// Every rank must call this function with the same sizes in the same order.
   at::Tensor scratch(std::int64_t elements, const at::TensorOptions& options);
+
+  /// Returns the tensor on `device`. A tensor that is on another device is copied, and its bytes are counted; see
+  /// count_copies().
+  at::Tensor moved_to(at::Device device, const at::Tensor& tensor) const;
 
   /// Makes the group fail because this rank cannot continue. The other ranks get an error that names this rank and
   /// contains `reason`, instead of waiting for this rank.

@@ -90,5 +90,16 @@ TEST(RankGroupTest, ACopyIsTheSameGroup) {
   EXPECT_EQ(testing::error_of([&] { group.sum(1); }).first, Code::kPeerLost);
 }
 
+TEST(RankGroupTest, CountsWhatItMovesBetweenTheHostAndADevice) {
+  const auto link = std::make_shared<devices::LinkBytes>();
+  RankGroup group;
+  group.count_copies(link);
+  const at::Tensor here = at::ones({3});
+  EXPECT_TRUE(group.moved_to(at::kCPU, here).is_same(here));
+  EXPECT_EQ(link->all().both(), 0u);
+  EXPECT_TRUE(group.moved_to(at::kMeta, here).is_meta());
+  EXPECT_EQ(link->of(devices::Purpose::kCollectives), (devices::LinkCount{.to_device = 12, .to_host = 0}));
+}
+
 }  // namespace
 }  // namespace trainyard

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 
+#include "streams/gcm.h"
 #include "streams/secret.h"
-
-struct evp_cipher_ctx_st;
 
 namespace trainyard::streams {
 
@@ -21,7 +21,7 @@ struct Position {
 };
 
 /// The number of bytes that encryption adds to a record: the length of the authentication tag.
-constexpr std::size_t kTagBytes = 16;
+constexpr std::size_t kTagBytes = Gcm::kTagBytes;
 
 /// The common base of Sealer, which encrypts records, and Opener, which decrypts and verifies them. It uses AES-128-GCM
 /// with one key for each direction of a stream. The nonce is derived from the number of the record, which is not sent,
@@ -36,36 +36,34 @@ class RecordCipher {
   std::uint64_t count() const { return count_; }
 
  protected:
-  enum class Direction : bool { kOpen, kSeal };
+  /// What is authenticated with a record, but not sent: its position and its size.
+  using Associated = std::array<std::uint64_t, 3>;
 
-  RecordCipher(const Secret& secret, Direction direction, std::uint64_t bytes_per_key);
-  ~RecordCipher();
+  RecordCipher(const Secret& secret, std::unique_ptr<Gcm> gcm, std::uint64_t bytes_per_key);
 
-  /// Prepares for the next record, which has `bytes` bytes.
-  void begin(const Position& position, std::uint64_t bytes);
+  /// Prepares for the next record, which has `bytes` bytes: replaces the key if necessary, and computes the nonce.
+  Associated begin(const Position& position, std::uint64_t bytes);
 
-  struct Free {
-    void operator()(evp_cipher_ctx_st* context) const;
-  };
-  std::unique_ptr<evp_cipher_ctx_st, Free> context_;
+  std::unique_ptr<Gcm> gcm_;
+  std::array<std::byte, Gcm::kNonceBytes> nonce_{};  ///< The nonce of the current record.
 
  private:
   void use_next_key();
 
   Secret secret_;
-  const Direction direction_;
   const std::uint64_t bytes_per_key_;
   std::uint64_t bytes_ = 0;  ///< The number of bytes that have been processed with the current key.
   std::uint64_t count_ = 0;
   /// The constant part of the nonce. It is combined with the number of the record.
-  std::array<std::byte, 12> start_{};
+  std::array<std::byte, Gcm::kNonceBytes> start_{};
 };
 
 /// Seals the records of one direction of a stream.
 class Sealer final : public RecordCipher {
  public:
-  explicit Sealer(const Secret& secret, std::uint64_t bytes_per_key = kBytesPerKey)
-      : RecordCipher(secret, Direction::kSeal, bytes_per_key) {}
+  explicit Sealer(const Secret& secret, std::uint64_t bytes_per_key = kBytesPerKey,
+                  GcmLibrary library = gcm_libraries().front())
+      : RecordCipher(secret, Gcm::make(library, Gcm::Direction::kSeal), bytes_per_key) {}
 
   /// Encrypts `plain`, and writes the result and the tag to `sealed`, which must have room for kTagBytes more bytes
   /// than `plain`. `plain` and `sealed` may begin at the same address. Does not allocate memory.
@@ -75,8 +73,9 @@ class Sealer final : public RecordCipher {
 /// Opens the records that a Sealer with the same secret has sealed, in the same order.
 class Opener final : public RecordCipher {
  public:
-  explicit Opener(const Secret& secret, std::uint64_t bytes_per_key = kBytesPerKey)
-      : RecordCipher(secret, Direction::kOpen, bytes_per_key) {}
+  explicit Opener(const Secret& secret, std::uint64_t bytes_per_key = kBytesPerKey,
+                  GcmLibrary library = gcm_libraries().front())
+      : RecordCipher(secret, Gcm::make(library, Gcm::Direction::kOpen), bytes_per_key) {}
 
   /// Decrypts `sealed`, which does not include the tag, to `plain`. The two may begin at the same address. Returns true
   /// if this is the next record of the Sealer, unchanged and sealed for this position. If the function returns false,

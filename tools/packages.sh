@@ -9,6 +9,8 @@ trainyard_build_packages=(
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libssl-dev libpng-dev libjpeg62-turbo-dev
   libboost-dev
 )
+# Optional, and only for this architecture: encrypts faster than OpenSSL 3.0 (docs/collectives.md).
+if [ "$(dpkg --print-architecture)" = amd64 ]; then trainyard_build_packages+=(libipsec-mb-dev); fi
 # The packages that only the tests need: GoogleTest, the packages for the Python tests and the checks, the tools that
 # set up network namespaces as hosts, the shells for which `trainyard` has completion scripts, and the program that
 # shows its manual page.

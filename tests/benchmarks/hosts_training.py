@@ -3,11 +3,13 @@
 """Trains on two hosts of a lab (tests/lab), each with one core of this machine, and prints what the network costs.
 
     python3 tests/benchmarks/hosts_training.py --build build/release ddp [--rate 10gbit] [--rounds 5]
-    python3 tests/benchmarks/hosts_training.py --build build/release diloco [--rate 50mbit] [--rounds 3]
+    python3 tests/benchmarks/hosts_training.py --build build/release diloco [--rate 50mbit] [--rounds 3] \\
+        [--overlap-steps 20] [--compression bf16]
 
 ddp: steps per second of the strategy ddp, encrypted, beside PyTorch's DistributedDataParallel over Gloo, on the perceptron
 784-2048-2048-10, with the links limited to the rate. diloco: steps per second of the small GPT with an exchange every 100
-steps, with the links limited and without a limit. The two sides run in turn; figures are medians over the rounds, ratios
+steps, with the links limited and without a limit. --overlap-steps and --compression are parameters of the strategy. The two
+sides run in turn; figures are medians over the rounds, ratios
 the medians of the rounds' ratios. Needs root, two cores with nothing else to do, and for ddp a /usr/bin/python3 with torch.
 """
 import argparse
@@ -30,6 +32,8 @@ def parse():
     parser.add_argument("--rate", default="")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=0)
+    parser.add_argument("--overlap-steps", type=int, default=0)
+    parser.add_argument("--compression", default="none")
     return parser.parse_args()
 
 
@@ -91,7 +95,8 @@ def gpt(lab, steps):
         text.write_text("".join(path.read_text(errors="replace") for path in sorted(HERE.glob("*.py"))) * 4, encoding="utf-8")
     return train(lab, ["launch", "shakespeare_char.toml", f"text=/mnt/{text.name}", f"steps={steps}",
                        "run.evaluate_at_start=false", "run.validate_every_steps=0", "run.predict_at_end=false",
-                       "strategy={plugin='diloco', every_steps=100}"], steps // 10)
+                       f"strategy={{plugin='diloco', every_steps=100, overlap_steps={GIVEN.overlap_steps}, "
+                       f"compression='{GIVEN.compression}'}}"], steps // 10)
 
 
 def main():

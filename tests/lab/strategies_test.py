@@ -20,6 +20,10 @@ class StrategiesTest(unittest.TestCase):
     ON_ONE_HOST = {"dp": "whose ranks share a process", "parameter_server": "whose ranks share memory",
                    "single_device": "which serves 1"}
 
+    # Exchanges that overlap with steps, of which one is under way at the end.
+    SETTINGS = ("{plugin='diloco', every_steps=2, overlap_steps=1}",
+                "{plugin='diloco', every_steps=2, overlap_steps=1, compression='bf16'}")
+
     def train(self, hosts, devices):
         """`devices` is the number of ranks on each host, or a list with the number on each."""
         given = f"devices={devices}" if isinstance(devices, int) else f"ranks_per_host={devices}"
@@ -28,7 +32,7 @@ class StrategiesTest(unittest.TestCase):
             write_key(lab)
             digits.write_digits(lab)
             names = ",".join(f"h{number}" for number in range(hosts))
-            for strategy in digits.registered_strategies():
+            for strategy in [*digits.registered_strategies(), *self.SETTINGS]:
                 with self.subTest(strategy, hosts=hosts, devices=devices):
                     arguments = [*RUN, f"strategy={strategy}"]
                     together = [Launch(lab, number, [*arguments, f"nodes={hosts}", given],

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "tests/integration/training/training_fixture.h"
@@ -103,6 +104,20 @@ INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyTest,
                          ::testing::Values("ddp", "dp", "zero1", "zero2", "fsdp", "local_sgd", "diloco", "horovod",
                                            "hierarchical", "parameter_server", "pipeline"),
                          [](const auto& info) { return std::string(info.param); });
+
+// The last exchange is under way when the run ends.
+TEST_F(RanksTest, AnExchangeOfDilocoThatOverlapsGivesTheSameBitsWhereverTheRanksAre) {
+  std::vector<std::string> first;
+  for (const char* where : {"placement=composed", "placement=processes", "collective=tcp", "collective=zmq"}) {
+    const std::string directory = std::string("overlapping_") + (std::strchr(where, '=') + 1);
+    run_to_end(directory, {"devices=3", "strategy={plugin=\"diloco\",every_steps=8,overlap_steps=5}", "max_steps=40",
+                           "component.checkpoint_writer.when=false", where});
+    const std::vector<std::string> now = losses(directory, 40);
+    ASSERT_EQ(now.size(), 40u);
+    if (first.empty()) first = now;
+    EXPECT_EQ(now, first) << where;
+  }
+}
 
 TEST_F(RanksTest, ARankThatIsKilledIsNamedByEveryOther) {
   const auto training = train("killed", {"devices=4", "strategy=ddp", "placement=ranks", kShortTimeout});

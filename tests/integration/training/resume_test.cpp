@@ -63,6 +63,9 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"single", {}},
         Kind{"device", {"placement=composed", "component.accelerator_host.params.accelerator={plugin=\"simulated\"}"}},
         Kind{"diloco", {"devices=2", "strategy={plugin=\"diloco\",every_steps=8}"}},
+        // After step 30, the exchange that has begun after step 24 is under way.
+        Kind{"diloco_overlapping",
+             {"devices=2", "strategy={plugin=\"diloco\",every_steps=8,overlap_steps=7,compression=\"bf16\"}"}},
         Kind{"local_sgd", {"devices=2", "strategy={plugin=\"local_sgd\",every_steps=8}"}},
         Kind{"powersgd",
              {"devices=2", "strategy={plugin=\"ddp\",compression=\"powersgd\",powersgd_start_step=5}",

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "streams/gcm.h"
+
+namespace trainyard::streams {
+
+/// AES-128-GCM of Intel's IPSec Multi-Buffer library, if the build has the library.
+struct IpsecMbGcm {
+  /// Returns true if the build has the library and the processor has the instructions that make it faster than OpenSSL.
+  static bool suits();
+  /// Must be called only if suits() returns true.
+  static std::unique_ptr<Gcm> make();
+};
+
+}  // namespace trainyard::streams
