@@ -22,6 +22,7 @@ class Product final : public Model {
   explicit Product(ModelContext& context) : Model(context) {}
   void build(const DatasetInfo&) override {}
   std::vector<NamedTensor> parameters() override { return {{"weight", weight_}}; }
+  void set_training(bool) override {}
   at::Tensor training_step(const ModelBatch& batch) override { return (weight_ * batch.tensors[0]).sum(); }
   std::vector<NamedMetric> evaluation_step(const ModelBatch&) override { return {}; }
 

@@ -3,6 +3,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/where.h>
 
 #include <algorithm>
@@ -34,7 +35,22 @@ Values operator*(const Values& a, double b) { return {a.tensor * b}; }
 Values operator/(const Values& a, const Values& b) { return {a.tensor / b.tensor}; }
 Values operator/(const Values& a, double b) { return {a.tensor / b}; }
 
-Values square_root(const Values& x) { return {x.tensor.sqrt()}; }
+/// Since version 2, LibTorch takes the square root on the processor from a library whose last bit can be wrong.
+template <class T>
+at::Tensor rounded_square_root(const at::Tensor& x) {
+  at::Tensor root = at::empty_like(x, at::MemoryFormat::Contiguous);
+  const at::Tensor values = x.contiguous();
+  const T* from = values.data_ptr<T>();
+  T* to = root.data_ptr<T>();
+  for (std::int64_t i = 0; i < values.numel(); ++i) to[i] = devices::square_root(from[i]);
+  return root;
+}
+
+Values square_root(const Values& x) {
+  if (!x.tensor.is_cpu()) return {x.tensor.sqrt()};
+  return {x.tensor.scalar_type() == at::kDouble ? rounded_square_root<double>(x.tensor)
+                                                : rounded_square_root<float>(x.tensor)};
+}
 Values larger(const Values& a, const Values& b) { return {at::where(a.tensor > b.tensor, a.tensor, b.tensor)}; }
 Values not_negative(const Values& x) { return {x.tensor.clamp_min(0)}; }
 

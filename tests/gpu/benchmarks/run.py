@@ -27,23 +27,41 @@ GPTS = {  # layers, heads, width, context, vocabulary, batch, precision
 RESNET = (224, 1000, 256, "bf16-mixed")  # size, classes, batch, precision
 
 
+class Failed(Exception):
+    """A program that is measured has failed; the text has what it printed."""
+
+
 class Bench:
     def __init__(self, arguments):
         self.build = pathlib.Path(arguments.build).resolve()
         self.python = arguments.python
         self.rounds = arguments.rounds
         self.fast = arguments.fast
+        self.failed = False
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-gpu-bench-"))
         self.environment = dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", XDG_RUNTIME_DIR=str(self.work))
 
     def run(self, command):
         done = subprocess.run(command, env=self.environment, cwd=self.work, capture_output=True, text=True, timeout=300)
         if done.returncode != 0:
-            sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+            raise Failed(f"{' '.join(map(str, command))} failed:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
         return done.stdout
 
     def json_of(self, command):
         return json.loads(self.run(command).splitlines()[-1])
+
+    def measure(self, programs):
+        """Runs the programs in turn, in every round. One that fails is left out, and the benchmark fails in the end."""
+        figures = {program: [] for program in programs}
+        for _ in range(self.rounds):
+            for program in list(figures):
+                try:
+                    figures[program].append(programs[program]())
+                except Failed as failure:
+                    print(f"{program}: {failure}", file=sys.stderr, flush=True)
+                    self.failed = True
+                    del figures[program]
+        return figures
 
     def tokens(self, vocabulary):
         """A file of random tokens of a GPT."""
@@ -94,11 +112,11 @@ tensorboard = false
 
 def table(name, figures, per_step, unit):
     """One line for each program. `figures` has the milliseconds per step of every round."""
-    base = figures["LibTorch alone"]
+    base = figures.get("LibTorch alone", [])
     print(f"\n| {name} | ms per step | {unit} | of LibTorch alone |\n|---|---|---|---|")
     for program, times in figures.items():
         median = statistics.median(times)
-        ratio = statistics.median(b / t for b, t in zip(base, times))
+        ratio = statistics.median(b / t for b, t in zip(base, times)) if base else float("nan")
         print(f"| {program} | {median:.2f} | {per_step / median * 1000:,.0f} | {ratio:.3f} |", flush=True)
 
 
@@ -120,10 +138,7 @@ def gpt(bench, name, placements=("composed", "processes")):
     if not bench.fast:
         programs["PyTorch, compiled"] = lambda: bench.json_of(
             [bench.python, script, *sizes, "--steps", str(steps // 3), "--compile"])["step_ms"]
-    figures = {program: [] for program in programs}
-    for _ in range(bench.rounds):
-        for program, measure in programs.items():
-            figures[program].append(measure())
+    figures = bench.measure(programs)
     table(name, figures, batch * context, "tokens/s")
 
 
@@ -136,10 +151,7 @@ def resnet(bench):
                                                  *map(str, RESNET), str(steps // 3)])["step_ms"],
         "Trainyard, composed": lambda: bench.trainyard(dataset, batch, '{ plugin = "resnet", layers = 18 }', precision, 0.0,
                                                        "composed", steps)}
-    figures = {program: [] for program in programs}
-    for _ in range(bench.rounds):
-        for program, measure in programs.items():
-            figures[program].append(measure())
+    figures = bench.measure(programs)
     table("ResNet-18, bf16-mixed", figures, batch, "images/s")
 
 
@@ -163,6 +175,7 @@ def main():
     for name, measure in everything.items():
         if arguments.only in (None, name):
             measure()
+    sys.exit(bench.failed)
 
 
 if __name__ == "__main__":
