@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kAllowedRequests = "allowed: a count ('2') or a list ('[0, 3]')";
 
-/// Returns `count` device numbers: those that exist, then again from the first.
+/// Returns `count` device numbers: all existing devices in order, and then the same devices again as often as
+/// necessary.
 std::vector<int> first_devices(int count, int available) {
   std::vector<int> indices(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) indices[static_cast<std::size_t>(i)] = i % std::max(available, 1);

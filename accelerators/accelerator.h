@@ -23,10 +23,12 @@ struct FoundDevices {
   std::string problem;
 };
 
-/// The base class of all accelerators. An accelerator supports one kind of hardware, on which no other code depends.
+/// The base class of all accelerators. An accelerator is a plugin for one kind of hardware. No other code depends on
+/// this hardware.
 ///
-/// An accelerator reports which devices exist, and the rules of its hardware, without using a device, because plans are
-/// also made on hosts that lack the hardware. Code that computes claims a device; see ClaimedDevice.
+/// An accelerator reports which devices exist, and the rules of its hardware, without using a device, because a run can
+/// also be planned on a host that lacks the hardware. To compute on a device, call claim(), which returns a
+/// ClaimedDevice.
 class Accelerator : public Configurable {
  public:
   static constexpr const char* kKind = "accelerator";
@@ -39,31 +41,32 @@ class Accelerator : public Configurable {
   /// not throw: if the driver is missing, it returns a count of 0 and the reason.
   virtual FoundDevices find_devices() const = 0;
 
-  /// Returns the rules of this hardware. They can depend on the parameters that the launch file gives to the
-  /// accelerator.
+  /// Returns the rules of this hardware, such as the supported precisions. They can depend on the parameters of the
+  /// accelerator in the launch file.
   virtual AcceleratorTraits traits() const = 0;
 
   int device_count() const { return find_devices().count; }
   bool is_available() const { return device_count() > 0; }
 
-  /// Returns the numbers of the devices that `request` asks for. `request` is a count, such as "2" for the first two
+  /// Returns the numbers of the devices that `request` specifies. `request` is a count, such as "2" for the first two
   /// devices, or a list of device numbers, such as "[0, 3]". If devices can be shared
   /// (AcceleratorTraits::shared_devices), a count may exceed the number of devices; the result then contains some
-  /// devices several times. The planner has already replaced "auto" and -1 of a launch file by a count. Throws
-  /// kInvalidArgument if the text is malformed, the count is less than 1, or a list contains a device twice. Throws
-  /// kNotFound if there are too few devices or a device of the list does not exist.
+  /// devices several times. `request` is never "auto" or -1: when the run was planned, these values of the launch file
+  /// were replaced by a count. Throws kInvalidArgument if the text is malformed, the count is less than 1, or a list
+  /// contains a device twice. Throws kNotFound if there are too few devices or a device of the list does not exist.
   std::vector<int> parse_devices(const std::string& request) const;
 
   /// Claims device `index` for the calling thread. Throws kNotFound, with the number of existing devices, if there is
   /// no such device. The claimed device must not outlive this accelerator.
   std::unique_ptr<ClaimedDevice> claim(int index) const;
 
-  /// Returns an AcceleratorReport for the planner: the number of devices and the rules.
+  /// Returns an AcceleratorReport (the number of devices and the rules) for the planner, the part of the launcher that
+  /// plans a run.
   core::PluginTraits declared_traits() const final;
 
  protected:
-  /// Sets up what kernels on device `index` need (threads, streams, memory pools) and returns the device. claim() calls
-  /// this function only for a device that exists.
+  /// Sets up what computations on device `index` need, such as threads, streams and memory pools, and returns the
+  /// device. claim() calls this function on the thread that claims the device, and only for a device that exists.
   virtual std::unique_ptr<ClaimedDevice> open(int index) const = 0;
 
   const AcceleratorContext& context() const { return context_; }

@@ -21,7 +21,7 @@
 namespace trainyard {
 namespace {
 
-/// A device whose tensors have no bytes; the interface's defaults do the rest.
+/// A device that overrides only what the tests need, and inherits the other functions. Its tensors have no bytes.
 class ImaginaryDevice final : public ClaimedDevice {
  public:
   ImaginaryDevice(const Accelerator& accelerator, int index)

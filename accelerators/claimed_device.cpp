@@ -25,7 +25,8 @@ std::vector<at::Tensor> ClaimedDevice::to_device(std::vector<at::Tensor> tensors
   return move_batch(std::move(tensors));
 }
 
-/// The processor can stand for a device, as in simulations; then every tensor counts as copied.
+/// Counts the bytes of the tensors that are about to be copied to the device. If the processor simulates a device with
+/// separate memory, every tensor counts.
 void ClaimedDevice::count_batch(const std::vector<at::Tensor>& tensors) {
   std::uint64_t bytes = 0;
   for (const at::Tensor& tensor : tensors) {
@@ -34,7 +35,8 @@ void ClaimedDevice::count_batch(const std::vector<at::Tensor>& tensors) {
   link_bytes_->add_to_device(devices::Purpose::kBatch, bytes);
 }
 
-/// A graph belongs to the shapes of its inputs. The usual cause of a new shape is the last, smaller batch of an epoch.
+/// Logs a warning if the shapes are new, because a compiled graph is valid only for the shapes for which it was
+/// compiled. The usual cause of a new shape is the last, smaller batch of an epoch.
 void ClaimedDevice::warn_of_new_shapes(const std::vector<at::Tensor>& tensors) {
   Shapes shapes;
   for (const at::Tensor& tensor : tensors) shapes.push_back(tensor.sizes().vec());
@@ -69,8 +71,8 @@ void ClaimedDevice::set_rng_state(const std::vector<std::uint8_t>& state) {
 
 namespace accelerators {
 
-/// Waits for the copies: their sources belong to the data loader again when the step is done, whether the device has
-/// read them or not.
+/// The function waits for the copies, because the data loader may overwrite the sources as soon as the step is done,
+/// even if the device has not read them yet.
 std::vector<at::Tensor> copies_on(at::Device device, std::vector<at::Tensor> tensors) {
   for (at::Tensor& tensor : tensors) {
     const bool there = device.is_cpu() ? tensor.device().is_cpu() : tensor.device() == device;

@@ -12,25 +12,25 @@
 #include <utility>
 #include <vector>
 
-#include "tensors/work_recorder.h"
 #include "core/plugin/plugin_context.h"
 #include "devices/link_bytes.h"
 #include "messages/buffer.h"
 #include "tensors/tensor_update.h"
+#include "tensors/work_recorder.h"
 
 namespace trainyard {
 
 class Accelerator;
 
-/// A device that this process has claimed. The thread that claimed the device is also the thread that computes on it.
-/// The destructor releases the device.
+/// A device that this process has claimed with Accelerator::claim(). Only the thread that claimed the device may
+/// compute on it. The destructor releases the device.
 ///
 /// A derived class determines how tensors are copied to the device, which random generators its kernels use, and which
 /// measurements it reports. Every virtual function has a default that suits any device that LibTorch supports. An
 /// override need not call the default.
 ///
-/// An ability that only some kinds of devices have belongs in a separate interface that such a device returns, not in a
-/// further function of this class.
+/// Do not add functions for abilities that only some kinds of devices have. Define a separate interface for such an
+/// ability, and a function through which a device returns it.
 class ClaimedDevice {
  public:
   /// `device` identifies the device in LibTorch. `name` is shown to the user; if it is empty, LibTorch's name is used,
@@ -45,19 +45,21 @@ class ClaimedDevice {
 
   /// Returns the tensors of a batch on the device, in the same order. A tensor that is already on the device is
   /// returned as it is. Every other tensor is copied, and its original memory may be overwritten after the function has
-  /// returned. If the accelerator supports only static graphs (AcceleratorTraits::static_graph_only), the function logs
-  /// a warning whenever a batch has shapes that no earlier batch had; it does not warn about the first batch.
+  /// returned. If the accelerator compiles a graph for each combination of shapes
+  /// (AcceleratorTraits::static_graph_only), the function logs a warning whenever a batch, except the first, has shapes
+  /// that no earlier batch had.
   std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors);
 
-  /// Copies the whole flat block `from` to `to`. One of the two is in host memory, the other on the device. Called only
-  /// if the device has memory of its own. A copy to the host is complete on return. A copy to the device is complete
-  /// before any later computation on the device begins.
+  /// Copies the whole flat block `from` to `to`. One of the two tensors is in host memory, the other on the device.
+  /// Called only if the device has separate memory. When the function returns, a copy to the host must be complete. A
+  /// copy to the device must be complete before any later computation on the device begins.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
-  /// Returns the update that an optimizer in this process applies to the parameters on the device. Called only if the
-  /// device has memory of its own, on the thread of the optimizer, with the stream of the accelerator host as the
-  /// current one; the update is run in the same way. The default is made of LibTorch's operations, several for each
-  /// part of the parameters. An override can make one pass over all of them.
+  /// Returns the update that an optimizer in this process applies to `blocks`, the tensors on the device, as `request`
+  /// describes. Called only if the device has separate memory. This function is called, and the update is run, on the
+  /// thread of the optimizer, with the stream of the accelerator host as the current stream. The default update
+  /// consists of LibTorch's operations, several for each part of the parameters. An override can make one pass over all
+  /// of them.
   virtual std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {
     return make_tensor_update(request, std::move(blocks));
   }
@@ -67,28 +69,29 @@ class ClaimedDevice {
   const std::shared_ptr<devices::LinkBytes>& link_bytes() const { return link_bytes_; }
 
   /// Returns an object that records the work of training steps and repeats it, if the device can do this and the user
-  /// wants it; otherwise null, which is the default. The object is valid as long as this one.
+  /// wants it. Otherwise returns null, as the default does. The object is valid as long as this device object exists.
   virtual WorkRecorder* recorder() { return nullptr; }
 
   /// Waits until all work that was submitted to the device is done. The default does nothing, for devices that finish
   /// all work before a call returns.
   virtual void synchronize() {}
 
-  /// Returns host memory for a block of the arena: `bytes` zeroed bytes, aligned to 64 bytes. Other processes can map
-  /// this memory.
+  /// Returns host memory for one of the blocks that hold the parameters, gradients and buffers: `bytes` zeroed bytes,
+  /// aligned to 64 bytes. Other processes can map this memory.
   Buffer allocate_host_block(std::size_t bytes);
 
   /// Gives `seed` to every random generator that kernels of this device use.
   void seed(std::uint64_t seed);
 
-  /// Returns the state of the generators that seed() seeds. A run that restores this state draws the same numbers.
+  /// Returns the state of the generators that seed() seeds, for a checkpoint. A run that restores this state continues
+  /// with the same random numbers.
   std::vector<std::uint8_t> rng_state() const;
 
-  /// Restores a state returned by rng_state(). Throws kCorrupt if the state is damaged, or does not have the number of
-  /// generators or the lengths that this device requires.
+  /// Restores a state returned by rng_state(). Throws kCorrupt if the state is damaged, or if the number of generators
+  /// in it or the sizes of their states do not match this device.
   void set_rng_state(const std::vector<std::uint8_t>& state);
 
-  /// Returns measurements by name, such as the memory in use. Each name ends with the unit: "memory_bytes",
+  /// Returns measurements by name, such as the memory in use. Each name ends with the unit, as in "memory_bytes" or
   /// "utilisation_percent". The default returns none.
   virtual std::map<std::string, double> stats() const { return {}; }
 
@@ -97,16 +100,17 @@ class ClaimedDevice {
   /// waits for the copies; see accelerators::copies_on.
   virtual std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors);
 
-  /// Prepares the memory that allocate_host_block() is about to return, for instance by page-locking it. The default
-  /// does nothing.
+  /// Prepares the memory that allocate_host_block() is about to return, for instance by page-locking it so that copies
+  /// to the device are faster. The default does nothing.
   virtual void prepare_host_block(const Buffer& /*block*/) {}
 
   /// Returns the random generators that kernels of this device use. The default is LibTorch's generator for the CPU. A
-  /// device with a generator of its own returns both, because models draw their first parameters on the CPU.
+  /// device with its own generator returns this generator and the CPU's, because models draw their first parameters on
+  /// the CPU.
   virtual std::vector<at::Generator> generators() const;
 
-  /// Returns the context of the accelerator, which contains the name of the accelerator for error texts, the log, the
-  /// rank and the number of ranks, among other things.
+  /// Returns the context of the accelerator. It contains the name of the accelerator for error messages, the log, the
+  /// rank, the number of ranks, and more.
   const PluginContext& context() const;
 
  private:
@@ -119,7 +123,7 @@ class ClaimedDevice {
   std::string name_;
   bool static_graph_only_;
   std::shared_ptr<devices::LinkBytes> link_bytes_;
-  /// The combinations of shapes that the batches have had. Used only if `static_graph_only_` is true.
+  /// The combinations of tensor shapes that have occurred in batches. Used only if `static_graph_only_` is true.
   std::set<Shapes> shapes_;
 };
 

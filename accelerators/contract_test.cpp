@@ -22,8 +22,8 @@
 #include "core/traits/plugin_traits.h"
 #include "tensors/precision.h"
 
-// These are the rules for every accelerator. An accelerator that is added later is tested automatically. Devices that
-// are not on this machine are skipped with the reason.
+// Tests the rules that every accelerator must obey, on all accelerator plugins of the build, including those that are
+// added later. If this machine does not have the device of an accelerator, its test is skipped, and states the reason.
 
 namespace trainyard {
 namespace {
@@ -36,7 +36,7 @@ bool equal_bits(const at::Tensor& one, const at::Tensor& other) {
           std::memcmp(one.contiguous().data_ptr(), other.contiguous().data_ptr(), one.nbytes()) == 0);
 }
 
-/// Returns tensors of the types of which batches consist; all their bits matter.
+/// Returns tensors of all types that occur in batches. The tests compare every bit of them.
 std::vector<at::Tensor> batch() {
   return {at::rand({5, 3, 4}), at::arange(12, at::kLong).view({3, 4}), at::arange(256, at::kInt).to(at::kByte),
           at::rand({3, 5}).t(), at::rand({0, 4})};

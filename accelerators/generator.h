@@ -9,7 +9,7 @@
 
 namespace trainyard::accelerators {
 
-/// Gives `seed` to a generator of LibTorch, while holding the generator's own lock.
+/// Seeds a LibTorch generator while holding the generator's mutex, as LibTorch requires.
 void seed_generator(at::Generator generator, std::uint64_t seed);
 
 /// Returns the states of the generators. The state of a single generator is returned in LibTorch's own format. The

@@ -22,11 +22,12 @@ bool parse(std::string_view cell, T& value) {
   return error == std::errc() && end == cell.data() + cell.size();
 }
 
-/// Parses seconds since 1970, such as "1732176886.123456". A double has too few digits for nanoseconds.
+/// Parses seconds since 1970, such as "1732176886.123456". The digits are parsed as integers, because a double is too
+/// imprecise for nanoseconds since 1970.
 bool parse_time(std::string_view cell, std::int64_t& ns) {
   const std::size_t point = std::min(cell.find('.'), cell.size());
   std::int64_t seconds = 0;
-  constexpr std::int64_t kMost = 9'000'000'000;  // The next power of ten would overflow.
+  constexpr std::int64_t kMost = 9'000'000'000;  // Ten times as many seconds would overflow an int64 of nanoseconds.
   if (!parse(cell.substr(0, point), seconds) || seconds < 0 || seconds > kMost) return false;
   std::int64_t fraction = 0;
   std::int64_t unit = 100'000'000;
@@ -38,7 +39,8 @@ bool parse_time(std::string_view cell, std::int64_t& ns) {
   return true;
 }
 
-/// Returns the fields of a header (RFC 4180): inside quotes everything is text, and two quotes stand for one.
+/// Returns the fields of a header line (RFC 4180). Inside quotation marks, commas and line ends are part of the field,
+/// and two quotation marks stand for one.
 std::vector<std::string> header_fields(std::string_view text) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -90,7 +92,8 @@ class CsvSource final : public MetricsSource {
     damaged_ = 0;
   }
 
-  // Returns false if the header is not complete yet. A name in quotes can contain line ends.
+  // Returns false if the header is not complete yet. It can have several lines, because a quoted name can contain line
+  // ends.
   bool read_header() {
     if (!columns_.empty()) return true;
     bool complete = false;
@@ -119,7 +122,7 @@ class CsvSource final : public MetricsSource {
                                               : Column::kSeries;
     columns_.push_back(column);
     series_.resize(columns_.size(), TableFiller::kNone);
-    // A search among very many names would take too long.
+    // Columns beyond the limit are not looked up, because series() searches all names for each column.
     if (column == Column::kSeries && columns_.size() <= limits_.columns + 3) {
       series_.back() = filler_.series(name);
     } else if (column == Column::kSeries) {
@@ -127,7 +130,8 @@ class CsvSource final : public MetricsSource {
     }
   }
 
-  // The whole line is read before anything is stored, so that a damaged one leaves nothing behind.
+  // Parses the whole line before storing anything, so that a damaged line adds no row. Returns false if the table is
+  // full.
   bool read_row(std::string_view line) {
     std::uint64_t step = 0, samples = 0;
     std::int64_t time_ns = 0;
@@ -175,7 +179,7 @@ class CsvSource final : public MetricsSource {
   TableFiller filler_;
   std::string header_;
   std::vector<Column> columns_;
-  std::vector<std::size_t> series_;           ///< The series of each column.
+  std::vector<std::size_t> series_;           ///< The index of the series of each column.
   std::vector<std::optional<double>> cells_;  ///< The row that is being read.
   std::uint64_t damaged_ = 0;
 };

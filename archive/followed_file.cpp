@@ -30,7 +30,7 @@ bool FollowedFile::look() {
   size_ = size;
   if (same) return false;
   if (file_ >= 0) ::close(file_);
-  // Nothing waits here, even if the file was just replaced by a FIFO.
+  // With O_NONBLOCK, open() does not block, even if the file was just replaced by a FIFO.
   file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file_ < 0) throw Error(Code::kIo, "{}: cannot be read: {}", path_, std::strerror(errno));
   device_ = now.st_dev;
@@ -81,7 +81,7 @@ bool FollowedFile::hand_out(const OnLine& on_line) {
 void FollowedFile::skip_to_tail(std::uint64_t bytes) {
   const std::uint64_t read = offset_ - (buffer_.size() - begin_);
   if (size_ < bytes || size_ - bytes <= read) return;
-  // One byte earlier: a line that begins exactly there is whole.
+  // Reading starts one byte earlier, at a line end if a line begins exactly there, so that this line is not skipped.
   offset_ = size_ - bytes - 1;
   buffer_.clear();
   begin_ = 0;

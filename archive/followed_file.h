@@ -12,19 +12,19 @@ namespace trainyard::archive {
 /// Reads the lines of a file to which another program may still be writing.
 class FollowedFile {
  public:
-  /// Does not open the file yet. Lines longer than `max_line_bytes` are skipped and counted.
+  /// Does not open the file; look() does. Lines longer than `max_line_bytes` are skipped and counted.
   FollowedFile(std::string path, std::size_t max_line_bytes)
       : path_(std::move(path)), max_line_bytes_(max_line_bytes) {}
   ~FollowedFile();
   FollowedFile(const FollowedFile&) = delete;
   FollowedFile& operator=(const FollowedFile&) = delete;
 
-  /// Examines the path, and opens the file there if necessary. Returns true if reading starts from the beginning of the
-  /// file: at the first call, and if the file was replaced or has become shorter. Throws kNotFound if there is no file,
-  /// kInvalidArgument if it is not a regular file, and kIo if it cannot be read.
+  /// Must be called before each read_lines(). Opens the file at the first call, and opens it again if it was replaced
+  /// or has become shorter. Returns true if it has opened the file, so that reading starts from the beginning. Throws
+  /// kNotFound if there is no file, kInvalidArgument if it is not a regular file, and kIo if it cannot be read.
   bool look();
 
-  /// Receives a line, without its line end. Reading stops when the function returns false.
+  /// Receives a line, without its line end. If the function returns false, read_lines() stops after this line.
   using OnLine = std::function<bool(std::string_view)>;
   /// Calls `on_line` for every complete line that was not read before. Throws kIo if the file cannot be read.
   void read_lines(const OnLine& on_line);
@@ -33,7 +33,8 @@ class FollowedFile {
   /// Lines that were read already are not read again.
   void skip_to_tail(std::uint64_t bytes);
 
-  /// Returns true if the file ends with an incomplete line.
+  /// Returns true if the last line that was read is incomplete, for example because the other program is still writing
+  /// it.
   bool torn() const { return begin_ < buffer_.size(); }
   std::uint64_t skipped_lines() const { return skipped_lines_; }
   const std::string& path() const { return path_; }
@@ -41,7 +42,7 @@ class FollowedFile {
  private:
   // Appends the next bytes of the file to the buffer. Returns false at the end of the file.
   bool fill();
-  // Calls `on_line` for the complete lines in the buffer. Returns false if it wants no more.
+  // Calls `on_line` for the complete lines in the buffer. Returns false if `on_line` has returned false.
   bool hand_out(const OnLine& on_line);
 
   std::string path_;

@@ -13,10 +13,11 @@ namespace {
 
 using nlohmann::json;
 
-/// The plan of a thousand ranks has about 10 MiB.
+/// The largest size of a plan. The plan of a run with a thousand ranks has about 10 MiB.
 constexpr std::size_t kMostPlanBytes = 64 << 20;
 
-/// Adds the values of an object by their dotted names. Lists stay whole, because their elements have no names.
+/// Adds the values of an object to `all`, under names such as "model.layers.width". A list is added as one value,
+/// because its elements have no names.
 void flatten(const std::string& name, const json& value, std::map<std::string, json>& all) {
   if (!value.is_object() || value.empty()) {
     all[name] = value;
@@ -27,10 +28,10 @@ void flatten(const std::string& name, const json& value, std::map<std::string, j
 
 void add_component(const json& component, std::map<std::string, json>& all) {
   const std::string name = component.at("name");
-  // All ranks have the same parameters.
+  // All ranks have the same parameters, so those of rank 0 suffice.
   if (name.starts_with("rank") && !name.starts_with("rank0/")) return;
   const std::string short_name = name.starts_with("rank0/") ? name.substr(sizeof "rank0/" - 1) : name;
-  // A component usually has the name of its plugin.
+  // The plugin is listed only if its name differs from the name of the component, which is rare.
   if (component.at("plugin") != short_name) all[short_name + ".plugin"] = component.at("plugin");
   const json& parameters = component.at("parameters");
   for (const auto& [key, value] : parameters.items()) flatten(short_name + "." + key, value, all);

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A line of kind "metrics", as far as tables need it.
+/// The fields of a line of kind "metrics" that tables need.
 struct MetricsLine {
   std::string kind;
   std::string stage;
@@ -44,7 +44,7 @@ struct MetricsLine {
   }
 };
 
-/// Reads a line without building a tree for it, which would take most of the time.
+/// Reads a line with a SAX parser. Building a tree of JSON values for each line would take most of the time.
 class LineParser final : public nlohmann::json_sax<json> {
  public:
   explicit LineParser(MetricsLine& line) : line_(line) {}
@@ -58,7 +58,8 @@ class LineParser final : public nlohmann::json_sax<json> {
   }
 
   bool null() override {
-    // A value that is not finite; its name follows in "not_finite", and replaces this one.
+    // The logger writes null for a value that is not finite. The object "not_finite", which follows, contains the
+    // value.
     return true;
   }
   bool boolean(bool) override { return true; }
@@ -131,7 +132,7 @@ class JsonlSource final : public MetricsSource {
       read(line);
       return true;
     });
-    // Damaged lines belong to no stage; each table shows them all.
+    // It is unknown to which stage a damaged line belongs, so every table counts all of them.
     for (auto& [stage, filler] : fillers_) {
       filler.table().damaged_lines = damaged_ + file_.skipped_lines();
       filler.table().torn = file_.torn();
@@ -141,7 +142,7 @@ class JsonlSource final : public MetricsSource {
 
  private:
   void read(std::string_view text) {
-    // Most lines can be left out without parsing, because the logger writes the kind first.
+    // Most lines of other kinds need not be parsed, because the logger writes the key "kind" first.
     if (text.starts_with(R"({"kind":")") && !text.starts_with(R"({"kind":"metrics")")) return;
     if (!parser_.parse(text)) {
       ++damaged_;
@@ -157,7 +158,7 @@ class JsonlSource final : public MetricsSource {
     const double time = line_.time >= 0 && line_.time < kMostSeconds ? line_.time : 0;
     if (!filler.add_row(line_.step, std::llround(time * 1e6) * 1000, line_.samples)) return;
     changed_ = true;
-    // The columns that the CSV files have, too.
+    // These are the additional columns that the CSV files have, too.
     filler.set(filler.series("epoch"), static_cast<double>(line_.epoch));
     if (!line_.unit.empty() && line_.unit != "sample") {
       filler.set(filler.series(line_.unit + "s"), static_cast<double>(line_.units));

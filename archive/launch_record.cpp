@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// It grows when a reader of today could misunderstand a file of tomorrow.
+/// The version of the file format. It is increased when existing readers would misunderstand new files.
 constexpr std::uint64_t kFormat = 1;
 
 ordered_json git_json(const std::optional<GitState>& git) {
@@ -105,7 +105,7 @@ std::string format_launch_record(const LaunchRecord& launch) {
                             {"boot", launch.launcher.boot},
                             {"pid", launch.launcher.pid},
                             {"start_ticks", launch.launcher.start_ticks}};
-  // Paths and words come from the user, and may not be UTF-8.
+  // Paths and arguments come from the user and may not be valid UTF-8, so invalid bytes are replaced.
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -15,8 +15,8 @@ namespace trainyard::archive {
 enum class LaunchState : std::uint8_t {
   kRunning,
   kEnded,        ///< The run was completed, or all its processes ended without an error.
-  kFailed,       ///< Something went wrong, and the launcher recorded it.
-  kInterrupted,  ///< The user stopped it.
+  kFailed,       ///< The run ended with an error, which the launcher recorded.
+  kInterrupted,  ///< The user or the engine (such as Slurm) stopped the run.
   kKilled,       ///< No end was recorded, and the launcher no longer exists.
   kUnknown,      ///< No end was recorded, and the launcher was started on another host.
 };
@@ -67,15 +67,16 @@ struct LaunchRecord {
   std::string reason;  ///< Why the run ended, such as "max_steps = 1000 reached"; empty while it runs.
 };
 
-/// Returns the state at this moment. This is the recorded state, unless the record has no end and the launcher is not
-/// found among the processes of this host: then it is kKilled, or kUnknown if the launcher was started on another host.
+/// Returns the state at this moment. This is the recorded state, with one exception: if no end was recorded and the
+/// launcher is not among the processes of this host, the state is kKilled, or kUnknown if the launcher was started on
+/// another host.
 LaunchState state_now(const LaunchRecord& launch);
 
 /// Returns the text of launch.json.
 std::string format_launch_record(const LaunchRecord& launch);
 
-/// Parses the text of launch.json. Throws kCorrupt, with a text that begins with `where`, if it is malformed or a field
-/// is missing. Unknown fields are ignored.
+/// Parses the text of launch.json. Throws kCorrupt, with an error message that begins with `where`, if the text is
+/// malformed or a field is missing. Unknown fields are ignored.
 LaunchRecord parse_launch_record(const std::string& text, const std::string& where);
 
 /// Returns the folder of a launch: "<output directory>/launches/<number>".

@@ -8,22 +8,24 @@
 
 namespace trainyard::archive {
 
-/// Identifies the launcher of a run uniquely among the processes of all hosts at all times.
+/// Identifies the launcher of a run uniquely, even among the processes of other hosts and of earlier boots.
 struct LauncherIdentity {
-  std::string host;               ///< The name of its host.
-  std::string boot;               ///< The id of the host's current boot. A process cannot outlive it.
-  pid_t pid = 0;                  ///< Its pid on that host.
-  std::uint64_t start_ticks = 0;  ///< When it started, in clock ticks since boot, because pids are reused.
+  std::string host;  ///< The name of the host on which the launcher was started.
+  /// The kernel's id of the boot of that host. After the next boot, the launcher cannot exist any more.
+  std::string boot;
+  pid_t pid = 0;  ///< The launcher's pid on that host.
+  /// When the launcher was started, in clock ticks since boot. It is needed because pids are reused.
+  std::uint64_t start_ticks = 0;
 };
 
 /// Returns the identity of the calling process.
 LauncherIdentity this_process();
 
-/// What can be found out about a launcher.
+/// Whether a launcher is alive, as far as this host can tell.
 enum class Launcher {
   kAlive,
   kDead,
-  kElsewhere,  ///< It was started on another host, so nothing is known about it.
+  kElsewhere,  ///< The launcher was started on another host, so nothing is known about it.
 };
 
 /// Looks for the launcher among the processes of this host.

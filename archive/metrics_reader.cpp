@@ -26,12 +26,13 @@ bool MetricsReader::update() {
   return changed;
 }
 
-// A stage gets its file when the first metrics of the stage arrive, so this looks again at every update.
+// Is called by every update(), because the logger creates the file of a stage when the first metrics of the stage
+// arrive.
 void MetricsReader::look_for_files() {
   std::error_code none;
   std::vector<std::string> files{path_};
   if (fs::is_directory(path_, none)) files = metrics_files(path_, limits_.tables);
-  // The tables take the place of the file with JSON lines as soon as there are any.
+  // As soon as there are CSV files, they replace metrics.jsonl.
   std::erase_if(sources_, [&](const auto& source) { return std::ranges::find(files, source->path()) == files.end(); });
   for (const std::string& file : files) {
     const auto same = [&](const auto& source) { return source->path() == file; };

@@ -12,8 +12,8 @@
 
 namespace trainyard::archive {
 
-/// Limits on what is read from files with metrics, because the files may come from anybody. Data beyond a limit is left
-/// out, and the table is marked as `truncated`.
+/// Limits on what is read from files with metrics, because the files are not trusted. Data beyond a limit is left out,
+/// and the table is marked as `truncated`.
 struct MetricsLimits {
   std::size_t tables = 64;           ///< The largest number of stages of one run.
   std::size_t columns = 1024;        ///< The largest number of metrics in one table.

@@ -26,7 +26,7 @@ class MetricsReaderTest : public ::testing::Test {
     std::ofstream(folder_.path() + "/" + name, std::ios::binary | std::ios::app) << text;
   }
 
-  /// Reads everything once, and returns the table of the stage.
+  /// Reads the output directory once, and returns the table of the stage.
   MetricsTable read(const std::string& stage, const MetricsLimits& limits = {}) {
     MetricsReader reader(folder_.path(), limits);
     reader.update();
@@ -59,7 +59,7 @@ TEST_F(MetricsReaderTest, ReadsTheTablesOfTheLogger) {
   EXPECT_THAT(loss->rows, ElementsAre(0, 1, 2));
   EXPECT_EQ(loss->values[1], 2.25);
   EXPECT_TRUE(std::isnan(loss->values[2]));
-  // A cell without a value is not in the series at all.
+  // The row with the empty cell is not in the series.
   EXPECT_THAT(train.find("lr")->rows, ElementsAre(0, 2));
   EXPECT_EQ(train.find("lr")->values[1], -INFINITY);
   EXPECT_THAT(train.find("tokens")->values, ElementsAre(5120, 10240, 15360));
@@ -72,14 +72,14 @@ TEST_F(MetricsReaderTest, LeavesOutDamagedLinesAndCountsThem) {
   append("metrics_train.csv",
          "step,time,samples,loss\n"
          "1,1.0,1,0.5\n"
-         "2,1.0,2\n"              // a cell too few
-         "3,1.0,3,0.5,9\n"        // a cell too many
-         "4,1.0,4,0.5x\n"         // no number
-         "-5,1.0,5,0.5\n"         // no step
-         "\n"                     // nothing
-         "6,99999999999,6,0.5\n"  // a time that no clock shows
+         "2,1.0,2\n"              // too few cells
+         "3,1.0,3,0.5,9\n"        // too many cells
+         "4,1.0,4,0.5x\n"         // not a number
+         "-5,1.0,5,0.5\n"         // not a valid step
+         "\n"                     // an empty line
+         "6,99999999999,6,0.5\n"  // a time out of range
          "7,1.0,7,0.25\n"
-         "8,1.0,8,0.");  // the run was killed while it wrote
+         "8,1.0,8,0.");  // an incomplete line, as if the run was killed while it wrote
   const MetricsTable table = read("train");
   EXPECT_THAT(table.steps, ElementsAre(1, 7));
   EXPECT_THAT(table.find("loss")->values, ElementsAre(0.5, 0.25));
@@ -97,7 +97,7 @@ TEST_F(MetricsReaderTest, ReadsOnlyWhatIsNewAndCompletesATornLine) {
   EXPECT_TRUE(reader.update());
   EXPECT_THAT(reader.find("train")->find("loss")->values, ElementsAre(0.5, 0.25, 0.125));
   EXPECT_FALSE(reader.find("train")->torn);
-  // A stage that appears later is found.
+  // A stage whose file appears later is found, too.
   append("metrics_validate.csv", "step,time,samples,loss\n3,1,3,0.7\n");
   EXPECT_TRUE(reader.update());
   ASSERT_NE(reader.find("validate"), nullptr);
@@ -207,7 +207,7 @@ MetricsTable table_of(std::vector<std::uint64_t> steps, std::vector<double> loss
 }
 
 TEST(MetricsTableTest, ALaterLaunchTakesTheStepsThatItRepeats) {
-  // It ran to 50, continued from 30, ran to 60, and was started from the beginning.
+  // The first launch ran to step 50. The second resumed at step 30 and ran to step 60. The third began from scratch.
   const MetricsTable table = table_of({10, 20, 30, 40, 50, 40, 50, 60, 10, 20}, std::vector<double>(10));
   EXPECT_THAT(rows_in_effect(table), ElementsAre(false, false, false, false, false, false, false, false, true, true));
   const MetricsTable resumed = table_of({10, 20, 30, 40, 50, 40, 50, 60}, std::vector<double>(8));
@@ -220,7 +220,7 @@ TEST(MetricsTableTest, FindsTheBestAndTheLastAmongWhatCounts) {
   const Series& loss = table.series[0];
   EXPECT_EQ(last_point(table, loss)->value, 2.5);
   EXPECT_EQ(last_point(table, loss)->step, 40);
-  // 0.1 was reached by the launch that was given up.
+  // The value 0.1 is in a row that a later launch has replaced.
   EXPECT_EQ(best_point(table, loss, Wanted::kSmallest)->value, 2);
   EXPECT_EQ(best_point(table, loss, Wanted::kSmallest)->step, 20);
   EXPECT_EQ(best_point(table, loss, Wanted::kLargest)->value, 3);

@@ -25,22 +25,24 @@ class MetricsSource {
 /// the stage.
 std::unique_ptr<MetricsSource> make_csv_source(const std::string& path, const MetricsLimits& limits);
 
-/// Reads the lines of kind "metrics" of metrics.jsonl.
+/// Reads metrics.jsonl, which contains one JSON object on each line. Only lines whose key "kind" is "metrics" are used.
 std::unique_ptr<MetricsSource> make_jsonl_source(const std::string& path, const MetricsLimits& limits);
 
-/// Fills a table, and stops at the limits.
+/// Fills a table row by row. Data beyond the limits is left out, and the table is then marked as `truncated`.
 class TableFiller {
  public:
   TableFiller(std::string stage, const MetricsLimits& limits);
 
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  /// Returns the index of the series with this name, and adds the series if it is new. Returns kNone if there are too
-  /// many series.
+  /// Returns the index of the series (the values of one metric) with this name, and adds the series if it is new.
+  /// Returns kNone if there are too many series.
   std::size_t series(std::string_view name);
-  /// Adds a row without values. Returns false if there are too many rows.
+  /// Adds a row without values. `samples` is the number of samples that the run had trained on. Returns false if there
+  /// are too many rows.
   bool add_row(std::uint64_t step, std::int64_t time_ns, std::uint64_t samples);
-  /// Sets a value of the row that was added last. Does nothing if `series` is kNone.
+  /// Sets the value of a series in the row that was added last. Does nothing if `series` is kNone, if the row already
+  /// has a value in this series, or if there are too many values.
   void set(std::size_t series, double value);
 
   MetricsTable& table() { return *table_; }
@@ -50,7 +52,7 @@ class TableFiller {
   std::unique_ptr<MetricsTable> table_;  ///< On the heap, so that its address stays the same.
   MetricsLimits limits_;
   std::size_t cells_ = 0;
-  std::size_t next_ = 0;  ///< The series that series() tries first, because the values of all rows have the same order.
+  std::size_t next_ = 0;  ///< The index that series() tries first, because most rows name the series in the same order.
 };
 
 }  // namespace trainyard::archive

@@ -12,8 +12,9 @@ const Series* MetricsTable::find(std::string_view name) const {
   return found == series.end() ? nullptr : &*found;
 }
 
-// Seen from the end: a step that falls shows that a later launch begins behind it. Everything before it that is not
-// smaller than its first step was done again.
+// Goes through the rows from the last to the first. If a row has a larger step than the row after it, a later launch
+// began between the two rows. Of the rows before that point, those with a step at or after the launch's first step are
+// not in effect.
 std::vector<bool> rows_in_effect(const std::vector<std::uint64_t>& steps) {
   std::vector<bool> in_effect(steps.size(), true);
   std::uint64_t bound = std::numeric_limits<std::uint64_t>::max();
@@ -36,7 +37,6 @@ MetricPoint point_at(const MetricsTable& table, const Series& series, std::size_
 
 }  // namespace
 
-// The last row is always in effect.
 std::optional<MetricPoint> last_point(const MetricsTable& table, const Series& series) {
   const std::vector<bool> in_effect = rows_in_effect(table);
   for (std::size_t i = series.rows.size(); i-- > 0;) {

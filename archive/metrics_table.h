@@ -10,9 +10,9 @@
 
 namespace trainyard::archive {
 
-/// The values of one metric. A row of a table can lack the value.
+/// The values of one metric in a table. Not every row of the table needs to have a value.
 struct Series {
-  std::string name;                 ///< As the component named it, such as "loss".
+  std::string name;                 ///< The name of the metric, such as "loss".
   std::vector<std::uint32_t> rows;  ///< The rows of the table that have a value, ascending.
   std::vector<double> values;       ///< The value in each of these rows; NaN and infinities are possible.
 };
@@ -26,7 +26,8 @@ struct MetricsTable {
   std::vector<std::uint64_t> steps;  ///< The step of each row. The next two fields also have one element for each row.
   std::vector<std::int64_t> times_ns;  ///< The time of each row, in nanoseconds since 1970.
   std::vector<std::uint64_t> samples;  ///< For each row, the number of samples that the run had trained on.
-  /// In the order of the file. They include "epoch" and the count of samples or tokens.
+  /// The columns of the table, in the order of the file. Besides metrics such as "loss", they include "epoch" and the
+  /// count of samples or tokens.
   std::vector<Series> series;
   std::uint64_t damaged_lines = 0;  ///< The number of complete lines that were left out because they are malformed.
   bool torn = false;                ///< True if the last line is incomplete. It was left out.
@@ -40,7 +41,7 @@ struct MetricsTable {
 /// Returns for each row whether it is in effect. A row is not in effect if a later launch began at its step or at an
 /// earlier step.
 std::vector<bool> rows_in_effect(const MetricsTable& table);
-/// Returns the same, given only the step of each row.
+/// Does the same, given only the step of each row.
 std::vector<bool> rows_in_effect(const std::vector<std::uint64_t>& steps);
 
 /// A value of a metric, with its step and its time.

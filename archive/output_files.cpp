@@ -12,12 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Decides by its name whether a run makes such an entry.
+/// Returns true if a run can have made a file of this name.
 using Ours = std::function<bool(const std::string& name)>;
 
 bool is_table(const std::string& name) { return name.starts_with("metrics_") && name.ends_with(".csv"); }
 
-/// What the logger writes, with what a crash leaves of a table that was being widened.
+/// Returns true for a file of the logger. A file "metrics_<stage>.csv.tmp" remains if a crash interrupts the logger
+/// while it adds a column.
 bool is_log(const std::string& name) {
   return name == "metrics.jsonl" || name == "insights.jsonl" || is_table(name) ||
          (name.starts_with("metrics_") && name.ends_with(".csv.tmp"));
@@ -35,7 +36,8 @@ bool is_in_launch(const std::string& name) {
   return name == "launch.json" || name == "plan.json" || name == "launch.json.new" || name == "plan.json.new";
 }
 
-/// Returns the paths of what is in a folder, sorted; nothing for a link to a folder, which could lead anywhere.
+/// Returns the paths of the entries of a folder, sorted. Returns none for a link to a folder, because the link could
+/// lead anywhere.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code none;
@@ -50,7 +52,7 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(fs::symlink_status(path, none));
 }
 
-/// Removes the parts of a run one by one, each only if it has a name that a run gives.
+/// Removes the files of a run one by one, but only files with names that runs give to their files.
 class Remover {
  public:
   explicit Remover(fs::path root) : root_(std::move(root)) {}
@@ -84,7 +86,7 @@ class Remover {
     for (const fs::path& entry : entries_of(root_ / "launches")) {
       if (!is_folder(entry) || !is_number(entry.filename())) continue;
       remove_files(entry, is_in_launch);
-      // Whatever their names are, the launcher has copied them there.
+      // These files can have any name, because they are copies of the launch files.
       remove_files(entry / "files", [](const std::string&) { return true; });
       remove_if_empty(entry / "files");
       remove_if_empty(entry);
@@ -106,17 +108,18 @@ class Remover {
     }
   }
 
-  // A folder that is not empty stays, and is reported with what is in it.
+  // A folder that is not empty remains, and report_rest() reports its content.
   static void remove_if_empty(const fs::path& folder) {
     std::error_code not_empty;
     if (is_folder(folder) && fs::is_empty(folder, not_empty)) fs::remove(folder, not_empty);
   }
 
-  // Names single files in the folders that runs make, and other folders as a whole.
+  // Adds everything that remains to `left`: the single files in folders that runs make, and only the names of other
+  // folders.
   void report_rest(const fs::path& folder) {
     for (const fs::path& entry : entries_of(folder)) {
       const std::string name = entry.filename();
-      // The lock goes when its holder does.
+      // The lock file remains on purpose: the caller holds the lock.
       if (folder == root_ && name == "run.lock") continue;
       const bool made = folder != root_ || name == "tensorboard" || name == "checkpoints" || name == "launches";
       if (is_folder(entry) && made) {

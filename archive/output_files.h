@@ -13,15 +13,16 @@ std::vector<std::string> metrics_files(const std::string& output_directory, std:
 
 /// The result of removing a run.
 struct Removal {
-  /// The paths, relative to the directory, that remain because no run has made them.
+  /// What remains in the directory, as paths relative to it: files and folders that were not made by a run, and files
+  /// that could not be removed.
   std::vector<std::string> left;
   std::vector<std::string> failed;  ///< The paths that could not be removed, each with the reason.
   std::size_t files = 0;            ///< The number of files that were removed.
 };
 
 /// Removes everything that runs have written to an output directory: tables of metrics, metrics.jsonl, insights.jsonl,
-/// TensorBoard's events, checkpoints, and launch records. The folders that contained them are removed if they are then
-/// empty. The directory itself and the lock in it remain, because the caller must hold the lock
+/// event files for TensorBoard, checkpoints, and launch records. The folders that contained them are removed if they
+/// are then empty. The directory itself and the lock in it remain, because the caller must hold the lock
 /// (launch/run/directory_lock.h). Links are removed but never followed.
 Removal remove_run(const std::string& output_directory);
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRecordBytes = 4 << 20;
 
-/// Returns the numbers of the launches, ascending; at most the `most` newest.
+/// Returns the numbers of the newest launches, in ascending order, at most `most` of them.
 std::vector<std::uint32_t> launch_numbers(const std::string& directory, std::size_t most) {
   std::vector<std::uint32_t> numbers;
   std::error_code none;
@@ -47,7 +47,7 @@ RunRecord read_at(const std::string& directory, std::string name, const SearchLi
   return run;
 }
 
-/// Looks for output directories, each level before the next.
+/// Searches a folder and the folders below it for output directories.
 class Search {
  public:
   Search(fs::path root, const SearchLimits& limits) : root_(std::move(root)), limits_(limits) {}

@@ -105,7 +105,7 @@ TEST_F(RunRecordTest, TellsALauncherThatWasKilledFromOneThatRuns) {
   EXPECT_EQ(state_now(launch), LaunchState::kInterrupted);
   launch.state = LaunchState::kRunning;
   EXPECT_EQ(state_now(launch), LaunchState::kRunning);
-  // The pid is taken, but by a process that was started later.
+  // A process with this pid exists, but it was started at another time than the launcher.
   ++launch.launcher.start_ticks;
   EXPECT_EQ(state_now(launch), LaunchState::kKilled);
   --launch.launcher.start_ticks;
@@ -136,7 +136,7 @@ TEST_F(RunRecordTest, FindsRunsBelowAFolderAndReadsTheirLaunchesInOrder) {
   EXPECT_EQ(runs[1].last(), nullptr);
   EXPECT_EQ(next_launch_number(path("mnist")), 11);
   EXPECT_EQ(next_launch_number(path("old")), 1);
-  // A folder that is itself a run has its own name.
+  // If the folder is itself an output directory, the run has the name of the folder.
   EXPECT_EQ(find_runs(path("mnist")).at(0).name, "mnist");
   EXPECT_THROW(find_runs(path("nothing")), Error);
   EXPECT_THROW(read_run(path("notes")), Error);

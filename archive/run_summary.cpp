@@ -12,7 +12,8 @@ namespace trainyard::archive {
 
 namespace {
 
-/// Some hundred rows, of which one has the loss.
+/// The number of bytes that are read from the end of the training metrics: some hundred rows, of which at least one
+/// should have a loss.
 constexpr std::uint64_t kTailBytes = 256 << 10;
 
 void add_metrics(const MetricsTable& table, RunSummary& summary) {
@@ -26,7 +27,7 @@ void add_metrics(const MetricsTable& table, RunSummary& summary) {
   }
 }
 
-/// The time of the last metrics shows how long a launch was alive that recorded no end.
+/// Returns the time of the last metrics. It shows how long a launch was alive if its record contains no end.
 std::int64_t last_sign(const MetricsReader& reader) {
   std::int64_t last = 0;
   for (const MetricsTable* table : reader.tables()) {
@@ -35,7 +36,8 @@ std::int64_t last_sign(const MetricsReader& reader) {
   return last;
 }
 
-/// Reads one file. Of a table of training only the end matters.
+/// Adds the metrics of one file to the summary, and returns the time of the last metrics. Of training metrics, only the
+/// end of the file is read.
 std::int64_t read_file(const std::string& path, RunSummary& summary) {
   MetricsLimits limits;
   if (std::filesystem::path(path).filename() == "metrics_train.csv") limits.tail_bytes = kTailBytes;

@@ -46,7 +46,7 @@ void TableFiller::set(std::size_t series, double value) {
   }
   Series& target = table_->series[series];
   const auto row = static_cast<std::uint32_t>(table_->rows() - 1);
-  // The first value of a row counts, as in the logger.
+  // If a row names the same metric twice, the first value counts, as in the logger.
   if (!target.rows.empty() && target.rows.back() == row) return;
   target.rows.push_back(row);
   target.values.push_back(value);

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 
-/// Removes a number from the front of `text` and returns it. Returns nothing if there is none or it is too large.
+/// Removes a number from the front of `text` and returns the number. Returns nothing if `text` does not begin with a
+/// number, or if the number is too large.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t number = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -40,12 +41,12 @@ Manifest read_manifest(const std::string& path) {
 
 }  // namespace
 
-// It reads only what is small, so a checkpoint of gigabytes is described in milliseconds.
+// Reads only small files and headers, so this takes milliseconds even for a checkpoint of gigabytes.
 CheckpointSummary read_checkpoint(const std::string& path) {
   CheckpointSummary summary{.path = path, .manifest = read_manifest(path)};
   const std::string run = path + "/" + kRunFile;
   summary.run = parse_run_record(read_text_file(run), run);
-  // Parsing checks names, sizes and offsets: everything but the bytes themselves.
+  // Parsing a header checks the names, sizes and offsets of the tensors, but not their values.
   summary.model = SafetensorsFile(path + "/" + kModelFile).header();
   if (summary.manifest.files.contains(kOptimizerFile)) {
     summary.optimizer = SafetensorsFile(path + "/" + kOptimizerFile).header();
@@ -60,7 +61,7 @@ CheckpointSummary read_checkpoint(const std::string& path) {
 std::vector<std::string> verify_checkpoint(const std::string& path) {
   try {
     std::vector<std::string> problems = verify_files(read_manifest(path), path);
-    // The files are as they were written, but they may have been written wrongly.
+    // The files match their hashes, but their content can still be malformed.
     if (problems.empty()) read_checkpoint(path);
     return problems;
   } catch (const std::exception& error) {
@@ -89,10 +90,10 @@ std::vector<std::string> list_checkpoints(const std::string& directory) {
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     const auto step = step_of_name(entry.path().filename().string());
     std::error_code gone;
-    // Links such as "last" are names of a checkpoint, not further checkpoints.
+    // Links such as "last" are left out, because they refer to checkpoints that are in the list anyway.
     if (step && entry.is_directory(gone) && !entry.is_symlink(gone)) found.emplace_back(*step, entry.path().string());
   }
-  // The order is by number, not by name: after step 99999999 the two differ.
+  // The order is by step, not by name. The two orders differ after step 99999999, because names have 8 digits at least.
   std::sort(found.begin(), found.end());
   std::vector<std::string> paths;
   for (auto& [step, path] : found) paths.push_back(std::move(path));
@@ -102,13 +103,13 @@ std::vector<std::string> list_checkpoints(const std::string& directory) {
 std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer) {
   std::error_code error;
   const std::string target = fs::read_symlink(fs::path(directory) / pointer, error).string();
-  // The target is a plain name, so a pointer never leads out of its directory.
+  // The target must be the plain name of a checkpoint, so the link cannot lead out of its directory.
   if (error || !step_of_name(target)) return {};
   return (fs::path(directory) / target).string();
 }
 
-// The pointer "last" counts and not the largest step: after a resume from an older checkpoint, the newest checkpoint is
-// not the one with the largest step.
+// Prefers the link "last" to the largest step: if a run was resumed from an older checkpoint, the newest checkpoint
+// does not have the largest step.
 std::string find_checkpoint(const std::string& path) {
   std::error_code ignored;
   if (fs::exists(fs::path(path) / kManifestFile, ignored)) return path;

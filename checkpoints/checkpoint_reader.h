@@ -13,7 +13,8 @@
 
 namespace trainyard::checkpoints {
 
-// Functions that read and check checkpoints (docs/checkpoint_format.md). They need neither LibTorch nor a run.
+// Functions that read and check checkpoints (docs/checkpoint_format.md). They need neither LibTorch nor a running
+// launch.
 
 // The names of the files of a checkpoint. The manifest lists the other files with their hashes and is written last.
 inline constexpr const char* kModelFile = "model.safetensors";
@@ -36,9 +37,9 @@ struct CheckpointSummary {
   std::uint64_t bytes = 0;  ///< The size of all files in the manifest together.
 };
 
-/// Reads the manifest, the run record and the headers of the tensor files. Does not check the hashes of the files.
-/// Throws kNotFound if a file is missing, kIo if one cannot be read, kCorrupt if one is malformed, and kUnsupported for
-/// a newer format or an unknown dtype.
+/// Reads the manifest, the run record and the headers of the tensor files of the checkpoint at `path`. Does not check
+/// the hashes of the files. Throws kNotFound if a file is missing, kIo if a file cannot be read, kCorrupt if a file is
+/// malformed, and kUnsupported for a newer format or an unknown dtype.
 CheckpointSummary read_checkpoint(const std::string& path);
 
 /// Reads every file in the manifest of a checkpoint completely, and returns one sentence for each problem found. The

@@ -20,7 +20,7 @@ FileDigest write_durable(const std::string& path, const std::string& text) {
   return file.close();
 }
 
-/// A checkpoint of two parameters with their optimizer's state, made with what a writer has: no component is needed.
+/// Writes a checkpoint of two parameters and their optimizer state with the functions of this folder.
 void write_checkpoint(const std::string& path) {
   fs::create_directory(path);
   const std::vector<float> weight(6, 1), bias(2, 2), moment(2, 0.5f);
@@ -84,7 +84,7 @@ TEST_F(CheckpointReaderTest, ATruncatedAndAMissingFileAreFoundTogether) {
 TEST_F(CheckpointReaderTest, EveryByteOfEveryFileCounts) {
   for (const auto& entry : fs::directory_iterator(path_)) {
     const std::string file = entry.path().string(), good = testing::read_file(file);
-    // The manifest is not signed; its content is compared with the files.
+    // The manifest contains no hash of itself, so not every change in it can be detected.
     if (entry.path().filename() == kManifestFile) continue;
     for (std::size_t i = 0; i < good.size(); i += 7) {
       std::string bad = good;

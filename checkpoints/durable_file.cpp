@@ -26,8 +26,8 @@ DurableFile::~DurableFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-// Bytes are hashed as they are written, so the file is not read again, and the hash describes what should be in the
-// file, not what the disk returns.
+// Hashes the bytes before they are written. So the file need not be read again, and the hash describes what should be
+// in the file, not what the disk returns.
 void DurableFile::write(std::span<const std::byte> bytes) {
   hash_.add(bytes);
   bytes_ += bytes.size();
@@ -41,7 +41,8 @@ void DurableFile::write(std::span<const std::byte> bytes) {
 
 void DurableFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
-// Without fsync a crash soon after could leave a file of the right name and size with nothing in it.
+// Without fsync(), a crash of the machine soon afterwards could leave a file of the right name and size without its
+// content.
 FileDigest DurableFile::close() {
   if (::fsync(fd_) != 0) throw_errno("sync", path_);
   const int result = ::close(fd_);
@@ -51,12 +52,12 @@ FileDigest DurableFile::close() {
 }
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
-  // O_NONBLOCK makes sure that a named pipe in place of the file does not block us before it is refused.
+  // Without O_NONBLOCK, open() would wait for a writer if the path is a named pipe.
   fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd_ < 0 && errno == ENOENT) throw Error(Code::kNotFound, "there is no file {}", path_);
   if (fd_ < 0) throw_errno("open", path_);
   struct stat status {};
-  // The open descriptor is examined, not the path, so nothing can be put in its place in between.
+  // fstat() examines the open file. The path could already refer to another file.
   const bool regular = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
   if (!regular) {
     ::close(fd_);
@@ -67,7 +68,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
 
 InputFile::~InputFile() { ::close(fd_); }
 
-// pread shares no position, so several threads may read one file.
+// pread() uses no file position, so several threads may read at the same time.
 void InputFile::read(std::uint64_t position, std::span<std::byte> into) const {
   while (!into.empty()) {
     const ssize_t count = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(position));
@@ -84,7 +85,7 @@ void sync_directory(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) throw_errno("open", path);
   const int result = ::fsync(fd);
-  // close() may change errno, and the reason is that of fsync().
+  // close() may change errno, but the error must report why fsync() failed.
   const int reason = errno;
   ::close(fd);
   errno = reason;

@@ -17,7 +17,7 @@ class DurableFile {
  public:
   /// Creates the file. Throws if it exists already.
   explicit DurableFile(std::string path);
-  /// Closes the file. If close() was not called before, the content of the file on disk is undefined.
+  /// Closes the file. If close() was not called before, an unknown part of the content is on disk.
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;

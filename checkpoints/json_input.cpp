@@ -12,9 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads a text once without building anything from it, and refuses keys that are given twice and nesting that is too
-/// deep. (The parser's own callback could do that while it builds, but then it looks at every sibling again whenever an
-/// object ends: a header of 40,000 tensors would take half a minute.)
+/// Checks a text without building JSON values from it: refuses repeated keys and nesting that is too deep. (A callback
+/// of the parser could check this while it builds the values. But with a callback, the parser examines all siblings
+/// again at the end of every object, so a header of 40,000 tensors would take half a minute.)
 class Watch : public nlohmann::json_sax<json> {
  public:
   Watch(const std::string& where, int max_depth) : where_(where), max_depth_(max_depth) {}
@@ -55,7 +55,7 @@ class Watch : public nlohmann::json_sax<json> {
 
   const std::string& where_;
   int max_depth_;
-  std::vector<std::set<std::string>> keys_;  ///< Of every object that is open; a list has an empty set.
+  std::vector<std::set<std::string>> keys_;  ///< The keys so far of each enclosing object. A list has an empty set.
 };
 
 }  // namespace
@@ -72,7 +72,7 @@ json parse_strict_json(std::string_view text, const std::string& where, int max_
 
 std::string read_text_file(const std::string& path, std::uint64_t max_bytes) {
   const InputFile file(path);
-  // This is checked before memory is allocated: a manifest of gigabytes is not a manifest.
+  // The size is checked before memory is allocated, because the file may be huge.
   if (file.size() > max_bytes) {
     throw Error(Code::kCorrupt, "{} has {} bytes; at most {} are allowed", path, file.size(), max_bytes);
   }
@@ -89,7 +89,7 @@ const json& member(const json& object, const char* key, const std::string& where
 
 std::uint64_t unsigned_member(const json& object, const char* key, const std::string& where) {
   const json& value = member(object, key, where);
-  // 1.0 and -0 are not counts.
+  // Numbers such as 1.0 and -0 are refused, too.
   if (!value.is_number_unsigned()) {
     throw Error(Code::kCorrupt, "{}: '{}' is {}; allowed is a whole number >= 0", where, key, value.dump());
   }
@@ -98,7 +98,7 @@ std::uint64_t unsigned_member(const json& object, const char* key, const std::st
 
 std::string string_member(const json& object, const char* key, const std::string& where) {
   const json& value = member(object, key, where);
-  // The value is shown, so that the user sees what the file contains.
+  // The error shows the value, so that the user sees what the file contains.
   if (!value.is_string()) throw Error(Code::kCorrupt, "{}: '{}' is {}; allowed is a string", where, key, value.dump());
   return value.get<std::string>();
 }

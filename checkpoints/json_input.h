@@ -12,11 +12,12 @@ namespace trainyard::checkpoints {
 /// nesting deeper than `max_depth`, and for repeated keys, which two readers could interpret differently.
 nlohmann::json parse_strict_json(std::string_view text, const std::string& where, int max_depth = 8);
 
-/// Returns the content of a file. Throws kCorrupt if it is longer than `max_bytes`.
+/// Returns the content of a file. Throws kNotFound if the file does not exist, kIo if it cannot be read, and kCorrupt
+/// if it is longer than `max_bytes`.
 std::string read_text_file(const std::string& path, std::uint64_t max_bytes = 64 << 20);
 
-/// Return the member `key` of an object. Throw kCorrupt if the member is missing or has another type; the text of the
-/// error contains `where` and what was found.
+/// These functions return the member `key` of an object. They throw kCorrupt if the member is missing or has another
+/// type; member() allows every type. The text of the error contains `where` and the value that was found.
 std::uint64_t unsigned_member(const nlohmann::json& object, const char* key, const std::string& where);
 std::string string_member(const nlohmann::json& object, const char* key, const std::string& where);
 const nlohmann::json& member(const nlohmann::json& object, const char* key, const std::string& where);

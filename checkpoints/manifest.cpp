@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// True for a name that cannot lead out of the directory.
+/// Returns true if the name cannot lead out of the directory.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
          name.find('\0') == std::string::npos;
@@ -30,7 +30,7 @@ std::string format_manifest(const Manifest& manifest) {
 Manifest parse_manifest(const std::string& text, const std::string& where) {
   const json root = parse_strict_json(text, where);
   Manifest manifest{.format = unsigned_member(root, "format", where)};
-  // The format is checked before anything else is read, because a newer one may look different.
+  // The version of the format is checked first, because the rest of a newer manifest may be different.
   if (manifest.format > kCheckpointFormat) {
     throw Error(Code::kUnsupported, "{}: checkpoint format {}; this version reads up to {}", where, manifest.format,
                 kCheckpointFormat);
@@ -52,7 +52,7 @@ std::vector<std::string> verify_files(const Manifest& manifest, const std::strin
     try {
       const FileDigest found = digest_file(path);
       if (found.bytes != expected.bytes) {
-        // The length says more than the hash, namely that a file was cut off.
+        // A wrong length is reported rather than the wrong hash, because it shows that the file was cut off.
         problems.push_back(fmt::format("{} has {} bytes, the manifest says {}", path, found.bytes, expected.bytes));
       } else if (found.sha256 != expected.sha256) {
         problems.push_back(fmt::format("{} was changed: its SHA-256 is {}, the manifest says {}", path, found.sha256,

@@ -27,8 +27,9 @@ std::string format_manifest(const Manifest& manifest);
 /// name, and kUnsupported for a newer format. The text of the error begins with `where`.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 
-/// Reads every file that the manifest names and returns one sentence for each file that is missing, unreadable or
-/// changed. The list is empty if all files match their digests. Files that the manifest does not name are ignored.
+/// Reads every file in `directory` that the manifest names, and returns one sentence for each file that is missing,
+/// unreadable or changed. The list is empty if all files match their digests. Files that the manifest does not name are
+/// ignored.
 std::vector<std::string> verify_files(const Manifest& manifest, const std::string& directory);
 
 }  // namespace trainyard::checkpoints

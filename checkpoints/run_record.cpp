@@ -16,7 +16,8 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// JSON has no numbers for these values. They are kept as strings, so that a run that diverged is saved as it is.
+/// Converts a number to JSON. NaN and infinities become strings, because JSON has no numbers for them and a run that
+/// diverged must be saved, too.
 ordered_json number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
@@ -32,7 +33,7 @@ double number_from(const json& value, const std::string& where) {
   throw Error(Code::kCorrupt, "{}: {} is not a number", where, value.dump());
 }
 
-/// This is a list, since metrics are shown in this order.
+/// Converts metrics to a list, which keeps their order, unlike an object.
 ordered_json metrics_to(const std::vector<Scalar>& metrics) {
   ordered_json list = ordered_json::array();
   for (const Scalar& scalar : metrics) list.push_back({{"name", scalar.name}, {"value", number(scalar.value)}});
@@ -69,7 +70,7 @@ std::vector<Setting> settings_from(const json& list, const std::string& where) {
   return settings;
 }
 
-/// Hyperparameters are keyed by name, since their order means nothing.
+/// Reads the hyperparameters. They are an object and not a list, because their order does not matter.
 std::map<std::string, double> numbers_from(const json& object, const std::string& where) {
   std::map<std::string, double> numbers;
   if (!object.is_object()) throw Error(Code::kCorrupt, "{}: 'hyperparameters' is not an object", where);
@@ -77,7 +78,8 @@ std::map<std::string, double> numbers_from(const json& object, const std::string
   return numbers;
 }
 
-/// The values of a state are any JSON object; its tensors are in a file of their own.
+/// Converts states to JSON. The values of a state are any JSON object. Its tensors are listed by name only, because
+/// their data is in state.safetensors.
 ordered_json states_to(const std::vector<SavedState>& states) {
   ordered_json list = ordered_json::array();
   for (const SavedState& state : states) {
@@ -115,7 +117,8 @@ std::vector<SavedState> states_from(const json& list, const std::string& where) 
   return states;
 }
 
-/// Format 1 has the random numbers of rank 0 and a few numbers of its accelerator host, which belong to the loss scale.
+/// Makes states from what format 1 contains: the state of the random generator of rank 0, and the loss scale with its
+/// counters.
 std::vector<SavedState> states_of_format_1(const json& root, const std::string& where) {
   const std::vector<std::uint8_t> rng = from_hex(string_member(root, "rng", where), where + ": 'rng'");
   std::vector<SavedState> states;
@@ -125,7 +128,7 @@ std::vector<SavedState> states_of_format_1(const json& root, const std::string& 
     states.push_back(
         {.owner = "random_numbers", .per_rank = true, .values = "", .tensors = {{"generator", generator}}});
   }
-  if (!root.contains("host_state")) return states;  // As in the first checkpoints of version 0.1.
+  if (!root.contains("host_state")) return states;  // The first checkpoints of version 0.1 lack this.
   ordered_json values = ordered_json::object();
   for (const Scalar& scalar : metrics_from(root["host_state"], where, "host_state")) {
     values[scalar.name] = number(scalar.value);
@@ -144,7 +147,7 @@ std::uint64_t skipped_steps_of_format_1(const json& root, const std::string& whe
   return 0;
 }
 
-/// Reads what is the same in both formats.
+/// Reads the fields that are the same in both formats.
 RunRecord common_part(const json& root, const std::string& where) {
   return {.step = unsigned_member(root, "step", where),
           .epoch = unsigned_member(root, "epoch", where),
@@ -159,7 +162,8 @@ RunRecord common_part(const json& root, const std::string& where) {
           .time = string_member(root, "time", where)};
 }
 
-/// Values that users nest in their states may be deeper than what we write ourselves.
+/// The limit is higher than this file's own nesting, because the values in the states of users' components may be
+/// nested, too.
 constexpr int kMaxDepth = 72;
 
 }  // namespace
@@ -188,11 +192,12 @@ std::string format_run_record(const RunRecord& record) {
       {"settings", settings_to(record.settings)},
       {"states", states_to(record.states)},
   };
-  // A reason that somebody typed may not be valid UTF-8, and must not make the checkpoint impossible.
+  // Invalid UTF-8 is replaced: a text that a user has typed, such as the reason, must not make saving fail.
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-// Every field is required: a run that continued with a guessed cursor would train on other data than its record says.
+// Every field is required. If a missing cursor, for instance, were replaced by a default, the resumed run would train
+// on the wrong samples.
 RunRecord parse_run_record(const std::string& text, const std::string& where) {
   const json root = parse_strict_json(text, where, kMaxDepth);
   RunRecord record = common_part(root, where);
@@ -207,7 +212,7 @@ RunRecord parse_run_record(const std::string& text, const std::string& where) {
   record.cursor.samples = unsigned_member(cursor, "samples", where);
   record.skipped_steps = unsigned_member(root, "skipped_steps", where);
   record.ranks = static_cast<std::uint32_t>(unsigned_member(root, "ranks", where));
-  // Nothing was changed in the runs of earlier versions.
+  // Records of earlier versions lack this field, because parameters could not be changed during a run.
   if (root.contains("settings")) record.settings = settings_from(root["settings"], where);
   record.states = states_from(member(root, "states", where), where);
   return record;

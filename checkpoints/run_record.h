@@ -28,10 +28,11 @@ struct RunRecord {
   std::uint32_t ranks = 0;        ///< The number of ranks of the run; 0 in format 1, which does not record it.
   std::vector<Scalar> metrics;    ///< The newest validation metrics.
   std::vector<Setting> settings;  ///< The parameters that were changed during the run.
-  /// The saved states. They contain only the names of tensors; the tensors' data is in `state.safetensors`.
+  /// The states that parts of the run have saved, such as random generators and a strategy. They contain only the names
+  /// of tensors; the tensors' data is in `state.safetensors`.
   std::vector<SavedState> states;
   std::string reason;     ///< Why the checkpoint was saved: "interval", "best", "interrupted", ...
-  std::string model;      ///< The name of the model plugin.
+  std::string model;      ///< The name of the plugin that defines the model.
   std::string optimizer;  ///< The update rule, such as "adamw"; empty if no optimizer announced its state.
   std::map<std::string, double> hyperparameters;  ///< The numeric hyperparameters of the optimizer.
   std::string time;                               ///< When the checkpoint was saved, in UTC: "2024-05-31T12:00:00Z".

@@ -56,7 +56,7 @@ TEST(RunRecordTest, ReadsBackExactly) {
   EXPECT_EQ(after.time, before.time);
 }
 
-/// A record as version 0.1 wrote it.
+/// Returns a record in the form that version 0.1 wrote.
 nlohmann::json format_1() {
   nlohmann::json root = nlohmann::json::parse(format_run_record(example()));
   for (const char* key : {"ranks", "skipped_steps", "states"}) root.erase(key);

@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 SafetensorsHeader lay_out(const std::vector<SafetensorsTensor>& tensors,
                           const std::map<std::string, std::string>& metadata, const std::string& path) {
   SafetensorsHeader header{.tensors = {}, .metadata = metadata};
-  // This is the one name that the format reserves.
+  // This is the only name that the format reserves.
   std::set<std::string> names{"__metadata__"};
   std::uint64_t position = 0;
   for (const SafetensorsTensor& tensor : tensors) {
@@ -35,7 +35,8 @@ SafetensorsHeader lay_out(const std::vector<SafetensorsTensor>& tensors,
   return header;
 }
 
-/// Throws kInvalidArgument for what the format cannot hold.
+/// Returns the text of the header. Throws kInvalidArgument if the format does not allow the header, for instance
+/// because a name is not valid UTF-8.
 std::string header_text(const SafetensorsHeader& header, const std::string& path) {
   try {
     std::string text = format_safetensors_header(header);
@@ -53,7 +54,7 @@ std::uint64_t read_header_size(const InputFile& file) {
     throw Error(Code::kCorrupt, "{}: {} bytes are too few for a safetensors file", file.path(), file.size());
   }
   file.read(0, std::as_writable_bytes(std::span(&size, 1)));
-  // This is checked before memory is allocated, because anybody may have written the eight bytes of the size.
+  // The size of the header is checked before memory is allocated, because the file is not trusted.
   if (size > kMaxSafetensorsHeader || size > file.size() - sizeof size) {
     throw Error(Code::kCorrupt, "{}: a header of {} bytes; at most {} are allowed, and the file has {}", file.path(),
                 size, kMaxSafetensorsHeader, file.size());
@@ -65,7 +66,7 @@ std::uint64_t read_header_size(const InputFile& file) {
 
 FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
                              const std::map<std::string, std::string>& metadata) {
-  // The sort is stable: among tensors of one width the order is the model's.
+  // The sort is stable, so tensors whose dtypes have the same width keep the order in which they were given.
   std::stable_sort(tensors.begin(), tensors.end(),
                    [](const auto& a, const auto& b) { return size_of(a.dtype) > size_of(b.dtype); });
   const std::string header = header_text(lay_out(tensors, metadata, path), path);
@@ -79,7 +80,7 @@ FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTen
 }
 
 SafetensorsFile::SafetensorsFile(const std::string& path) : file_(path) {
-  // The header is read at once, and the tensors when they are asked for.
+  // Only the header is read now. Tensors are read when read() is called.
   const std::uint64_t header_size = read_header_size(file_);
   std::string text(header_size, '\0');
   file_.read(sizeof header_size, std::as_writable_bytes(std::span(text)));

@@ -10,8 +10,8 @@
 #include "checkpoints/testing/files.h"
 #include "messages/tensor.h"
 
-// Damaged and hostile bytes are either read as something that keeps the format's promises, or refused with an Error;
-// nothing else may happen. The seeds are fixed, so that a failure can be repeated.
+// These tests give damaged and hostile bytes to the parsers. A parser must either return a result that meets the
+// requirements of the format or throw an Error. The seeds are fixed, so that a failure can be repeated.
 
 namespace trainyard::checkpoints {
 namespace {
@@ -23,7 +23,7 @@ std::string header_of_three_tensors() {
          R"("b":{"dtype":"F32","shape":[],"data_offsets":[24,28]},"c":{"dtype":"U8","shape":[0],"data_offsets":[28,28]}})";
 }
 
-/// Replaces, removes or doubles a few bytes.
+/// Returns the text with a few bytes replaced, removed or doubled.
 std::string mutated(std::string text, std::mt19937& random) {
   static constexpr std::string_view kLikely = "{}[]\",:0123456789-.eE\\ \xff";
   for (std::size_t i = 1 + random() % 4; i > 0 && !text.empty(); --i) {
@@ -109,7 +109,7 @@ TEST(SafetensorsFuzzTest, RandomTensorsReadBack) {
   }
 }
 
-/// Runs a parser over mutations of a text that it accepts.
+/// Calls a parser with many mutations of a text that it accepts.
 template <class Parse>
 void fuzz(const std::string& good, Parse parse) {
   std::mt19937 random(7);

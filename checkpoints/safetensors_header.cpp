@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The format's names of our dtypes. It has more types, which we refuse by name.
+/// The names that the format gives to Trainyard's dtypes. The format has more dtypes, which are refused with an error.
 constexpr std::array<std::pair<DType, std::string_view>, 10> kNames = {{{DType::kUInt8, "U8"},
                                                                         {DType::kInt8, "I8"},
                                                                         {DType::kInt16, "I16"},
@@ -35,7 +35,7 @@ constexpr std::array<std::pair<DType, std::string_view>, 10> kNames = {{{DType::
                                                                         {DType::kFloat64, "F64"},
                                                                         {DType::kBool, "BOOL"}}};
 
-/// The levels are root, tensor and shape; a header is never deeper.
+/// The deepest nesting of a header: the root object, the object of a tensor, and the list with its shape.
 constexpr int kHeaderDepth = 3;
 
 DType dtype_from(const std::string& name, const std::string& where) {
@@ -49,7 +49,7 @@ DType dtype_from(const std::string& name, const std::string& where) {
 std::vector<std::int64_t> shape_from(const json& value, const std::string& where) {
   std::vector<std::int64_t> shape;
   for (const json& extent : value) {
-    // 2^63 and above would turn negative.
+    // Numbers from 2^63 would become negative when they are converted to int64.
     if (!extent.is_number_unsigned() || extent.get<std::uint64_t>() > INT64_MAX) {
       throw Error(Code::kCorrupt, "{}: extent {} in 'shape'; allowed is a whole number >= 0", where, extent.dump());
     }
@@ -58,7 +58,8 @@ std::vector<std::int64_t> shape_from(const json& value, const std::string& where
   return shape;
 }
 
-/// One tensor of the header, checked in itself. That the tensors fit together is checked later.
+/// Reads one tensor of the header and checks that its fields are consistent. check_coverage() later checks that the
+/// tensors fit together.
 SafetensorsEntry entry_from(const std::string& name, const json& value, const std::string& file) {
   const std::string where = fmt::format("{}: tensor '{}'", file, name);
   SafetensorsEntry entry{.name = name, .dtype = dtype_from(string_member(value, "dtype", where), where)};
@@ -75,7 +76,7 @@ SafetensorsEntry entry_from(const std::string& name, const json& value, const st
   entry.end = offsets[1].get<std::uint64_t>();
   std::uint64_t needed = 0;
   try {
-    // The size is computed without overflow; the error gets its place here.
+    // checked_bytes() throws if the size would overflow. The name of the tensor is added to its error below.
     needed = checked_bytes(entry.dtype, entry.shape);
   } catch (const Error& error) {
     throw Error(Code::kCorrupt, "{}: {}", where, error.what());
@@ -87,7 +88,7 @@ SafetensorsEntry entry_from(const std::string& name, const json& value, const st
   return entry;
 }
 
-/// The format allows only strings.
+/// Reads the metadata. The format allows only strings as values.
 std::map<std::string, std::string> metadata_from(const json& value, const std::string& file) {
   std::map<std::string, std::string> metadata;
   if (!value.is_object()) throw Error(Code::kCorrupt, "{}: '__metadata__' is not an object", file);
@@ -130,7 +131,7 @@ std::string_view safetensors_name_of(DType dtype) {
 }
 
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_bytes, const std::string& where) {
-  // The format demands this; a JSON parser alone would accept leading spaces.
+  // The format requires this, but a JSON parser would also accept leading spaces.
   if (!text.starts_with('{')) throw Error(Code::kCorrupt, "{}: the header does not begin with '{{'", where);
   const json root = parse_strict_json(text, where, kHeaderDepth);
   SafetensorsHeader header;
@@ -141,7 +142,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
       header.tensors.push_back(entry_from(name, value, where));
     }
   }
-  // The tensors are sorted by place. Empty tensors share theirs with the next one, so the end and the name decide.
+  // The tensors are sorted by position. An empty tensor begins where the next tensor begins, so the end and the name
+  // are compared, too.
   std::sort(header.tensors.begin(), header.tensors.end(), [](const auto& a, const auto& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
@@ -153,8 +155,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
 std::string format_safetensors_header(const SafetensorsHeader& header) {
   nlohmann::ordered_json root = nlohmann::ordered_json::object();
   if (!header.metadata.empty()) root["__metadata__"] = header.metadata;
-  // The object is a list of pairs. Its operator[] would look through the whole list for each of the names, which
-  // differ.
+  // The members of an ordered_json are a list of pairs. They are appended directly, because operator[] would search the
+  // whole list for each name, although all names differ.
   auto& members = root.get_ref<nlohmann::ordered_json::object_t&>();
   for (const SafetensorsEntry& entry : header.tensors) {
     nlohmann::ordered_json value;
@@ -164,7 +166,8 @@ std::string format_safetensors_header(const SafetensorsHeader& header) {
     members.emplace_back(entry.name, std::move(value));
   }
   std::string text = root.dump();
-  // This makes the data begin at a multiple of 8, so that a mapped file can be used in place.
+  // With this padding, the data begins at a multiple of 8 bytes, so that tensors are aligned if the file is mapped into
+  // memory.
   text.append((8 - text.size() % 8) % 8, ' ');
   return text;
 }

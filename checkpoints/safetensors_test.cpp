@@ -84,7 +84,7 @@ TEST(SafetensorsTest, RefusesToWriteWhatCouldNotBeReadBack) {
   EXPECT_FALSE(std::filesystem::exists(directory / "m"));
 }
 
-/// A header text, how many bytes of data follow it, and a part of the error that it must give.
+/// A malformed header, the number of data bytes that follow it, and a part of the expected error.
 struct Attack {
   std::string header;
   std::size_t data;
@@ -140,7 +140,8 @@ INSTANTIATE_TEST_SUITE_P(
         Attack{R"({"a":3})", 0, "'dtype' is missing"},
         Attack{"{\"a\":" + std::string(100'000, '[') + "}", 0, "nested more than 3 deep"}));
 
-// With a reader that looks at all earlier tensors for each one, this test runs into the deadline of its program.
+// If reading or finding a tensor took time proportional to the number of tensors, this test would exceed the time limit
+// of its program.
 TEST(SafetensorsHeaderTest, ReadsAndFindsHundredThousandsOfTensors) {
   constexpr int kTensors = 100'000;
   std::string text = "{";

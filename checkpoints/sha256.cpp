@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-/// libcrypto fails only for lack of memory or by our own mistake.
+/// Throws kInternal if a call of libcrypto has failed, which happens only if memory is exhausted or the call is wrong.
 void require(int result, const char* call) {
   if (result != 1) throw Error(Code::kInternal, "libcrypto: {} failed", call);
 }
@@ -44,7 +44,7 @@ std::string Sha256::finish() {
 
 FileDigest digest_file(const std::string& path) {
   const InputFile file(path);
-  // The file is read a megabyte at a time, which is large enough for the disk and small compared with any checkpoint.
+  // The file is read in pieces of 1 MiB, which is efficient and needs little memory.
   std::vector<std::byte> chunk(1 << 20);
   Sha256 hash;
   std::uint64_t position = 0;
@@ -71,7 +71,7 @@ std::vector<std::uint8_t> from_hex(const std::string& text, const std::string& w
   std::vector<std::uint8_t> bytes(text.size() / 2);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t digit = kDigits.find(text[i]);
-    // Only lower case is accepted, so every value has one spelling.
+    // Only lower-case digits are accepted, so that every value has exactly one spelling.
     if (digit == std::string_view::npos || text.size() % 2 != 0) {
       throw Error(Code::kCorrupt, "{}: {} characters that are not pairs of the digits 0-9a-f", where, text.size());
     }

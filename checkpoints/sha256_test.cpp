@@ -12,7 +12,7 @@ namespace {
 using testing::error_of;
 using testing::TemporaryDirectory;
 
-// FIPS 180-2, appendix B.
+// The hashes of "abc" (FIPS 180-2, appendix B) and of the empty text.
 constexpr const char* kAbc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 constexpr const char* kEmpty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 

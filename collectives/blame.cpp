@@ -8,7 +8,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A member that waits shows a sign of life every 50 ms, which comes late on a busy machine.
+/// Bounds of the time that members get to answer a probe. A waiting member shows a sign of life every 50 ms, but on a
+/// busy machine the sign can be late.
 constexpr auto kLeastGrace = 250ms;
 constexpr auto kMostGrace = 1000ms;
 
@@ -36,7 +37,7 @@ std::vector<std::uint32_t> Blame::look(const Signs& signs, const std::vector<std
   return verdict(candidates);
 }
 
-// The callers look every 50 ms while they wait, so a gap of seconds within one wait is a stop.
+// While the caller waits, look() is called every 50 ms. So if seconds pass between two calls, the process was stopped.
 void Blame::leave_out_stop(Clock::time_point now) {
   if (since_ && looked_ && now - *looked_ > kStopped) {
     *since_ += now - *looked_;
@@ -74,8 +75,8 @@ std::vector<std::uint32_t> Blame::verdict(const std::vector<std::uint32_t>& cand
   return culprits.empty() ? candidates : culprits;
 }
 
-/// The member on which the wait for `candidate` really depends. There is none if the members wait for each other in a
-/// circle, or if one of them cannot tell for whom it waits.
+/// Returns the member at the end of the chain of waiting members that begins with `candidate`. Returns nothing if the
+/// members wait for each other in a circle, or if one of them cannot tell for whom it waits.
 std::optional<std::uint32_t> Blame::culprit(std::uint32_t candidate) const {
   std::vector<std::uint32_t> seen{own_};
   for (std::uint32_t member = candidate; std::ranges::find(seen, member) == seen.end();) {

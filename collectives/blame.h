@@ -10,51 +10,54 @@
 
 namespace trainyard::collectives {
 
-/// The part of an engine that finds the member that holds up the group. It measures the time since the last progress.
-/// Shortly before the timeout it asks all members for a sign of life. At the timeout it starts with the members that
-/// the caller waits for, and goes from each member that waits to the member for which that member waits. The last
-/// member of such a chain holds up the others.
+/// Finds the member that holds up a group of ranks while the caller (the thread that uses the collective) waits for an
+/// operation. Blame measures the time since the last progress. Shortly before the timeout, it asks all members whether
+/// they are alive and for whom they wait. At the timeout, it follows these answers: it starts with the members that the
+/// caller waits for, and goes from each waiting member to the member that this one waits for. The last member of such a
+/// chain is to blame.
 ///
-/// Time in which this process was stopped, for instance by Ctrl-Z, does not count, because the other processes may have
-/// been stopped at the same time.
+/// Time during which this process was stopped, for instance by Ctrl-Z, does not count, because the other processes may
+/// have been stopped, too.
 class Blame {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// If more time than this passes between two checks, the process is assumed to have been stopped in between.
+  /// If more time than this passes between two calls of look(), the process is assumed to have been stopped in between.
   static constexpr std::chrono::seconds kStopped{5};
 
   /// `own` is the index of this member, `members` is the number of members, and `timeout` is how long the group may
   /// go without progress.
   Blame(Attendance& attendance, std::uint32_t own, std::uint32_t members, std::chrono::milliseconds timeout);
 
-  /// The operation that the caller waits for, and signs of progress.
+  /// What look() compares in order to detect progress.
   struct Signs {
     std::uint64_t waited = 0;  ///< The number of the operation that the caller waits for.
-    std::uint64_t held = 0;    ///< The number of the unfinished operation that holds up `waited`, or `waited` itself.
-    std::uint64_t count = 0;   ///< A number that changes whenever there is progress.
+    /// The number of the unfinished operation that holds up `waited`. It is `waited` itself if no other operation does.
+    std::uint64_t held = 0;
+    std::uint64_t count = 0;  ///< A number that changes whenever any member makes progress.
     friend bool operator==(const Signs&, const Signs&) = default;
   };
 
-  /// Checks the clock once. There has been progress if `signs` differs from the `signs` of the previous call. Returns
-  /// the members to blame if there has been no progress for the length of the timeout, otherwise an empty list.
-  /// `candidates` are the members that the caller waits for.
+  /// Call this function repeatedly while the caller waits. If `signs` differs from the previous call, there has been
+  /// progress, and the measurement restarts. Returns the members to blame if there has been no progress for the length
+  /// of the timeout, otherwise an empty list. `candidates` are the members that the caller waits for. Only tests pass
+  /// `now`.
   std::vector<std::uint32_t> look(const Signs& signs, const std::vector<std::uint32_t>& candidates,
                                   Clock::time_point now = Clock::now());
 
   /// Restarts the measurement of the time without progress.
   void start_again() { since_.reset(); }
 
-  /// Asks all other members for a sign of life. When had_time() returns true, unanswered() returns the members that did
-  /// not answer.
+  /// Asks all other members whether they are alive, without waiting for the answers. Call unanswered() once had_time()
+  /// returns true.
   void probe(Clock::time_point now = Clock::now());
-  /// Returns true if enough time has passed since the last probe for all members to answer.
+  /// Returns true if so much time has passed since the last probe() that every live member should have answered.
   bool had_time(Clock::time_point now = Clock::now()) const;
-  /// Returns the other members that have not answered the last probe.
+  /// Returns the other members that have not answered the last probe().
   std::vector<std::uint32_t> unanswered() const;
 
  private:
-  // Excludes the time in which this process was stopped from the measurement.
+  // If this process has been stopped since the last check, excludes that time from the measurement.
   void leave_out_stop(Clock::time_point now);
   std::vector<std::uint32_t> verdict(const std::vector<std::uint32_t>& candidates) const;
   std::optional<std::uint32_t> culprit(std::uint32_t candidate) const;

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// Members that answer what the test says.
+/// Members that give the answers that the test sets.
 class Answers final : public Attendance {
  public:
   Presence presence(std::uint32_t) override { return Presence::kHere; }
@@ -36,7 +36,7 @@ Answer waits_for(std::uint32_t member) { return {.waits = true, .waits_for = mem
 
 class BlameTest : public ::testing::Test {
  protected:
-  /// Looks until there is a verdict.
+  /// Calls look() until it returns the members to blame.
   std::vector<std::uint32_t> verdict(const std::vector<std::uint32_t>& candidates) {
     Blame blame(answers_, 0, 4, 1ms);
     for (const auto until = Blame::Clock::now() + 30s; Blame::Clock::now() < until; std::this_thread::yield()) {

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The time between two checks whether the others are still there.
+/// How often a waiting member checks whether the other members are still there.
 constexpr std::chrono::microseconds kLook = 50ms;
 
 }  // namespace
@@ -24,7 +24,7 @@ std::uint64_t CallerDriver::ask(Operation&& operation) {
 void CallerDriver::wait(std::uint64_t number) {
   if (engine_->finished(number)) return;
   throw_if_failed();
-  std::optional<core::WaitScope> waiting;  // Only while there is nothing to do for the operation here.
+  std::optional<core::WaitScope> waiting;  // Set only while this member can do nothing for the operation.
   for (std::uint32_t looks = 0;;) {
     const bool moved = engine_->advance(Effort::kEverything);
     if (engine_->finished(number)) break;
@@ -38,7 +38,8 @@ void CallerDriver::wait(std::uint64_t number) {
   engine_->stop_waiting();
 }
 
-// The member that is missing last is the slowest, and so the whole wait is for it.
+// The member that is still missing at the end of the wait is the slowest, so the whole waiting time is attributed to
+// it.
 void CallerDriver::blame(core::WaitScope& waiting, std::uint64_t number) {
   if (const auto member = engine_->waits_for(number)) waiting.blame_rank(engine_->rank_of(*member));
 }

@@ -13,7 +13,8 @@ class WaitScope;
 
 namespace trainyard::collectives {
 
-/// A driver that runs the engine on the caller's thread, and only while one of the functions of the driver runs.
+/// A driver that carries out operations on the thread of the collective's user. Operations make progress only while one
+/// of the driver's functions runs.
 class CallerDriver final : public Driver {
  public:
   using Driver::Driver;

@@ -18,7 +18,7 @@ using trainyard::testing::error_of;
 using trainyard::testing::pretended_backend;
 using trainyard::testing::PretendedOthers;
 
-/// A driver of a group of two whose other member is pretended.
+/// Makes drivers for a group of two members, of which the test simulates the second.
 class CallerDriverTest : public ::testing::Test {
  protected:
   CallerDriver driver_of(PretendedOthers& others, std::chrono::milliseconds timeout = std::chrono::seconds(60)) {

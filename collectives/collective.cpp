@@ -57,7 +57,7 @@ std::string_view name_of(ReduceOp op) {
 Collective::Collective(CollectiveContext& context)
     : Configurable(context.where, context.parameters), context_(context) {
   const auto found = std::ranges::find(context_.ranks, context_.rank);
-  // Nothing is given while only the declaration is wanted.
+  // The collective was constructed only to read its parameters.
   if (context_.ranks.empty()) return;
   if (found == context_.ranks.end()) {
     throw Error(Code::kInvalidArgument, "{}: rank {} is not a member of the group '{}'", context_.where, context_.rank,
@@ -74,7 +74,7 @@ void Collective::connect() {
   auto engine = std::make_unique<collectives::Engine>(
       collectives::Engine::Settings{context_.name, context_.ranks, rank_, context_.timeout}, open());
   driver_ = collectives::make_driver(where(), std::move(engine));
-  barrier().wait();  // No member leaves before all have reached its memory and its sockets.
+  barrier().wait();  // No member may leave before all others have connected to it.
 }
 
 bool Collective::serves(OperationKind, MemorySpace space) const { return !space.is_device(); }
@@ -86,7 +86,8 @@ Buffer Collective::allocate(std::size_t bytes) {
   return buffer;
 }
 
-// Sizes are gathered with the handles, because they count even where the memory has no handle.
+// The sizes travel inside the handles, because they are checked even if some memory cannot be shared and its handle is
+// otherwise empty.
 void Collective::use(const Buffer& memory) {
   if (driver_ == nullptr || !driver_->transport().maps_memory()) return;
   std::vector<SharedHandle> handles(size());
@@ -101,7 +102,7 @@ Work Collective::all_reduce(Elements data, ReduceOp op) {
   return ask({.kind = OperationKind::kAllReduce, .op = op}, data, parts(data.count, {}));
 }
 
-// All of it is the root's part.
+// All elements are the part of the root; the other members have empty parts.
 Work Collective::broadcast(Elements data, std::uint32_t root) {
   check_member("the root of a broadcast", root);
   std::vector<std::uint64_t> bounds(size() + 1, 0);

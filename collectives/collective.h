@@ -24,56 +24,57 @@ struct Backend;
 class Driver;
 }  // namespace collectives
 
-/// The arguments of a collective's constructor. Every member of the group constructs a collective with the same name
-/// and the same ranks.
+/// The arguments of a collective's constructor. Every rank of the group constructs a collective with the same name and
+/// the same list of ranks.
 struct CollectiveContext : PluginContext {
   std::string name;  ///< The name of the group, such as "world"; unique within the run.
-  /// The ranks of the run that belong to the group, in ascending order, including the member's own rank. Empty if the
-  /// collective is constructed only to read its declaration.
+  /// The ranks of the run that belong to the group, in ascending order, including this process's own rank. Empty if the
+  /// collective is constructed only to read its parameters, while a launch file is checked.
   std::vector<std::uint32_t> ranks;
   std::chrono::milliseconds timeout{60'000};  ///< How long to wait for a rank that does not respond.
 };
 
 class Collective;
 
-/// A handle to an operation in progress. Handles are small and passed by value. Every operation must be waited for,
-/// because it uses the memory of its caller until wait() returns. A default-constructed Work stands for a finished
-/// operation.
+/// A handle to an operation in progress, small enough to pass by value. The caller must wait for every operation,
+/// because the operation uses the caller's memory until wait() returns. A default-constructed Work stands for a
+/// finished operation.
 class Work {
  public:
   Work() = default;
   Work(Collective& collective, std::uint64_t number) : collective_(&collective), number_(number) {}
 
   /// Waits until this rank has the result of the operation. A second call on the same handle does nothing. Throws
-  /// kTimeout or kPeerLost, naming the rank that does not respond or is gone; kShapeMismatch, naming the ranks that
-  /// called different operations; or kIo if a library failed.
+  /// kTimeout if a rank does not respond, kPeerLost if a rank is gone, kShapeMismatch if ranks called different
+  /// operations, and kIo if a library failed. The text names the ranks to blame.
   void wait();
 
   /// Returns true if wait() would return or throw immediately. The function never waits, but may do some of the work.
   bool done();
 
  private:
-  Collective* collective_ = nullptr;  ///< Null if the operation needs no work, as in a group of one.
+  Collective* collective_ = nullptr;  ///< Null if there is nothing to wait for.
   std::uint64_t number_ = 0;
 };
 
-/// A means for the ranks of a group to exchange data. All ranks of the group must call the same operations in the same
-/// order, with the same types, counts, bounds, reductions and roots. Otherwise every rank gets kShapeMismatch, whose
-/// text lists what each rank called. send() and recv() are exceptions: they involve only two ranks.
+/// Exchanges data between the ranks of a group, like a communicator of MPI or a process group of LibTorch. All ranks of
+/// the group must call the same operations in the same order, with the same types, counts, bounds, reductions and
+/// roots. Otherwise every rank gets kShapeMismatch, whose text lists what each rank called. send() and recv() are
+/// exceptions: they involve only two ranks.
 ///
 /// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that the call
 /// returns. Operations are carried out in the order of the calls. If a rank ends before it has done its part of an
-/// operation, or does not respond within the timeout of the context, all other ranks get an error that names this rank.
+/// operation, or does not respond within CollectiveContext::timeout, all other ranks get an error that names this rank.
 /// The group can then no longer be used, and every further call throws the same error.
 ///
 /// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory`,
-/// `tcp` and `zmq` this is the order of the ranks, for every element.
+/// `zmq` and, by default, `tcp`, this is the order of the ranks, for every element.
 ///
 /// Within the group, ranks are numbered from 0 and are called members; `ranks()` returns their numbers in the run. Only
 /// one thread at a time may use a collective.
 ///
-/// This class checks the arguments of the calls. A backend derives from it and supplies agreement, attendance and
-/// transport; see docs/collectives.md.
+/// This class checks the arguments of the calls. The classes derived from it supply a backend, which moves the data and
+/// detects ranks that are gone; see docs/collectives.md.
 class Collective : public Configurable {
  public:
   static constexpr const char* kKind = "collective";
@@ -82,8 +83,9 @@ class Collective : public Configurable {
   explicit Collective(CollectiveContext& context);
   ~Collective() override;
 
-  /// Connects the group. All members must call this function; it returns when the last member has called it. Throws
-  /// kTimeout, naming the members that did not connect, or kUnsupported if the backend cannot work in this process.
+  /// Connects the group. All members must call this function; it returns when the last member has called it. Operations
+  /// are possible only afterwards. Throws kTimeout, naming the members that did not connect, or kUnsupported if the
+  /// backend cannot work in this process.
   void connect();
 
   std::uint32_t rank() const { return rank_; }  ///< This member's number within the group.
@@ -91,26 +93,26 @@ class Collective : public Configurable {
   const std::vector<std::uint32_t>& ranks() const { return context_.ranks; }
   const std::string& name() const { return context_.name; }
 
-  /// Returns true if operations of kind `kind` accept memory in `space`. If the function returns false, such operations
-  /// throw kUnsupported. The default implementation returns true for all host memory, shared or not.
+  /// Returns true if operations of kind `kind` accept memory in `space`; otherwise such operations throw kUnsupported.
+  /// The default implementation accepts all host memory, shared or not, and no device memory.
   virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
-  /// Returns `bytes` bytes of zeroed memory. If the backend has memory that operations use without a copy, the function
-  /// returns such memory. Every member must call allocate() with the same sizes in the same order, after connect(). Use
-  /// the memory only as long as the collective exists.
+  /// Returns `bytes` bytes of zeroed memory. If the backend supports it, operations work on this memory without a copy.
+  /// Every member must call allocate() with the same sizes in the same order, after connect(). Use the memory only as
+  /// long as the collective exists.
   Buffer allocate(std::size_t bytes);
 
-  /// Prepares for operations that work on `memory`. If other processes can map the memory (Buffer::shared) and the
-  /// backend supports this, operations on it then work in place; otherwise they work as without this call. Every member
-  /// must call use() with memory of the same sizes in the same order, after connect(). A backend that maps memory waits
-  /// for all members, and throws kShapeMismatch if the sizes differ.
+  /// Lets later operations on `memory` work without a copy, if the memory is shared memory (Buffer::shared) at every
+  /// member and the backend supports this; otherwise the call changes nothing. Every member must call use() with memory
+  /// of the same sizes in the same order, after connect(). A backend that supports this waits here for all members, and
+  /// throws kShapeMismatch if the sizes differ.
   void use(const Buffer& memory);
 
-  /// Reduces the data of all members in place: afterwards every member has the result. Throws kUnsupported for the mean
-  /// of bools.
+  /// Reduces the data of all members in place with `op`: afterwards every member has the result. Throws kUnsupported
+  /// for the mean of bools.
   Work all_reduce(Elements data, ReduceOp op);
 
-  /// Copies the data of member `root` to all members, in place.
+  /// Copies the data of member `root` to all members, in place. Throws kInvalidArgument if there is no such member.
   Work broadcast(Elements data, std::uint32_t root);
 
   /// Collects the parts of all members, in place. Member m provides the elements [bounds[m], bounds[m + 1]) of `data`;
@@ -119,15 +121,17 @@ class Collective : public Configurable {
   /// equal_parts(). Throws kInvalidArgument for other bounds.
   Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {});
 
-  /// Reduces the data of all members in place: afterwards member m has its part of the result. The other elements are
-  /// undefined. `bounds` divides the elements into parts as in all_gather(). Throws kUnsupported for the mean of bools.
+  /// Reduces the data of all members in place with `op`: afterwards member m has its part of the result. The other
+  /// elements are undefined. `bounds` divides the elements into parts as in all_gather(). Throws kUnsupported for the
+  /// mean of bools.
   Work reduce_scatter(Elements data, ReduceOp op, std::span<const std::uint64_t> bounds = {});
 
   /// Starts a barrier, which is finished when every member has called this function.
   Work barrier();
 
   /// Sends a message to member `to`; the other members do not take part. The n-th send() to a member is received by
-  /// that member's n-th recv() from the sender. Counts and types on both sides must agree.
+  /// that member's n-th recv() from the sender. The types and counts of the two calls must be equal; otherwise both
+  /// members get kShapeMismatch. Throws kInvalidArgument if `to` is this member or not in the group.
   Work send(Elements data, std::uint32_t to);
   /// Receives a message from member `from` into `data`; see send().
   Work recv(Elements data, std::uint32_t from);
@@ -137,7 +141,7 @@ class Collective : public Configurable {
   /// Throws if the group has failed.
   void progress();
 
-  /// Makes the group fail because this rank cannot continue, for instance because its step threw an exception. All
+  /// Makes all operations of the group fail because this rank cannot continue, for instance after an exception. All
   /// other ranks get kPeerLost with a text that names this rank and contains `reason`. The function does nothing if the
   /// group has already failed, is not connected or has a single member.
   void abort(const std::string& reason) noexcept;
@@ -151,19 +155,20 @@ class Collective : public Configurable {
   static std::vector<std::uint64_t> equal_parts(std::uint64_t count, std::uint32_t parts);
 
  protected:
-  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. Called by connect() before it
-  /// waits for the other members, and also in a group of one. The default does nothing.
+  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. connect() calls this function
+  /// before it waits for the other members, and also in a group of one. The default does nothing.
   virtual void check() const {}
 
-  /// Connects to the other members and returns the parts of the backend. Called only in groups of at least two members.
-  /// Throws kTimeout, naming the members that do not connect.
+  /// Connects to the other members and returns the backend. connect() calls this function if the group has at least two
+  /// members. Throws kTimeout, naming the members that do not connect.
   virtual collectives::Backend open() = 0;
 
   const CollectiveContext& context() const { return context_; }
 
  private:
   friend class Work;
-  /// Checks the request and passes it to the driver. The elements [bounds[m], bounds[m + 1]) are the part of member m.
+  /// Starts an operation. The elements [bounds[m], bounds[m + 1]) are the part of member m. `bounds` is empty for send
+  /// and recv.
   Work ask(collectives::Request request, Elements data, std::vector<std::uint64_t> bounds);
   std::vector<std::uint64_t> parts(std::uint64_t count, std::span<const std::uint64_t> bounds) const;
   void check_space(collectives::OperationKind kind, const Elements& data) const;
@@ -174,22 +179,23 @@ class Collective : public Configurable {
   std::unique_ptr<collectives::Driver> driver_;  ///< Set by connect(); null for a group of one.
 };
 
-/// Returns a text that identifies this machine: it is the same for all processes of the machine and changes when the
-/// machine is restarted. The text is empty if the kernel does not provide one.
+/// Returns the boot ID of this machine: all processes of the machine get the same text, and it changes when the machine
+/// is restarted. Returns an empty text if the kernel does not provide a boot ID.
 std::string host_identity();
 
 /// Makes the collective of the group that `context` describes, and connects it. `plugin` names a plugin and contains
-/// its parameters. The name "auto" stands for the fastest suitable plugin: shared_memory if all ranks of the group are
-/// on one host, otherwise tcp. Throws what the plugin's constructor and
-/// connect() throw, and an error for a parameter that the plugin does not have.
+/// its parameters. The name "auto" selects shared_memory if all ranks of the group are on one host, otherwise tcp.
+/// Throws what the plugin's constructor and connect() throw, and an error if `plugin` contains a parameter that the
+/// plugin does not have.
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 
 /// Makes and connects a collective of all ranks, for a component or model that exists on every rank. `name` becomes the
-/// name of the group and must be used only once in a run. `plugin` is as in make_collective(), and `timeout` is how
-/// long to wait for a rank that does not respond.
+/// name of the group and must be unique within the run. `plugin` is as in make_collective(), and `timeout` is how long
+/// to wait for a rank that does not respond.
 ///
-/// Call the function on all ranks, in a handler, but not in a hook of the life cycle. The components of a process run
-/// these hooks one after another, so the first hook would wait for the others in vain.
+/// Call the function on all ranks from a message handler, not from a life-cycle hook such as on_configure(). The
+/// components of a process run these hooks one after another, so the first hook would wait forever for hooks that have
+/// not begun.
 std::unique_ptr<Collective> make_world(const PluginContext& context, const std::string& name,
                                        const PluginSpec& plugin = {"auto"},
                                        std::chrono::milliseconds timeout = std::chrono::seconds(60));

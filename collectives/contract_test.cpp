@@ -12,8 +12,8 @@
 #include "collectives/testing/ranks.h"
 #include "core/plugin/loader.h"
 
-// What every backend must do. The test takes every backend that it finds, so one that a later change adds is tested
-// automatically. A backend that cannot work on this machine is skipped with its own message.
+// Tests the requirements that every collective must meet, for every collective in the build. A collective that cannot
+// work on this machine is skipped, and its error text is shown.
 
 namespace trainyard {
 namespace {
@@ -24,7 +24,7 @@ using ::testing::Not;
 using testing::RankEnd;
 
 constexpr std::uint32_t kMostRanks = 4;
-/// The timeout where no member is silent: nobody is waited for that long.
+/// The timeout of tests in which every member responds. It never expires.
 constexpr auto kPatient = 30s;
 
 std::vector<std::string> backends() {
@@ -41,7 +41,7 @@ std::vector<std::uint32_t> first_ranks(std::uint32_t count) {
   return ranks;
 }
 
-/// A member of a group. Each has a loader, as a process would.
+/// A member of a group. Each member has its own plugin loader, as a process would.
 class Member {
  public:
   Member(const std::string& backend, std::uint32_t rank, core::Rendezvous& notes,
@@ -66,7 +66,7 @@ class Member {
   std::unique_ptr<Collective> group_;
 };
 
-/// A backend that cannot work here says so, and is skipped.
+/// Returns true if the collective cannot work on this machine.
 bool is_unavailable(const std::vector<RankEnd>& ends) {
   return std::ranges::any_of(ends, [](const RankEnd& end) { return !end.returned && end.code == Code::kUnsupported; });
 }
@@ -84,7 +84,7 @@ std::string readable(const std::string& backend) {
   return name;
 }
 
-// Tests of what works.
+// Tests without failures.
 
 class CollectiveContractTest : public ::testing::TestWithParam<std::tuple<std::string, std::size_t>> {};
 
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(EveryBackend, CollectiveContractTest,
 
 class CollectiveTest : public ::testing::TestWithParam<std::string> {
  protected:
-  /// A group of all ranks that begins with a barrier, so that each is known to be there.
+  /// Makes a group of all ranks and waits at a barrier, so that all ranks are known to have connected.
   Member world(std::uint32_t rank, core::Rendezvous& notes, std::uint32_t count, std::chrono::milliseconds timeout) {
     Member group(GetParam(), rank, notes, first_ranks(count), timeout);
     group->barrier().wait();
@@ -137,7 +137,7 @@ TEST_P(CollectiveTest, GroupsOfSomeRanksWorkBesideTheWorld) {
     std::int64_t of_all = rank, of_half = rank;
     Work first = all->all_reduce({&of_all, DType::kInt64, 1}, ReduceOp::kSum);
     Work second = half->all_reduce({&of_half, DType::kInt64, 1}, ReduceOp::kSum);
-    // The ranks do not all wait for the same operation first.
+    // The ranks wait for the two operations in different orders.
     if (rank < 2) first.wait();
     second.wait();
     first.wait();
@@ -149,7 +149,7 @@ TEST_P(CollectiveTest, GroupsOfSomeRanksWorkBesideTheWorld) {
   }
 }
 
-// Tests of what fails.
+// Tests of failures.
 
 void expect_names(const std::vector<RankEnd>& ends, std::uint32_t guilty, const std::vector<Code>& codes) {
   for (std::uint32_t rank = 0; rank < ends.size(); ++rank) {
@@ -202,7 +202,7 @@ TEST_P(CollectiveTest, RankThatDoesNotComeIsNamed) {
   expect_names(ends, 1, {Code::kTimeout});
 }
 
-/// Large reductions, several under way at a time. After the first, this process gets a signal.
+/// Starts many large reductions. After the first one, sends the signal to this process.
 std::string reduce_until(Collective& group, int signal) {
   constexpr std::uint64_t kCount = 1'000'000;
   std::vector<float> values(4 * kCount);
@@ -236,7 +236,7 @@ TEST_P(CollectiveTest, StoppedRankIsNamedByAllOthers) {
   expect_names(ends, 1, {Code::kPeerLost, Code::kTimeout});
 }
 
-/// Rank 2 asks for something else than the others.
+/// Rank 2 calls another operation than the other ranks.
 std::vector<RankEnd> disagree(const std::string& backend, const Elements& wanted, ReduceOp op, const Elements& other,
                               ReduceOp other_op) {
   return testing::run_threads(3, [&](std::uint32_t rank, core::Rendezvous& notes) {
@@ -270,7 +270,8 @@ TEST_P(CollectiveTest, RanksThatDisagreeAreToldWhoAskedForWhat) {
   }
 }
 
-// Tests the ranks both as threads and as processes: the others wait for an operation to which the rank will never come.
+// Rank 1 aborts while the others wait for an operation that it will never call. The ranks are tested both as threads
+// and as processes.
 std::string wait_for_a_rank_that_gives_up(Collective& group) {
   if (group.rank() == 1) {
     group.abort("its step threw: the disk is full");

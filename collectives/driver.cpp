@@ -11,7 +11,7 @@ namespace trainyard::collectives {
 void Driver::abort(const std::string& reason) noexcept {
   try {
     fail(engine_->findings().aborted(reason));
-  } catch (const std::exception&) {  // This member can only leave, which the others will see.
+  } catch (const std::exception&) {  // The others then only detect that this member has left.
   }
 }
 
@@ -22,7 +22,7 @@ void Driver::map(const Buffer& own, std::span<const SharedHandle> handles) {
     fail(findings.different_memory(member, handles[member].bytes, handles[0].bytes));
     progress();  // This throws.
   }
-  // If one member's memory cannot be reached, no operation works in place there.
+  // If the memory of one member cannot be mapped, operations on this memory do not work in place at any member.
   if (std::ranges::any_of(handles, [](const SharedHandle& handle) { return handle.fd < 0; })) return;
   try {
     transport().map(own, handles);

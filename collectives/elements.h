@@ -9,13 +9,13 @@
 
 namespace trainyard {
 
-/// A way to combine the elements of all ranks into one.
+/// The function that combines the corresponding elements of all ranks into one.
 enum class ReduceOp : std::uint8_t { kSum, kMean, kMin, kMax, kProduct };
 /// Returns the operation's name: "sum", "mean", ...
 std::string_view name_of(ReduceOp op);
 
-/// The elements that an operation works on. They are contiguous. The memory must remain valid, and must not be
-/// accessed, until Work::wait() for the operation has returned.
+/// The contiguous elements that an operation works on. The memory belongs to the caller. It must remain valid, and the
+/// caller must not access it, until Work::wait() for the operation has returned.
 struct Elements {
   void* data = nullptr;
   DType dtype = DType::kFloat32;

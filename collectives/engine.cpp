@@ -21,7 +21,7 @@ Engine::Engine(Settings settings, Backend backend)
   }
 }
 
-// Operations under way are given up.
+// Unfinished operations are cancelled.
 Engine::~Engine() {
   if (!failure_) give_up();
   queue_.clear();
@@ -30,8 +30,9 @@ Engine::~Engine() {
 
 void Engine::take(Operation&& operation) {
   QueuedOperation& queued = queue_.push(std::move(operation));
-  if (failure_) return;  // It stays unfinished.
-  // The others can continue with the operation while this member computes. Receiving can wait.
+  if (failure_) return;  // The operation stays unfinished, so wait() throws the failure.
+  // If the operation is announced now, the other members can continue with it while this member computes. This does not
+  // apply to receiving.
   if (queued.operation.request.kind == OperationKind::kRecv || !queue_.is_next(queued)) return;
   if (!queued.operation.is_message()) {
     announce(queued);
@@ -60,7 +61,8 @@ bool Engine::advance(Effort effort) {
   return moved;
 }
 
-// What a library throws may be caused by a member that is gone or stopped, so the engine looks for that member first.
+// An exception from a library may be caused by a member that is gone or stopped, so the engine looks for such a member
+// before it fails.
 bool Engine::go_on(QueuedOperation& queued, Effort effort) {
   try {
     return queued.operation.is_message() ? advance_message(queued, effort) : advance_group(queued, effort);
@@ -94,7 +96,8 @@ bool Engine::advance_group(QueuedOperation& queued, Effort effort) {
   return true;
 }
 
-/// All have announced the operation; this checks whether they ask for the same.
+/// Returns true if all members have announced the operation, all with the same kind, size and other arguments. If these
+/// differ, the engine fails.
 bool Engine::agree(QueuedOperation& queued) {
   const Operation& operation = queued.operation;
   bool same = true;
@@ -134,8 +137,8 @@ void Engine::library_broke(const QueuedOperation& queued, const std::string& tex
   blame_.probe();
 }
 
-// A failure that was reported before the others could see that this member sleeps has woken nobody, so the engine looks
-// once more.
+// A failure that was reported before the other members could see that this member is about to sleep has not woken it,
+// so the engine checks for failures once more.
 bool Engine::rest(std::uint32_t looks, std::chrono::microseconds most) {
   return backend_.agreement->rest({queue_, looks, most}, [this] {
     look_for_news();
@@ -150,7 +153,7 @@ void Engine::fail(const Failure& failure, bool tell) {
   give_up();
 }
 
-/// Stops everything under way. Afterwards nothing accesses the memory of operations any more.
+/// Cancels all operations. Afterwards nothing accesses the memory of operations any more.
 void Engine::give_up() {
   if (queue_.empty()) return;
   const QueuedOperation* first = queue_.first_of_group();
@@ -159,7 +162,7 @@ void Engine::give_up() {
 
 void Engine::look_for_news() {
   if (failure_) return;
-  // The error uses the words of the member that found it.
+  // This member reports the same text as the member that detected the failure.
   if (const auto told = backend_.agreement->told()) fail(*told, false);
 }
 
@@ -190,8 +193,8 @@ std::optional<std::uint32_t> Engine::waits_for(std::uint64_t waited) {
   return needed->front();
 }
 
-// A member that finds an error reports it and may leave at once. What it did before it left may become visible only
-// together with its absence, so both are checked once more.
+// A member that detects an error reports it and may then leave immediately. This member may see the report only after
+// it has seen that the other member is gone, so it receives and checks once more before it blames that member.
 void Engine::look_for_lost() {
   for (QueuedOperation& queued : queue_) {
     if (queued.stage != Stage::kAnnounced && queued.stage != Stage::kAgreed) continue;
@@ -200,8 +203,8 @@ void Engine::look_for_lost() {
     std::vector<std::uint32_t> gone;
     for (const std::uint32_t member : needed.value_or(others_)) {
       const Presence presence = backend_.attendance->presence(member);
-      // If a transfer cannot tell which members it needs, the loss of any member spoils it. A member that has left does
-      // not, because it may have finished.
+      // If a transfer cannot tell which members it needs, the loss of any member makes it fail. A member that has left
+      // normally does not, because it may have finished the operation.
       if (presence == Presence::kHere || (!needed && presence == Presence::kLeft)) continue;
       how = presence;
       gone.push_back(member);

@@ -13,58 +13,59 @@
 
 namespace trainyard::collectives {
 
-/// The core of every collective. It carries out the operations of one member of a group, lets the members compare their
-/// requests, and determines which member is to blame when there is no progress. The backend supplies agreement,
-/// attendance and transport. All functions are called by one thread, which the Driver chooses.
+/// Carries out the operations of one member of a group: announces them to the other members, checks that all members
+/// called the same operation, and transfers the data through a Backend. If there is no progress, the engine determines
+/// which member is to blame. All functions are called on one thread, which the Driver chooses.
 ///
-/// After a failure no operation makes further progress, and failure() returns the reason.
+/// After a failure, no operation makes further progress, and failure() returns the reason.
 class Engine {
  public:
   struct Settings {
     std::string group;                  ///< The name of the group.
-    std::vector<std::uint32_t> ranks;   ///< The rank of each member in the run.
+    std::vector<std::uint32_t> ranks;   ///< For each member, its rank in the run.
     std::uint32_t own = 0;              ///< The index of this member.
     std::chrono::milliseconds timeout;  ///< How long to wait for a member that does not respond.
   };
 
   Engine(Settings settings, Backend backend);
-  /// Leaves the group.
+  /// Cancels unfinished operations and leaves the group.
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Adds an operation. Operations are numbered from 1. If the operation is the next one of its lane (see
-  /// OperationQueue) and not a recv, the function already tries to announce it to the other members or, for a send, to
-  /// carry it out.
+  /// Adds an operation. Operations are numbered from 1, in the order of the calls. Unless the operation must wait for
+  /// an earlier one, the function already announces it to the other members or, for a send, begins to send. A recv
+  /// begins only in advance().
   void take(Operation&& operation);
   bool finished(std::uint64_t number) { return queue_.find(number) == nullptr; }
   bool idle() const { return queue_.empty(); }
 
-  /// Makes as much progress as possible without waiting. Returns true if there was any progress, or if the engine
-  /// failed.
+  /// Makes as much progress as possible without waiting. `effort` determines how much of the shared work this member
+  /// does. Returns true if there was any progress, or if the engine failed.
   bool advance(Effort effort);
 
-  /// If another member has reported a failure, makes this engine fail with it.
+  /// Checks whether another member has reported a failure. If so, this engine fails with the same failure.
   void look_for_news();
   /// Makes this engine fail if another member has reported a failure, or if a member that an operation needs is gone.
   /// `waited` is the number of the operation that the caller waits for, if any. The engine also fails if this operation
   /// has made no progress for the length of the timeout.
   void look(std::optional<std::uint64_t> waited);
-  /// Returns a member for which operation `waited` waits, or nothing if it waits for nobody or this is unknown.
+  /// Returns a member for which operation number `waited` waits. Returns nothing if it waits for no member, or if the
+  /// member is unknown.
   std::optional<std::uint32_t> waits_for(std::uint64_t waited);
   /// Returns the rank of a member in the run.
   std::uint32_t rank_of(std::uint32_t member) const { return settings_.ranks[member]; }
-  /// Records that the caller no longer waits.
+  /// Tells the other members that the caller no longer waits, after look() has told them that it waits.
   void stop_waiting();
 
-  /// Rests after `looks` consecutive checks without progress. Sleeps no longer than `most`, and returns the result of
-  /// Agreement::rest().
+  /// Call this function after `looks` consecutive calls of advance() without progress. Yields the processor, or sleeps
+  /// for at most `most` until there is something to do. Returns the result of Agreement::rest().
   bool rest(std::uint32_t looks, std::chrono::microseconds most);
   bool must_be_polled() const { return backend_.transport->must_be_polled(); }
 
   /// Makes this engine fail. If `tell` is true, the engine also reports the failure to the other members, so that the
-  /// whole group fails; false is for a failure that another member has reported. Does nothing if the engine has already
-  /// failed.
+  /// whole group fails. Pass false for a failure that another member has reported. Does nothing if the engine has
+  /// already failed.
   void fail(const Failure& failure, bool tell = true);
   const std::optional<Failure>& failure() const { return failure_; }
   const Findings& findings() const { return findings_; }
@@ -90,8 +91,9 @@ class Engine {
   const Begins begins_;
   OperationQueue queue_;
   std::vector<std::uint32_t> others_;
-  std::vector<char> occupied_;  ///< Used by advance(): 1 for each lane with an unfinished operation.
-  /// The text of an exception that a library threw, while the engine looks for the member to blame.
+  /// Used by advance(): 1 for each lane (see OperationQueue) with an unfinished operation.
+  std::vector<char> occupied_;
+  /// The text of an exception that a library threw. Reported once the other members have had time to answer a probe.
   std::string broken_;
   bool shows_waiting_ = false;
   std::optional<Failure> failure_;

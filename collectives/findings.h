@@ -11,8 +11,8 @@
 
 namespace trainyard::collectives {
 
-/// The descriptions of failures that a member detects in its group. The functions take the indices of members; the
-/// texts name the ranks of the run and are the same for all backends.
+/// Makes the error texts for failures in a group of ranks, which are the same for all collectives. The functions take
+/// the indices of members within the group; the texts name the ranks of the run.
 class Findings {
  public:
   Findings(std::string group, std::vector<std::uint32_t> ranks, std::uint32_t own)
@@ -22,18 +22,19 @@ class Findings {
   /// float32[100]", or "message 2 from rank 1 to rank 0 in group ...".
   std::string name(const Operation& operation) const;
 
-  /// Describes a disagreement: members called different operations. `requests` contains the request of each member.
+  /// Describes the failure that members called different operations. `requests` contains the arguments of each member's
+  /// call.
   Failure disagreement(const Operation& operation, const std::vector<Request>& requests) const;
-  /// Describes the loss of `members` before `operation` was finished. `how` is kLeft if they left the group, and kLost
-  /// if their processes ended.
+  /// Describes the failure that `members` were gone before `operation` was finished. `how` is kLeft if they left the
+  /// group normally, and kLost if their processes or connections were lost.
   Failure gone(const std::vector<std::uint32_t>& members, Presence how, const Operation& operation) const;
-  /// Describes a timeout: `members` did nothing for `timeout` while the operation `held` waited for them.
+  /// Describes a timeout: the operation `held` waited for `members`, which did nothing for the time `timeout`.
   Failure silent(const std::vector<std::uint32_t>& members, const QueuedOperation& held,
                  std::chrono::milliseconds timeout) const;
-  /// Describes an exception that a library threw with the text `what`. The members in `silent` no longer answer and are
-  /// to blame; the list may be empty.
+  /// Describes an exception with the text `what` that a library threw. The text blames the members in `silent`, which
+  /// no longer answer; the list may be empty.
   Failure broken(const std::vector<std::uint32_t>& silent, const std::string& what) const;
-  /// Describes an abort of the group by this member.
+  /// Describes a call of Collective::abort() by this member, with `reason` as its argument.
   Failure aborted(const std::string& reason) const;
   /// Describes memory of different sizes in the same call of Collective::use(): `member` uses `bytes` bytes, and member
   /// 0 uses `bytes_of_first`.

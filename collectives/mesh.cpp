@@ -40,13 +40,13 @@ std::uint64_t random_key() {
   return key;
 }
 
-/// Returns the folder for temporary files, whether it exists or not.
+/// Returns the folder for temporary files. Does not check that it exists.
 std::string temporary_folder() {
   const char* named = std::getenv("TMPDIR");
   return named != nullptr && *named != '\0' ? named : "/tmp";
 }
 
-/// A folder that only this user can read, removed with the object.
+/// A temporary folder that only this user can read. The destructor removes it.
 class PrivateFolder {
  public:
   explicit PrivateFolder(const std::string& where) {
@@ -85,7 +85,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 struct Mesh::Ends {
   zmq::context_t zmq{1};
   int wakeup = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  // Indexed by member, with nothing at the own place. A PAIR accepts no second peer.
+  // Indexed by member; the entry of this member itself is empty. A PAIR socket accepts only one peer.
   std::vector<zmq::socket_t> data;
   std::vector<zmq::socket_t> monitors;
 
@@ -94,8 +94,8 @@ struct Mesh::Ends {
   void add(std::uint32_t member) {
     data[member] = core::make_socket(zmq, zmq::socket_type::pair);
     data[member].set(zmq::sockopt::maxmsgsize, std::int64_t{-1});
-    // A member that is lost stays lost. The value is not -1, because libzmq would then drop what came before the
-    // connection broke.
+    // This socket must never reconnect, because a lost member stays lost. The interval is a day rather than -1 (no
+    // reconnection), because with -1 libzmq drops messages that arrived before the connection broke.
     data[member].set(zmq::sockopt::reconnect_ivl, 24 * 3600 * 1000);
     const std::string address = fmt::format("inproc://monitor{}", member);
     if (zmq_socket_monitor(data[member].handle(), address.c_str(), ZMQ_EVENT_DISCONNECTED) != 0) {
@@ -116,8 +116,8 @@ Mesh::Mesh(const CollectiveContext& context, Sockets sockets)
   open(context, sockets);
 }
 
-// Of every two members the one with the lower number binds. Each member publishes its part of the key and its addresses
-// for the members with higher numbers.
+// Of every two members, the one with the lower index binds. Each member publishes its part of the key, and the
+// addresses at which members with higher indices can connect.
 void Mesh::open(const CollectiveContext& context, Sockets sockets) {
   std::optional<PrivateFolder> folder;
   if (sockets == Sockets::kIpc) folder.emplace(context.where);
@@ -140,7 +140,7 @@ void Mesh::open(const CollectiveContext& context, Sockets sockets) {
   greet(context);
 }
 
-// The member that connects sends first, because the one that binds has no peer before that.
+// The member that connects sends first, because the member that binds has no peer until then.
 void Mesh::greet(const CollectiveContext& context) {
   const Tag hello{.kind = Tag::kHello};
   for (std::uint32_t member = 0; member < own_; ++member) send(member, hello);
@@ -163,14 +163,15 @@ void Mesh::greet(const CollectiveContext& context) {
   }
 }
 
-// Messages that have not been read by now are not needed.
+// Messages that the others have not received by now are no longer needed.
 Mesh::~Mesh() {
   for (zmq::socket_t& socket : ends_->data) {
     if (socket) socket.set(zmq::sockopt::linger, 0);
   }
 }
 
-// Messages keep their order, so a member that answers the ping has received everything before it.
+// Messages arrive in the order in which they were sent, so a member that answers the ping has received everything
+// before it.
 void Mesh::leave(std::chrono::milliseconds patience) {
   const std::uint64_t last = ~std::uint64_t{0};
   for (std::uint32_t member = 0; member < size(); ++member) {
@@ -198,8 +199,8 @@ void Mesh::send(std::uint32_t to, const Tag& tag, const Request& request, std::s
   core::send_frames(ends_->data[to], frames);
 }
 
-// A connection breaks after the last message of its member was taken in. So news of breaks is read first and messages
-// afterwards, and only then is the member lost.
+// ZeroMQ reports a broken connection only after it has queued the last message of the member. So the function checks
+// for a broken connection first, then reads all messages, and only then marks the member as lost.
 void Mesh::receive() {
   for (std::uint32_t member = 0; member < size(); ++member) {
     if (member == own_) continue;

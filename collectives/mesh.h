@@ -17,16 +17,16 @@
 
 namespace trainyard::collectives {
 
-/// The identification of a message between two members. It is plain data and part of every message.
+/// Identifies a message between two members of a group. Every message contains its tag, as plain bytes.
 struct Tag {
   enum Kind : std::uint8_t {
-    kHello,   ///< The connection is ready.
-    kAsked,   ///< The sender has reached the operation of the group with the order `number`.
-    kData,    ///< Elements of the operation of the group with the order `number`, sent in step `stage` of its transfer.
-    kDirect,  ///< Elements of message `number` from the sender to the receiver.
-    kFailed,  ///< A failure that the sender has detected.
-    kPing,    ///< A request for a kPong with the same number.
-    kPong,    ///< The answer to a kPing, with the same number.
+    kHello,    ///< The connection is ready.
+    kAsked,    ///< The sender has called the collective operation with Operation::order `number`.
+    kData,     ///< Elements of the collective operation `number`, in step `stage` of its transfer.
+    kDirect,   ///< Elements of the send() with Operation::order `number` from the sender to the receiver.
+    kFailed,   ///< A failure that the sender has detected.
+    kPing,     ///< A request for a kPong with the same number.
+    kPong,     ///< The answer to a kPing, with the same number.
     kGoodbye,  ///< The sender leaves the group and sends no more elements or requests.
   };
   std::uint32_t kind = kHello;
@@ -42,16 +42,18 @@ struct Parcel {
   Buffer body;
 };
 
-/// The kind of sockets that a mesh uses: Unix sockets in a private folder, or TCP on the loopback interface.
+/// The kind of sockets that a mesh uses: Unix sockets in a folder that only this user can read, or TCP on the loopback
+/// interface.
 enum class Sockets : std::uint8_t { kIpc, kTcp };
 
-/// The connections between every two members of a group. A mesh stores messages until they are requested, and detects
-/// when a member has left or is lost. libzmq sends and receives on a separate thread, so only the constructor, sleep()
-/// and leave() ever wait.
+/// Connects every two members of a group with a ZeroMQ socket. A mesh stores the messages that arrive until take() asks
+/// for them, and detects when a member has left or is lost. ZeroMQ sends and receives on a separate thread, so only the
+/// constructor, sleep() and leave() ever wait.
 ///
-/// Addresses are exchanged through the rendezvous. The private folder of `kIpc` is removed as soon as the group is
-/// connected. Every message contains a key that only readers of the rendezvous know; messages without this key are
-/// discarded. Only one thread at a time may use a mesh, except that wake() may be called by any thread.
+/// Members find each other's addresses through notes (small files that only this user can read; see core/rendezvous).
+/// The folder with the Unix sockets is removed as soon as the group is connected. Every message contains a secret key
+/// that members also exchange through notes; messages without this key are discarded. Only one thread at a time may use
+/// a mesh, except that wake() may be called by any thread.
 class Mesh {
  public:
   /// Connects to all other members. Throws kTimeout, naming the members that did not connect.
@@ -68,20 +70,21 @@ class Mesh {
   /// lost is discarded.
   void send(std::uint32_t to, const Tag& tag, const Request& request = {}, std::span<const std::byte> body = {});
 
-  /// Receives the messages that have arrived, and answers pings.
+  /// Receives the messages that have arrived, without waiting, and answers pings.
   void receive();
   bool has(std::uint32_t from, const Tag& tag) const { return find(from, tag) != nullptr; }
-  /// Returns the message with this tag without removing it, or null if it has not arrived.
+  /// Returns the message of member `from` with this tag, without removing it, or null if it has not arrived.
   const Parcel* find(std::uint32_t from, const Tag& tag) const;
-  /// Removes and returns the message with this tag, or returns nothing if it has not arrived.
+  /// Removes and returns the message of member `from` with this tag, or returns nothing if it has not arrived.
   std::optional<Parcel> take(std::uint32_t from, const Tag& tag);
 
-  /// Returns whether a member is still there. A member has left when its goodbye has arrived, and is lost when its
-  /// connection has broken without a goodbye. In both cases, all messages that the member sent before have arrived.
+  /// Returns whether a member is still there. A member has left if its goodbye (Tag::kGoodbye) has arrived, and is lost
+  /// if its connection has broken without a goodbye. In both cases, all messages that the member sent before have
+  /// arrived.
   Presence presence(std::uint32_t member) const { return presence_[member]; }
   /// Returns the number of messages received from a member, not counting pings and their answers.
   std::uint64_t received(std::uint32_t member) const { return received_[member]; }
-  /// Sets the request that accompanies the answers to later pings.
+  /// Sets the Request that is sent along with the answers to later pings.
   void answer_pings_with(const Request& answer) { answer_ = answer; }
 
   /// Sleeps until a message arrives, a connection breaks or wake() is called, but no longer than `most`.
@@ -89,8 +92,8 @@ class Mesh {
   /// Ends sleep(). Any thread may call this.
   void wake();
 
-  /// Sends a goodbye to all other members. Returns when all members that are still there have received every message,
-  /// or when `patience` has passed.
+  /// Sends a goodbye to all other members. Waits until all members that are still there have received every message,
+  /// but not longer than `patience`.
   void leave(std::chrono::milliseconds patience);
 
  private:
@@ -104,7 +107,8 @@ class Mesh {
   std::uint64_t key_ = 0;
   std::vector<Presence> presence_;
   std::map<std::pair<std::uint32_t, Tag>, Parcel> arrived_;
-  std::vector<std::uint64_t> received_;  ///< Indexed by member.
+  /// The number of frames received from each member, other than pings and pongs.
+  std::vector<std::uint64_t> received_;
   Request answer_;
   std::unique_ptr<Ends> ends_;
 };

@@ -9,7 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long others may take to read the last messages; in a group that has failed, one may be stopped.
+/// How long leave() waits until the others have received the last messages. If the group has failed, the limit is
+/// shorter, because a member may be stopped.
 constexpr auto kLeave = 5000ms;
 constexpr auto kLeaveInAnger = 300ms;
 
@@ -96,7 +97,8 @@ std::optional<Failure> MeshAgreement::told() {
   return failure;
 }
 
-// Sockets queue what arrives, so nothing is missed between the last check and the sleep.
+// A message that arrives between the last check and the sleep stays in the socket's queue and ends the sleep, so
+// `look_again` is not needed.
 bool MeshAgreement::rest(const Pause& pause, const std::function<bool()>&) {
   const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(pause.most);
   mesh_.sleep(whole);
@@ -106,8 +108,8 @@ bool MeshAgreement::rest(const Pause& pause, const std::function<bool()>&) {
 
 void MeshAgreement::leave(bool failed) { mesh_.leave(failed ? kLeaveInAnger : kLeave); }
 
-// The answer to a ping carries this in its request: `count` is 0 for a member that does not wait, 1 if `member` is the
-// one for which it waits, and 2 if it cannot tell.
+// The answer to a ping contains a Request whose fields have these meanings: `count` is 0 if the member does not wait, 1
+// if it waits for the member `member`, and 2 if it waits but cannot tell for whom.
 void MeshAttendance::show(const Answer& answer) {
   Request request;
   if (answer.waits) request.count = answer.waits_for ? 1 : 2;

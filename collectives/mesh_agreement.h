@@ -8,9 +8,9 @@
 
 namespace trainyard::collectives {
 
-/// An agreement over a mesh of sockets. Every member sends each request to all others, so each member detects by itself
-/// which requests differ and which are missing. For each operation, this takes one message in each direction between
-/// every two members.
+/// An agreement over a mesh of sockets. Every member sends each of its requests to all other members, so each member
+/// sees for itself which requests differ or are missing. For each operation, this takes one message in each direction
+/// between every two members.
 class MeshAgreement final : public Agreement {
  public:
   /// Connects the mesh. Throws what Mesh throws.
@@ -32,8 +32,8 @@ class MeshAgreement final : public Agreement {
   Mesh mesh_;
 };
 
-/// An attendance over a mesh of sockets, by pings. With Thread::kOwn, a member's engine answers pings even while the
-/// member's caller computes.
+/// Checks with pings over a mesh of sockets which members are still there. If the engine has a separate thread
+/// (Thread::kOwn), it answers pings even while the thread that uses the collective computes.
 class MeshAttendance final : public Attendance {
  public:
   explicit MeshAttendance(Mesh& mesh) : mesh_(mesh) {}
@@ -49,7 +49,7 @@ class MeshAttendance final : public Attendance {
   std::uint64_t probes_ = 0;
 };
 
-/// A transport for messages between two members over a mesh, in host memory.
+/// The transport for send and recv over a mesh. It accepts only host memory.
 class MeshMessages final : public Transport {
  public:
   MeshMessages(Mesh& mesh, std::vector<std::uint32_t> ranks) : mesh_(mesh), ranks_(std::move(ranks)) {}
@@ -61,8 +61,9 @@ class MeshMessages final : public Transport {
   const std::vector<std::uint32_t> ranks_;
 };
 
-/// Connects a mesh and returns a backend that lacks only the transport for the operations of the group. Sets `mesh` to
-/// the mesh, which lives as long as the backend's agreement. Throws what Mesh throws.
+/// Connects a mesh and returns a backend that uses it. The caller must still set Backend::transport, which transfers
+/// the data of collective operations. Sets `mesh` to the mesh, which the backend's agreement owns. Throws what Mesh
+/// throws.
 Backend over_mesh(const CollectiveContext& context, Sockets sockets, Mesh*& mesh);
 
 }  // namespace trainyard::collectives

@@ -11,17 +11,16 @@
 
 namespace trainyard::collectives {
 
-/// An operation as this member called it.
+/// One call of a collective's function, such as all_reduce or send, with its arguments.
 struct Operation {
   Request request;
   Elements data;
-  /// Member m's part is [bounds[m], bounds[m + 1]), in elements. Every operation of the group has bounds: in a
-  /// broadcast, all elements are the part of the root, and a reduction without given bounds is divided into equal
-  /// parts. A message has no bounds.
+  /// The elements [bounds[m], bounds[m + 1]) are the part of member m. In a broadcast, all elements are the part of the
+  /// root. In an all_reduce, the parts are equal. Empty for send and recv.
   std::vector<std::uint64_t> bounds;
   std::uint64_t number = 0;  ///< The number of the operation among all operations of this member, counted from 1.
-  /// The number of the operation among the operations of the group, or among the messages in this direction between the
-  /// two members, counted from 1. It is the same at all members that take part.
+  /// The number by which the members that take part identify the operation, counted from 1. For send and recv, it
+  /// counts the messages from the sender to the receiver; otherwise it counts the collective operations of the group.
   std::uint64_t order = 0;
 
   std::byte* at(std::uint64_t element) const {
@@ -40,8 +39,8 @@ struct Operation {
   bool reduces() const {
     return request.kind == OperationKind::kAllReduce || request.kind == OperationKind::kReduceScatter;
   }
-  /// Returns true if every member gets all parts, and false for a reduce_scatter, in which each member gets only its
-  /// own part.
+  /// Returns true if every member ends up with all parts, and false for a reduce_scatter, in which each member gets
+  /// only its own part.
   bool gathers() const { return request.kind != OperationKind::kReduceScatter; }
   bool writes() const { return request.kind != OperationKind::kSend; }
   bool overlaps(const Operation& other) const {

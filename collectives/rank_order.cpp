@@ -16,6 +16,7 @@ namespace {
 /// The number of elements that are reduced at a time, so that their sums stay in the cache.
 constexpr std::uint64_t kBlock = 1024;
 
+/// An element of type bool, so that the templates below can distinguish it from uint8.
 struct Truth {
   std::uint8_t byte;
 };
@@ -39,7 +40,7 @@ void narrow(From value, Truth& to) {
   to.byte = value != 0 ? 1 : 0;
 }
 
-/// The type of a sum of T.
+/// The type in which elements of type T are added.
 template <class T>
 using Sum = decltype(widen(T{}));
 
@@ -47,7 +48,7 @@ template <class T>
 Sum<T> combine(ReduceOp op, Sum<T> a, Sum<T> b) {
   switch (op) {
     case ReduceOp::kMin:
-      return a < b || a != a ? a : b;  // NaN stays NaN, on whichever rank it is.
+      return a < b || a != a ? a : b;  // A NaN on any rank makes the result NaN.
     case ReduceOp::kMax:
       return a > b || a != a ? a : b;
     case ReduceOp::kProduct:
@@ -57,7 +58,7 @@ Sum<T> combine(ReduceOp op, Sum<T> a, Sum<T> b) {
         return a * b;
       }
     default:
-      if constexpr (std::is_integral_v<Sum<T>>) {  // What is too large wraps around.
+      if constexpr (std::is_integral_v<Sum<T>>) {  // A sum that is too large wraps around.
         return static_cast<Sum<T>>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
       } else {
         return a + b;
@@ -65,7 +66,7 @@ Sum<T> combine(ReduceOp op, Sum<T> a, Sum<T> b) {
   }
 }
 
-/// Returns one element of an array that may begin anywhere in memory, as the frames of a message do.
+/// Returns one element of an array that need not be aligned, because the parts of a received message are not.
 template <class T>
 T element(const void* array, std::uint64_t index) {
   T value;

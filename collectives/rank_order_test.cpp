@@ -22,7 +22,7 @@ std::vector<T> reduce(ReduceOp op, DType dtype, std::vector<std::vector<T>> inpu
 }
 
 TEST(RankOrderTest, ReducesInTheOrderOfTheRanksEvenOntoAnInput) {
-  // In another order the one would be lost in the large number.
+  // If 1 is added to 1e8, it is lost by rounding, so the result shows the order of the additions.
   EXPECT_THAT(reduce<float>(ReduceOp::kSum, DType::kFloat32, {{1e8f}, {-1e8f}, {1}}), ElementsAre(1));
   EXPECT_THAT(reduce<float>(ReduceOp::kSum, DType::kFloat32, {{1}, {1e8f}, {-1e8f}}), ElementsAre(0));
   std::vector<std::vector<double>> many(3, std::vector<double>(5000, 2));
@@ -43,11 +43,12 @@ TEST(RankOrderTest, TruthValuesStayTruthValues) {
 }
 
 TEST(RankOrderTest, HalvesAreRoundedOnce) {
-  // 2048 + 1 is halfway between two halves and goes to the even one; 2048 + 1 + 1 is one itself.
+  // 2048 + 1 lies halfway between two float16 numbers and is rounded to the even one, 2048; 2048 + 1 + 1 is a float16
+  // number.
   EXPECT_THAT(reduce<std::uint16_t>(ReduceOp::kSum, DType::kFloat16, {{0x6800}, {0x3c00}}), ElementsAre(0x6800));
   EXPECT_THAT(reduce<std::uint16_t>(ReduceOp::kSum, DType::kFloat16, {{0x6800}, {0x3c00}, {0x3c00}}),
               ElementsAre(0x6801));
-  // Twice 65504 is more than there is; for bfloat16 the sum is 256 + 1 + 1.
+  // Twice 65504 is too large for float16 and becomes infinity; for bfloat16 the sum is 256 + 1 + 1.
   EXPECT_THAT(reduce<std::uint16_t>(ReduceOp::kSum, DType::kFloat16, {{0x7bff}, {0x7bff}}), ElementsAre(0x7c00));
   EXPECT_THAT(reduce<std::uint16_t>(ReduceOp::kSum, DType::kBFloat16, {{0x4380}, {0x3f80}, {0x3f80}}),
               ElementsAre(0x4381));
@@ -60,7 +61,7 @@ TEST(RankOrderTest, WhatIsNoNumberStaysSo) {
   }
 }
 
-// There and back, every number is itself, and NaN stays NaN.
+// Converting a number to the working form and back does not change it, and NaN stays NaN.
 TEST(RankOrderTest, EveryHalfSurvivesTheWayThroughItsWorkingForm) {
   for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
     const WorkingForm form = working_form(ReduceOp::kMean, dtype, 1);

@@ -69,7 +69,7 @@ std::string disagreement(const std::vector<Request>& requests, const std::vector
   if (different.size() < 2) return "";
   std::string text;
   for (std::size_t i = 0; i < different.size(); ++i) {
-    // If only the bounds differ, the rest reads the same.
+    // If requests differ only in their bounds, their descriptions are equal, so the text mentions the bounds.
     const bool bounds_matter = std::ranges::any_of(different, [&](const Request& other) {
       Request alike = other;
       alike.bounds = different[i].bounds;

@@ -19,8 +19,8 @@ std::string_view name_of(OperationKind kind);
 /// Returns true for send and recv, in which only two members take part. All other operations involve the whole group.
 constexpr bool is_message(OperationKind kind) { return kind == OperationKind::kSend || kind == OperationKind::kRecv; }
 
-/// The arguments of one call. The members of a group compare their requests, so that a disagreement causes an error
-/// that names both sides. A request is plain data, and members exchange its bytes.
+/// The arguments of one call of a collective's function. Members send each other their requests as plain bytes and
+/// compare them, so that different calls cause an error that lists what each rank called.
 struct Request {
   OperationKind kind = OperationKind::kBarrier;
   ReduceOp op = ReduceOp::kSum;  ///< How elements are combined, for all_reduce and reduce_scatter.
@@ -28,7 +28,7 @@ struct Request {
   std::uint8_t unused = 0;
   std::uint32_t member = 0;  ///< The root of a broadcast, or the other end of a message.
   std::uint64_t count = 0;
-  std::uint64_t bounds = 0;  ///< A hash of the bounds between the members' parts.
+  std::uint64_t bounds = 0;  ///< A hash of Operation::bounds, the bounds between the members' parts.
 
   std::uint64_t bytes() const { return count * size_of(dtype); }
   friend bool operator==(const Request&, const Request&) = default;

@@ -12,17 +12,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The longest sleep of the thread. While nothing is under way, there is nothing to watch.
+/// The longest sleep of the thread, while there are unfinished operations and while there are none.
 constexpr std::chrono::microseconds kBusySleep = 50ms;
 constexpr std::chrono::microseconds kIdleSleep = 2000ms;
-/// The longest sleep while nothing announces progress.
+/// The longest sleep if the backend must be polled, because nothing wakes the thread.
 constexpr std::chrono::microseconds kPollingSleep = 20us;
 
 }  // namespace
 
 ThreadDriver::ThreadDriver(std::string where, std::unique_ptr<Engine> engine)
     : Driver(std::move(where), std::move(engine)), agreement_(*engine_->backend().agreement) {
-  // Signals are for threads that expect them; here they would interrupt system calls of libraries.
+  // The new thread blocks all signals, which would otherwise interrupt system calls of libraries.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -32,7 +32,8 @@ ThreadDriver::ThreadDriver(std::string where, std::unique_ptr<Engine> engine)
 
 ThreadDriver::~ThreadDriver() {
   {
-    const std::lock_guard lock(mutex_);  // The thread, which needs the mutex to stop, destroys the agreement.
+    // While the mutex is held, the thread cannot stop and destroy the agreement, so wake() is safe.
+    const std::lock_guard lock(mutex_);
     stop_ = true;
     changed_.notify_all();
     agreement_.wake();
@@ -45,7 +46,7 @@ std::uint64_t ThreadDriver::ask(Operation&& operation) {
   {
     const std::lock_guard lock(mutex_);
     throw_if_failed();
-    number = ++last_number_;  // The engine counts in the same order.
+    number = ++last_number_;  // The engine will assign the same number.
     unfinished_.insert(number);
     asked_.push_back(std::move(operation));
   }
@@ -56,7 +57,7 @@ std::uint64_t ThreadDriver::ask(Operation&& operation) {
 void ThreadDriver::wait(std::uint64_t number) {
   std::unique_lock lock(mutex_);
   if (!unfinished_.contains(number)) return;
-  // The thread may be at work for this operation, which nobody else sees.
+  // This counts as waiting even if the engine's thread is working on the operation.
   core::WaitScope waiting(core::WaitKind::kRanks);
   waited_ = number;
   watched_ = waiting.counts();
@@ -76,7 +77,8 @@ void ThreadDriver::progress() {
   throw_if_failed();
 }
 
-// Returns when the engine has told the others, because a member that reports a failure may leave at once.
+// Returns only when the engine has told the other members, because a caller that reports a failure may destroy the
+// collective immediately afterwards.
 void ThreadDriver::fail(const Failure& failure) {
   std::unique_lock lock(mutex_);
   if (!failure_ && !reported_) reported_ = failure;
@@ -97,7 +99,7 @@ void ThreadDriver::run() {
   engine_.reset();  // This leaves the group.
 }
 
-// Does one round. Returns false when it was the last one.
+// Takes new operations, makes progress and sleeps once. Returns false if the thread must stop.
 bool ThreadDriver::go_on() {
   std::vector<Operation> asked;
   std::optional<Failure> reported;
@@ -135,7 +137,7 @@ void ThreadDriver::note_slowest(std::uint64_t waited) {
 void ThreadDriver::publish() {
   const std::lock_guard lock(mutex_);
   const std::size_t before = unfinished_.size();
-  // What has not been taken yet is beyond the last number of the engine.
+  // Operations that the engine has not taken yet are not finished, although the engine does not know their numbers.
   std::erase_if(unfinished_, [&](std::uint64_t number) {
     return number <= last_number_ - asked_.size() && engine_->finished(number);
   });

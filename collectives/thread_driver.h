@@ -15,7 +15,7 @@
 
 namespace trainyard::collectives {
 
-/// A driver that runs the engine on a separate thread, so that operations make progress while their caller computes.
+/// A driver that carries out operations on a separate thread, so that they make progress while their caller computes.
 class ThreadDriver final : public Driver {
  public:
   ThreadDriver(std::string where, std::unique_ptr<Engine> engine);
@@ -40,10 +40,10 @@ class ThreadDriver final : public Driver {
   std::vector<Operation> asked_;
   std::set<std::uint64_t> unfinished_;
   std::uint64_t last_number_ = 0;
-  std::optional<std::uint64_t> waited_;   ///< The operation that the caller waits for.
-  bool watched_ = false;                  ///< True if somebody wants to know for which rank the caller waits.
-  std::optional<std::uint32_t> slowest_;  ///< The rank for which this operation waited when last looked.
-  std::optional<Failure> reported_;       ///< The failure that the caller reported.
+  std::optional<std::uint64_t> waited_;  ///< The operation that the caller waits for.
+  bool watched_ = false;  ///< True if the thread must determine `slowest_`, because somebody watches the run.
+  std::optional<std::uint32_t> slowest_;  ///< The rank for which operation `waited_` was last found to wait.
+  std::optional<Failure> reported_;       ///< The failure that the caller passed to fail().
   std::optional<Failure> failure_;
   bool stop_ = false;
 

@@ -12,13 +12,13 @@
 
 namespace trainyard::collectives {
 
-/// The progress of a transfer in one call of Transfer::advance.
+/// The progress that one call of Transfer::advance() made.
 enum class Progress : std::uint8_t { kNothing, kSome, kFinished };
 
-/// How much of the shared work this member does in one call of Transfer::advance.
+/// How much work one call of Transfer::advance() does, in transfers whose work any member can do for the others.
 enum class Effort : std::uint8_t {
-  kOwnShare,    ///< Only this member's own part of the work, because its caller wants to go on computing soon.
-  kEverything,  ///< As much of the work as possible, because its caller waits.
+  kOwnShare,    ///< Only this member's share of the work, because the caller wants to continue computing soon.
+  kEverything,  ///< As much work as possible, because the caller waits anyway.
 };
 
 /// The data transfer of one operation. A transfer keeps a reference to the Operation that was passed to
@@ -28,48 +28,48 @@ class Transfer {
   virtual ~Transfer() = default;
 
   /// Makes progress without waiting. `effort` determines how much of the shared work this member does. Returns
-  /// kFinished when this member has its result. If the function throws, the group fails. For an operation of the group,
-  /// advance() is called only after all members have agreed.
+  /// kFinished when this member has its result. If the function throws, the group fails. For a collective operation,
+  /// advance() is called only after all members have called the same operation.
   virtual Progress advance(Effort effort) = 0;
 
-  /// Returns the members that the transfer waits for: an empty list if this member must act, or nothing if the members
-  /// are unknown.
+  /// Returns the members that the transfer waits for. The list is empty if the transfer waits only for the next
+  /// advance() on this member. Returns nothing if the members are unknown.
   virtual std::optional<std::vector<std::uint32_t>> missing() const { return {}; }
 };
 
-/// When a transport begins an operation of the group.
+/// When the engine calls Transport::begin() for a collective operation.
 enum class Begins : std::uint8_t {
   kWhenAgreed,  ///< After all members have called the same operation.
-  /// As soon as this member has announced the operation. In this case the transport may already send although other
-  /// members may have called a different operation.
+  /// As soon as this member has announced the operation. The transport then sends data before it is known whether the
+  /// other members have called the same operation.
   kAtOnce,
 };
 
 /// Returns `bytes` bytes of zeroed memory that only this process can access.
 Buffer zeroed(std::size_t bytes);
 
-/// The part of a backend that transfers elements between members. A backend supplies one transport for the operations
-/// of the group and one for messages. All functions are called by one thread, except allocate(), maps_memory() and
-/// map(), which are called on the thread that uses the collective.
+/// The part of a collective's backend that transfers elements between members. A backend has one transport for
+/// collective operations and one for messages (send and recv). All functions are called by one thread, except
+/// allocate(), maps_memory() and map(), which are called on the thread that uses the collective.
 class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Begins an operation and returns its transfer. An operation of the group begins only when the previous operation of
-  /// the group is finished, and a message only when the previous message between the same two members in the same
-  /// direction is finished. The engine does not call begin() for a barrier, or for an operation of the group without
-  /// elements.
+  /// Begins an operation and returns its transfer. The engine begins a collective operation only when the previous one
+  /// is finished, and a message only when the previous message between the same two members in the same direction is
+  /// finished. It does not call begin() for a barrier, or for a collective operation without elements.
   virtual std::unique_ptr<Transfer> begin(const Operation& operation) = 0;
 
-  /// Stops `under_way`, the unfinished transfer of an operation of the group (null if there is none), because the group
-  /// has failed or this member leaves it. Returns when the transfer no longer accesses the memory of its operation, so
-  /// that the memory may be freed. The engine calls no other function of this transport afterwards.
+  /// Called when the group has failed or this member leaves it. Stops `under_way`, the unfinished transfer of a
+  /// collective operation (null if there is none), and returns when the transfer no longer accesses the memory of its
+  /// operation, so that the caller may free the memory. The engine calls no other function of this transport
+  /// afterwards.
   virtual void abort(Transfer* under_way) { static_cast<void>(under_way); }
 
   virtual Begins begins() const { return Begins::kWhenAgreed; }
 
-  /// Returns true if nothing wakes the engine when a transfer can make progress, so that transfers in progress must be
-  /// polled.
+  /// Returns true if nothing wakes a sleeping engine when a transfer can make progress. The engine then polls transfers
+  /// in progress.
   virtual bool must_be_polled() const { return false; }
 
   /// Returns `bytes` bytes of zeroed memory of the kind that suits the transport best; see Collective::allocate.

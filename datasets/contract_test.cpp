@@ -17,7 +17,8 @@
 #include "messages/dtype.h"
 #include "messages/tensor.h"
 
-// These are the rules for every dataset. A dataset that is added later is tested automatically.
+// Tests the rules that every dataset must obey, on all dataset plugins of the build, including those that are added
+// later.
 
 namespace trainyard {
 namespace {
@@ -25,13 +26,13 @@ namespace {
 using testing::DatasetCase;
 using ::testing::HasSubstr;
 
-/// A sample is compared by its bytes, field by field.
+/// The bytes of all fields of a sample, for comparisons.
 using Sample = std::vector<std::vector<std::byte>>;
 using Samples = std::map<std::string, std::vector<Sample>>;
 
 constexpr std::byte kUntouched{0xa5};
 constexpr std::size_t kMargin = 64;
-/// Of a large split only the first samples and the last one are tested.
+/// The number of samples that are tested. In a larger split, only the first samples and the last sample are tested.
 constexpr std::uint64_t kMostSamples = 64;
 
 Sample read_sample(const Dataset& dataset, const DatasetInfo& info, const std::string& split, std::uint64_t index,
@@ -79,7 +80,7 @@ class DatasetContractTest : public ::testing::TestWithParam<std::string> {
     return dataset;
   }
 
-  /// Returns null, and the test has failed, if the dataset cannot be opened with its case.
+  /// Returns the opened dataset. If it cannot be opened with its case, makes the test fail and returns null.
   std::unique_ptr<Dataset> opened() {
     try {
       auto dataset = make(case_.parameters);

@@ -17,12 +17,13 @@ namespace trainyard {
 
 using DatasetContext = PluginContext;
 
-/// The base class of all datasets. A dataset delivers the samples of its splits by index. The data loader handles
-/// batches, shuffling, shards and threads.
+/// The base class of all datasets. A dataset consists of splits, such as "train" and "validate", and returns the
+/// samples of a split by index. The data loader does the rest: it shuffles samples, divides them among the ranks, makes
+/// batches, and reads ahead with several threads.
 ///
 /// A sample has one tensor for each field of the dataset (DatasetInfo::fields). All samples have the same fields, and a
 /// field has the same dtype and shape in every sample. A dataset does not use LibTorch. It writes plain bytes into
-/// memory that the data loader provides. This memory is part of the batch, or the input of a transform.
+/// memory that the data loader provides.
 class Dataset : public Configurable {
  public:
   static constexpr const char* kKind = "dataset";
@@ -30,8 +31,8 @@ class Dataset : public Configurable {
 
   explicit Dataset(DatasetContext& context) : Configurable(context.where, context.parameters), context_(context) {}
 
-  /// Returns the facts about the samples that are known before the data is opened. They may depend on the parameters
-  /// from the launch file.
+  /// Returns facts about the dataset that are known before its files are opened, such as the kind of target. They may
+  /// depend on the parameters from the launch file.
   virtual DatasetTraits traits() const { return {}; }
   core::PluginTraits declared_traits() const final;
 
@@ -40,14 +41,15 @@ class Dataset : public Configurable {
   /// parameters do not fit the data. The error names the file and, where possible, the offset of the fault.
   virtual void open() = 0;
 
-  /// Returns a description of the fields, the vocabulary, the unit and the splits. An override fills in only the name
-  /// and the number of samples of each split. The data loader adds everything that depends on its parameters, such as
-  /// the numbers of batches.
+  /// Returns a description of the fields, the vocabulary, the unit in which throughput is counted, and the splits. For
+  /// each split, an override sets only the name and the number of samples. The data loader adds everything that depends
+  /// on its parameters, such as the numbers of batches.
   virtual DatasetInfo info() const = 0;
 
-  /// Writes sample `index` of `split` into `fields`: one span for each field, in the order of DatasetInfo::fields. The
-  /// size of each span is the size of the field in bytes. Called by several threads concurrently. Throws kCorrupt if
-  /// the data of the sample is malformed; the error names the file and the offset.
+  /// Writes sample `index` of `split` into `fields`, which has one span for each field, in the order of
+  /// DatasetInfo::fields. The size of each span is the size of the field in bytes. The function is called by several
+  /// threads concurrently. Throws kCorrupt if the data of the sample is malformed; the error names the file and the
+  /// offset.
   virtual void read(std::string_view split, std::uint64_t index,
                     std::span<const std::span<std::byte>> fields) const = 0;
 

@@ -18,11 +18,12 @@
 
 namespace trainyard {
 
-/// A file that is mapped into memory for reading. Nothing is read when the file is opened: the system loads a page from
-/// the disk when it is first accessed, and all processes that map the file share its pages. A dataset can therefore be
-/// far larger than memory.
+/// A file that is mapped into memory for reading. Nothing is read when the file is opened. The operating system loads a
+/// page from the disk when it is first accessed, and all processes that map the file share its pages. A dataset can
+/// therefore be far larger than memory.
 ///
-/// The file must not be truncated while it is mapped, because the system kills a process that reads beyond the new end.
+/// The file must not be truncated while it is mapped, because a process that reads beyond the new end is killed by
+/// SIGBUS.
 class MappedFile {
  public:
   /// Maps the file. Throws kNotFound if there is no regular file at `path`, and kIo if it cannot be opened or mapped.

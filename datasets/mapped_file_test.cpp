@@ -28,7 +28,7 @@ TEST(MappedFileTest, ShowsTheWholeFileAndCanBeMoved) {
 
 TEST(MappedFileTest, WhatIsNoRegularFileIsNotFound) {
   TemporaryFolder folder;
-  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);  // Opening it to read must not wait for a writer.
+  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);  // Opening the pipe must not wait for a writer.
   for (const char* name : {"nothing", "pipe", "", "nothing/below"}) {
     const auto [code, message] = error_of([&] { MappedFile file(folder.path(name)); });
     EXPECT_EQ(code, Code::kNotFound) << name;

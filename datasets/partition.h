@@ -12,16 +12,15 @@
 
 namespace trainyard {
 
-/// The division of a dataset into samples for training and samples for validation, for data that is not divided into
-/// splits already.
+/// The division of a dataset that has no predefined splits into samples for training and samples for validation.
 struct Partition {
   std::vector<std::uint64_t> train;     ///< The samples for training, in ascending order.
   std::vector<std::uint64_t> validate;  ///< The samples for validation, in ascending order.
 };
 
 /// Divides the samples 0 to samples - 1 at random: round(fraction * samples) of them are for validation, the others for
-/// training. `fraction` is between 0 and 1. The result depends only on the three arguments. `seed` must not be the seed
-/// of the run: a run that is repeated with another seed would otherwise train on samples that were used for validation
+/// training. `fraction` is between 0 and 1. The result depends only on the three arguments. Do not pass the seed of the
+/// run as `seed`: a run that is repeated with another seed would then train on samples that were used for validation
 /// before.
 inline Partition drawn_partition(std::uint64_t samples, double fraction, std::uint64_t seed) {
   // Sorting by random keys draws without replacement.

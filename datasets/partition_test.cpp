@@ -23,8 +23,8 @@ TEST(PartitionTest, EverySampleIsOnExactlyOneSide) {
   }
 }
 
-/// Counts of the drawn samples in ten stretches of the numbers: chi-square with 9 degrees of freedom, 0.1 %
-/// beyond 27.9.
+/// Counts the drawn samples in ten equal ranges. The statistic has a chi-square distribution with 9 degrees of freedom,
+/// and exceeds 27.9 with a probability of 0.1 %.
 TEST(PartitionTest, DrawsAreSpreadEvenly) {
   std::vector<double> counts(10);
   for (const std::uint64_t sample : drawn_partition(100'000, 0.1, 1).validate) ++counts[sample / 10'000];

@@ -37,12 +37,13 @@ class Block {
   std::string what_;
 };
 
-/// A range of bytes in a block. It keeps the block alive.
+/// A range of bytes in a block. The region keeps the block alive.
 class Region {
  public:
   /// Makes a region of the whole block.
   explicit Region(std::shared_ptr<Block> block);
-  /// Makes a region of `bytes` bytes that begins at byte `offset`. Throws kInternal if it is not inside the block.
+  /// Makes a region of `bytes` bytes that begins at byte `offset` of the block. Throws kInternal if the region is not
+  /// inside the block.
   Region(std::shared_ptr<Block> block, std::size_t offset, std::size_t bytes);
 
   const Block& block() const { return *block_; }
@@ -61,11 +62,13 @@ class Region {
   std::size_t bytes_;
 };
 
-/// A range of host memory that is the source or the destination of a copy. It keeps the buffer alive.
+/// A range of bytes in a buffer in host memory, which is the source or the destination of a copy. The region keeps the
+/// buffer alive.
 class HostRegion {
  public:
   explicit HostRegion(Buffer buffer) : buffer_(std::move(buffer)), offset_(0), bytes_(buffer_.size()) {}
-  /// Throws kInternal if the range of `bytes` bytes from byte `offset` on is not inside the buffer.
+  /// Makes a region of `bytes` bytes that begins at byte `offset` of the buffer. Throws kInternal if the region is not
+  /// inside the buffer.
   HostRegion(Buffer buffer, std::size_t offset, std::size_t bytes);
 
   std::byte* data() const { return buffer_.data() + offset_; }

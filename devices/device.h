@@ -26,12 +26,12 @@ class Device {
 
   const DeviceId& id() const { return id_; }
 
-  /// Returns a zeroed block whose address is aligned to 256 bytes. `what` describes what the block is for, such as
-  /// "parameters of rank 0". Throws kUnsupported if there is too little memory; the error states how much was
+  /// Returns a zeroed block whose address is aligned to 256 bytes. `what` describes the content for error messages,
+  /// such as "parameters of rank 0". Throws kUnsupported if there is too little memory; the error states how much was
   /// requested, and which blocks occupy the memory.
   virtual std::shared_ptr<Block> allocate(std::size_t bytes, std::string what) = 0;
 
-  /// Returns a new stream. `name` appears in timelines and errors.
+  /// Returns a new stream. `name` identifies the stream in timelines and error messages.
   virtual std::unique_ptr<Stream> make_stream(std::string name) = 0;
 
   virtual std::shared_ptr<Fence> make_fence() = 0;
@@ -48,7 +48,7 @@ class Device {
   virtual std::shared_ptr<Block> open_block(const BlockHandle& handle);
   virtual std::shared_ptr<Fence> open_fence(const FenceHandle& handle);
 
-  /// Returns the counter of the bytes that were copied between the host and this device through this object.
+  /// Returns the counter of the bytes that the streams of this object have copied between the host and the device.
   LinkBytes& link_bytes() { return link_bytes_; }
 
  protected:

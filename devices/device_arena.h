@@ -12,7 +12,7 @@
 
 namespace trainyard::devices {
 
-/// The update of parameters that are in the memory of a device, or of the host.
+/// An object that updates the parameters of one rank, which are in the memory of a device or in host memory.
 class Update {
  public:
   virtual ~Update() = default;
@@ -34,10 +34,10 @@ struct UpdateRange {
   std::uint64_t count = 0;
 };
 
-/// What an optimizer tells a device about its update.
+/// What an optimizer specifies when it calls DeviceArena::make_update().
 struct UpdateRequest {
   Formula formula = Formula::kSgd;
-  std::vector<UpdateRange> ranges;  ///< The parts that have coefficients of their own, in ascending order.
+  std::vector<UpdateRange> ranges;  ///< The parts with coefficients of their own, in ascending order.
   /// The state of the update in host memory: one block for each state of the rule, with the layout of the parameters.
   /// The blocks contain the initial values. The device has its own copy of the state, and writes it to these blocks
   /// before a checkpoint is saved.
@@ -56,10 +56,10 @@ class DeviceArena {
   /// Returns the name of the device, such as "cuda:0", for logs.
   virtual std::string device() const = 0;
 
-  /// Returns the update of this rank's parameters. From then on, host memory contains the parameters only when a
-  /// checkpoint is saved or another component reads them. Must be called before the optimizer sends Parameters of step
-  /// 0, and at most once. Throws kShapeMismatch if a block of the state or a range does not match the parameters, and
-  /// kUnsupported for parameters that are not floating-point numbers.
+  /// Returns an object that updates this rank's parameters. From then on, the parameters are copied to host memory only
+  /// when a checkpoint is saved or another component reads them. Must be called before the optimizer sends Parameters
+  /// of step 0, and at most once. Throws kShapeMismatch if a block of the state or a range does not match the
+  /// parameters, and kUnsupported for parameters that are not floating-point numbers.
   virtual std::unique_ptr<Update> make_update(const UpdateRequest& request) = 0;
 
  protected:

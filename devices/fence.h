@@ -6,15 +6,16 @@
 
 namespace trainyard::devices {
 
-/// A number with which streams wait for each other, without involving the host. It starts at 0 and only grows.
+/// A number in memory that streams use to wait for each other without involving the host. It starts at 0 and only
+/// grows.
 ///
 /// One stream signals a value, which sets the fence to this value as soon as all earlier operations of the stream are
 /// done. Another stream, in this process or in a process that has opened the fence, waits until the fence has reached
 /// the value. Each value has a meaning, such as the number of a step, so signals cannot be confused with each other,
 /// however many of them are pending.
 ///
-/// Let a stream wait only for a value whose signal has already been submitted, which a message normally announces.
-/// Otherwise two streams could wait for each other forever.
+/// Let a stream wait only for a value whose signal has already been submitted. (Normally, the component that submitted
+/// the signal tells the other component so in a message.) Otherwise two streams could wait for each other forever.
 class Fence {
  public:
   Fence() = default;
@@ -22,8 +23,8 @@ class Fence {
   Fence(const Fence&) = delete;
   Fence& operator=(const Fence&) = delete;
 
-  /// Returns the value that the fence has reached. The results of all operations before the signal of this value are
-  /// then visible.
+  /// Returns the value that the fence has reached. The results of all operations that were submitted before the signal
+  /// of this value are visible to the caller.
   virtual std::uint64_t value() const = 0;
 
   /// Sets the fence to `value` from the host. Throws kInternal if the fence has already reached `value`.

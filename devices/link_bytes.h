@@ -15,9 +15,9 @@ enum class Purpose : std::uint8_t {
   kBatch,
   kParameters,
   kGradients,
-  kState,  ///< The arena and the optimizer's state, which are copied when a run begins.
+  kState,  ///< The parameters, the buffers and the optimizer's state, which are copied when a run begins.
   kSnapshot,
-  kReaders,      ///< The arena, for components that read its copy in host memory after a step.
+  kReaders,      ///< The parameters and buffers, for components that read them in host memory after a step.
   kCollectives,  ///< Values that ranks exchange through host memory.
 };
 constexpr auto words_of(Purpose) {

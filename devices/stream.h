@@ -23,8 +23,8 @@ class Device;
 /// operation fails, every later call of a function of this stream throws the error of that operation. Only one thread
 /// at a time may use a stream.
 ///
-/// The public functions check the arguments and count the bytes that are copied between host and device. A driver
-/// implements the protected functions.
+/// The public functions check the arguments and count the bytes that are copied between host and device. The protected
+/// functions do the work; the driver (the code for one kind of device) implements them.
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -51,9 +51,8 @@ class Stream {
   /// Submits a wait: later operations of this stream begin only when the fence has reached `value`.
   void wait(std::shared_ptr<Fence> fence, std::uint64_t value) { submit_wait(std::move(fence), value); }
 
-  /// Submits a call of `callback`, which a thread of the driver makes when all earlier operations of this stream are
-  /// done. `callback` must be short, must not throw and must not use the device; usually it posts a task to an event
-  /// loop.
+  /// Makes a thread of the driver call `callback` when all earlier operations of this stream are done. `callback` must
+  /// be short, must not throw and must not use the device; usually it posts a task to an event loop.
   void then(std::function<void()> callback) { submit_call(std::move(callback)); }
 
   /// Blocks the calling thread until all submitted operations are done. Throws the error of an operation that has

@@ -33,15 +33,15 @@ enum class Formula {
 };
 constexpr std::size_t kFormulas = 12;
 
-/// The numbers of one step that are the same for every element of a segment.
+/// The numbers of one step that are the same for every element of a range of the parameters (UpdateRange).
 template <class T>
 struct Coefficients {
   T gradient_scale = 1;  ///< The factor by which the gradient is multiplied first; negative to maximise.
   T weight_decay = 0;    ///< The parameter times this factor is added to the gradient.
   T keep = 1;            ///< adamw: the factor by which the parameter is multiplied first.
   T step_size = 0;       ///< The learning rate, including corrections of the rule such as Adam's bias correction.
-  T decay1 = 0;          ///< The weight of the old momentum or first average.
-  T gain1 = 1;           ///< The weight of the new gradient in the momentum or first average.
+  T decay1 = 0;          ///< The weight of the old momentum, or of the old average of gradients.
+  T gain1 = 1;           ///< The weight of the new gradient in the momentum or in the average of gradients.
   T decay2 = 0;          ///< The weight of the old average of squares.
   T gain2 = 1;           ///< The weight of the new squared gradient in the average of squares.
   T root_scale = 1;      ///< adam in single precision: the factor 1 / sqrt(1 - beta2^step).
@@ -49,7 +49,7 @@ struct Coefficients {
   T root_divisor = 1;  ///< adam in double precision: the divisor sqrt(1 - beta2^step), as in LibTorch.
 };
 
-/// Returns the coefficients, rounded to another type.
+/// Returns the coefficients `c`, each rounded to the type T.
 template <class T>
 Coefficients<T> rounded(const Coefficients<double>& c) {
   const auto narrow = [](double x) { return static_cast<T>(x); };
@@ -65,10 +65,10 @@ Coefficients<T> rounded(const Coefficients<double>& c) {
 //
 // The formulas are taken from the functions _single_tensor_* of torch.optim 1.13.
 //
-// In double precision the processor's kernels round where LibTorch's kernels round, whose add(x, alpha) and addcmul are
-// fused multiply-adds. So a run in 64-true is bit-identical to a run with torch.optim. In single precision nothing is
-// fused, so that results are bit-identical on processors with and without such instructions, and on other devices. This
-// costs no time, because the speed of memory is the limit.
+// In double precision, the processor's kernels round exactly where LibTorch's kernels round. LibTorch's add(x, alpha)
+// and addcmul are fused multiply-adds. So a run in 64-true is bit-identical to a run with torch.optim. In single
+// precision nothing is fused, so that results are bit-identical on processors with and without such instructions, and
+// on other devices. This costs no time, because the speed of memory is the limit.
 
 #ifdef __CUDACC__
 TRAINYARD_INLINED float square_root(float x) { return ::sqrtf(x); }
@@ -128,8 +128,9 @@ struct Sgd {
   }
 };
 
-/// Adam: p -= lr / bias1 * m / (sqrt(v / bias2) + eps), where m and v are the running means of g and g^2. Adam adds the
-/// weight decay to the gradient; AdamW subtracts it from the parameter. AMSGrad uses the largest v of all steps.
+/// Adam: p -= lr / bias1 * m / (sqrt(v / bias2) + eps), where m and v are the running means of g and g^2, and bias1 and
+/// bias2 are 1 - beta1^step and 1 - beta2^step. Adam adds the weight decay to the gradient; AdamW subtracts it from the
+/// parameter. AMSGrad uses the largest v of all steps.
 template <bool kDecoupled, bool kAmsgrad>
 struct Adam {
   static constexpr int kStates = kAmsgrad ? 3 : 2;

@@ -63,7 +63,7 @@ struct Allocation {
   /// The command that puts this job back into the engine's queue: the program and its arguments. Empty if there is
   /// none.
   std::vector<std::string> requeue;
-  /// True if the engine restarts the job by itself when one of the job's processes fails.
+  /// True if the engine automatically restarts the job when one of the job's processes fails.
   bool restarts_failures = false;
 };
 
@@ -73,8 +73,8 @@ namespace environments {
 inline constexpr std::uint32_t kMostHosts = 65536;
 
 /// Throws kInvalidArgument if the allocation is contradictory: the number of the host or of the process is too large,
-/// there are not as many names as hosts, a name occurs twice, or a name cannot be that of a host. `where` is the name
-/// of the environment in the error message.
+/// there are names, but not one for each host, a name occurs twice, or a name is not a valid host name. `where` is the
+/// name of the environment in the error message.
 void check_allocation(const Allocation& allocation, const std::string& where);
 
 }  // namespace environments

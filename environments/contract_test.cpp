@@ -6,7 +6,7 @@
 #include "core/testing/plugins.h"
 #include "environments/testing/facts.h"
 
-// These are the rules for every environment. An environment that is added later is tested automatically.
+// Tests the rules that every environment must obey. An environment that is added later is tested automatically.
 
 namespace trainyard {
 namespace {
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// All variables that the environments of this project read or remove, with one value.
+/// Returns all variables that the environments of this project read or remove, each set to `value`.
 ProcessFacts::Variables all_set_to(const std::string& value) {
   ProcessFacts::Variables variables;
   for (const char* name : {"SLURM_JOB_ID",

@@ -34,10 +34,10 @@ class Environment : public Configurable {
 
   explicit Environment(EnvironmentContext& context) : Configurable(context.where, context.parameters) {}
 
-  /// Returns a number from 0 to 100. If several engines seem to have started this process, and its ancestors do not
-  /// show which of them is nearest, the environment with the highest number is chosen. An engine that is usually
-  /// started inside another one, such as torchrun inside Slurm, has a higher number than the outer engine.
-  /// `single_host` has 0.
+  /// Returns the precedence of this environment, a number from 0 to 100. If several engines seem to have started this
+  /// process, and its ancestors do not show which of them is nearest, the environment with the highest number is
+  /// chosen. An engine that is usually started inside another one, such as torchrun inside Slurm, has a higher number
+  /// than the outer engine. `single_host` has 0.
   virtual int precedence() const = 0;
 
   /// Returns the names of the programs with which the engine starts processes on a host, such as "orted". A name that
@@ -52,11 +52,11 @@ class Environment : public Configurable {
   /// function is called only if detect() has found the engine or the user has named the environment.
   virtual Allocation allocation(const ProcessFacts& facts) const = 0;
 
-  /// Returns the names of the environment variables by which the engine tells a single process which of its processes
-  /// it is. The processes of a run must not inherit these variables, because each of them would then believe that it is
-  /// that one process: a program of the run that uses MPI, for instance, would wait forever. A name that ends with '*'
-  /// stands for all names that begin with the text before the '*'. Variables that describe the job as a whole, such as
-  /// SLURM_JOB_ID, are kept.
+  /// Returns the names of the environment variables with which the engine identifies a single process, such as the
+  /// variable with the rank of a process. The processes of a run must not inherit these variables from `trainyard
+  /// launch`, because all of them would then believe that they are the same process: a program of the run that uses
+  /// MPI, for instance, would wait forever. A name that ends with '*' stands for all names that begin with the text
+  /// before the '*'. Variables that describe the job as a whole, such as SLURM_JOB_ID, are kept.
   virtual std::vector<std::string> process_variables() const { return {}; }
 };
 

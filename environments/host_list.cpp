@@ -17,14 +17,15 @@ namespace {
 
 constexpr std::size_t kLongestList = std::size_t{1} << 20;
 constexpr std::uint32_t kLargestNumber = 999'999'999;
-// Slurm itself allows fewer. Without a limit, a list of brackets could make the work per name as long as the list.
+// The largest number of bracket pairs in one name; Slurm itself allows fewer. Without a limit, a hostile list with very
+// many brackets could take very long to expand.
 constexpr std::size_t kMostBrackets = 8;
 
 [[noreturn]] void refuse(const std::string& where, std::string_view item, std::string_view reason) {
   throw Error(Code::kInvalidArgument, "{}: the list of hosts contains {}: {}", where, shown(item), reason);
 }
 
-/// Splits at commas that are not in brackets.
+/// Splits a list at the commas that are not in brackets.
 std::vector<std::string_view> split_items(std::string_view list, const std::string& where) {
   std::vector<std::string_view> items;
   bool inside = false;
@@ -46,7 +47,7 @@ std::vector<std::string_view> split_items(std::string_view list, const std::stri
 struct Range {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
-  std::size_t width = 0;  ///< The number of digits, with zeros in front.
+  std::size_t width = 0;  ///< The number of digits to which numbers are padded with zeros.
 
   std::size_t count() const { return std::size_t{last} - first + 1; }
 };
@@ -56,13 +57,13 @@ Range parse_range(std::string_view text, std::string_view item, const std::strin
   const std::string_view low = text.substr(0, dash), high = dash == text.npos ? low : text.substr(dash + 1);
   const std::optional<std::uint32_t> first = parse_number(low, 0, kLargestNumber);
   const std::optional<std::uint32_t> last = parse_number(high, 0, kLargestNumber);
-  // With more digits, a name would only be longer, so the length is bounded, too.
+  // Leading zeros make names longer without changing the number, so the number of digits is limited, too.
   if (!first || !last || low.size() > 20) refuse(where, item, "ranges of numbers such as [0-3,7] are allowed");
   if (*first > *last) refuse(where, item, "a range whose end is before its beginning");
   return {*first, *last, low.size()};
 }
 
-/// A piece of a name: a fixed text, then the ranges in the brackets that follow it, if any.
+/// A piece of a name: a fixed text and the ranges in the brackets after the text, if any.
 struct Piece {
   std::string_view text;
   std::vector<Range> ranges;
@@ -105,7 +106,7 @@ std::vector<Piece> parse_item(std::string_view item, const std::string& where) {
   return pieces;
 }
 
-/// Appends all names that begin with `prefix` and continue with the pieces.
+/// Appends all names that consist of `prefix`, followed by a text for each piece from `piece` to `end`.
 void append(std::vector<std::string>& names, const std::string& prefix, const Piece* piece, const Piece* end) {
   if (piece == end) {
     names.push_back(prefix);

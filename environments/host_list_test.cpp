@@ -13,7 +13,8 @@ using ::testing::ElementsAre;
 using testing::error_of;
 using ::testing::HasSubstr;
 
-// What these lists stand for is what `scontrol show hostnames` prints; tests/lab/slurm_test.py asks it.
+// The expected names are those that `scontrol show hostnames` prints. The test tests/lab/slurm_test.py compares with a
+// real Slurm.
 
 TEST(HostListTest, NamesAndRangesAreExpandedInTheirOrder) {
   EXPECT_THAT(expand_host_list("n0", "engine"), ElementsAre("n0"));

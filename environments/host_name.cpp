@@ -17,7 +17,7 @@ bool allowed(char c) {
          c == '_' || c == ':';
 }
 
-/// Names of hosts do not distinguish capital letters.
+/// Returns the text in lower case, because the names of hosts are case-insensitive.
 std::string lower(std::string_view text) {
   std::string result(text);
   std::ranges::transform(result, result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });

@@ -5,11 +5,12 @@ namespace trainyard::environments {
 namespace {
 
 constexpr std::uint32_t kCount = 16;
-// Above the ports of most services, and below those that Linux gives to clients and Kubernetes gives to nodes.
+// These ports are above those of most services, and below the ephemeral ports of Linux and the node ports of
+// Kubernetes.
 constexpr std::uint32_t kFirst = 20000;
 constexpr std::uint32_t kLast = 29999;
 
-/// FNV-1a: std::hash may differ between two hosts.
+/// Computes the FNV-1a hash. std::hash would not do, because it may differ between two hosts.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;

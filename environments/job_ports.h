@@ -12,7 +12,8 @@ namespace trainyard::environments {
 /// For this reason there are several ports to try, and hosts that connect must check that they belong to the same job.
 std::vector<std::uint16_t> ports_of_job(std::string_view job);
 
-/// Returns up to 16 consecutive ports, of which `first` is the first.
+/// Returns 16 consecutive ports, beginning with `first`. Ports above 65535 are left out, so the result can be shorter
+/// or empty.
 std::vector<std::uint16_t> ports_from(std::uint32_t first);
 
 }  // namespace trainyard::environments

@@ -19,7 +19,7 @@ namespace trainyard::environments {
 namespace {
 
 constexpr std::size_t kLargestFile = 1 << 20;
-// A process that is deeper than this below its engine is not known, and an endless loop is impossible.
+// How many ancestors are examined. The limit also rules out an endless loop.
 constexpr int kMostAncestors = 64;
 
 ProcessFacts::Variables all_variables() {
@@ -37,7 +37,7 @@ std::string own_host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-/// Returns the address as text; empty for anything but IPv4 and IPv6.
+/// Returns the address as text, or an empty text if it is neither an IPv4 nor an IPv6 address.
 std::string text_of(const sockaddr& address) {
   std::array<char, INET6_ADDRSTRLEN> text = {};
   const void* bytes = nullptr;
@@ -59,7 +59,8 @@ std::vector<std::string> own_addresses() {
   return addresses;
 }
 
-/// A process, as /proc/PID/stat describes it: "12 (name with ) in it) S 1 ...".
+/// What is needed from /proc/PID/stat, which begins with the pid, the name in parentheses, the state and the pid of the
+/// parent: "12 (name with ) in it) S 1 ...".
 struct Process {
   std::string name;
   long parent = 0;

@@ -27,7 +27,7 @@ Candidate make_candidate(core::PluginLoader& loader, const PluginSpec& spec, con
   return candidate;
 }
 
-/// A pattern is a name, or the beginning of names with a '*'.
+/// Returns true if `name` matches `pattern`, which is a name, or the beginning of names followed by '*'.
 bool fits(std::string_view pattern, std::string_view name) {
   return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
 }

@@ -26,10 +26,11 @@ struct Candidate {
 /// is sorted by precedence, the highest first, then by name.
 std::vector<Candidate> examine_environments(core::PluginLoader& loader, const ProcessFacts& facts);
 
-/// Returns the candidate whose engine has started this process. If several candidates have found their engines, this is
-/// the one whose starter is the nearest ancestor of this process, because the variables of the other engines were
-/// merely inherited. If no ancestor is a starter, this is the first candidate that has found its engine. Throws
-/// kNotFound if no candidate has found its engine, which cannot happen if the plugin `single_host` is installed.
+/// Returns the candidate whose engine has started this process. If several candidates have found their engines, returns
+/// the one whose starter (Environment::starters()) is the closest ancestor of this process, because the variables of
+/// the other engines were merely inherited. If no ancestor is a starter, returns the first candidate in the list that
+/// has found its engine. Throws kNotFound if no candidate has found its engine, which cannot happen if the plugin
+/// `single_host` is installed.
 const Candidate& nearest_environment(std::span<const Candidate> candidates, const ProcessFacts& facts);
 
 /// Creates the environment that the user has named. Throws kNotFound if there is no such environment; the error message

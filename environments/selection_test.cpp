@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Le;
 
-/// An environment that gives what the test has put into it.
+/// An environment that returns the values that the test has set.
 class Fake final : public Environment {
  public:
   Fake(EnvironmentContext& context, int precedence, std::string starter, Allocation allocation)

@@ -6,7 +6,7 @@
 namespace trainyard::images {
 
 std::string base64_of(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL adds a zero byte.
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL appends a zero byte.
   const int size =
       EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
                       reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
@@ -14,7 +14,8 @@ std::string base64_of(std::string_view bytes) {
   return text;
 }
 
-// OpenSSL ignores white space around the text, which is not allowed here, and counts the padding as zero bytes.
+// OpenSSL would ignore white space, so it is refused here. OpenSSL also decodes padding as zero bytes, which are
+// removed.
 std::optional<std::string> bytes_of_base64(std::string_view text) {
   if (text.size() % 4 != 0 || text.find_first_of(" \t\r\n") != std::string_view::npos) return {};
   std::string bytes(text.size() / 4 * 3, '\0');

@@ -11,7 +11,7 @@
 namespace trainyard::images {
 namespace {
 
-/// Decodes with libpng's reader.
+/// Returns the pixels of a PNG file, decoded by libpng.
 std::vector<std::uint8_t> decoded(const std::string& file, const Pixels& like) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;

@@ -26,7 +26,8 @@ std::string png_of(const Pixels& pixels) {
   image.width = pixels.width;
   image.height = pixels.height;
   image.format = pixels.channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
-  // The first call asks for the size; libpng then compresses twice, which small pictures allow.
+  // The first call only determines the size. libpng thus compresses the picture twice, which is fast enough for small
+  // pictures.
   png_alloc_size_t size = 0;
   std::string file;
   for (const bool measure : {true, false}) {

@@ -16,20 +16,21 @@ namespace devices {
 class DeviceArena;  // Defined in devices/device_arena.h.
 }
 
-/// The description of one tensor inside a block of the arena: its name, type, shape and position.
+/// The description of one parameter or buffer of the model: its name, type, shape and position in the arena. The arena
+/// is the memory that holds a rank's parameters, gradients and buffers.
 ///
-/// A parameter has one entry, in the block "parameters". The gradient and the optimizer state of the parameter are at
-/// the same offset in other blocks, so they need no entries.
+/// Each parameter has one entry, whose `block` is "parameters". The gradient and the optimizer state of the parameter
+/// are at the same offset in other blocks, so they need no entries.
 struct ArenaEntry {
   static constexpr const char* kTypeName = "ArenaEntry";
 
   std::string name;        ///< For example "layers.0.attention.weight".
   std::string block;       ///< "parameters" or "buffers".
-  std::uint8_t dtype = 7;  ///< The DType, as a number.
+  std::uint8_t dtype = 7;  ///< The DType of the elements, as a number.
   /// The shape of the tensor, which is row-major and dense. A scalar has an empty shape.
   std::vector<std::int64_t> shape;
-  /// Where the tensor starts in the complete block, of which a rank may hold only a part (see ArenaInfo::shard_begin);
-  /// a multiple of 64.
+  /// The distance in bytes from the start of the complete block to the tensor; a multiple of 64. A rank may hold only a
+  /// part of the complete block (see ArenaInfo::shard_begin).
   std::uint64_t offset_bytes = 0;
 
   template <class Archive>
@@ -38,10 +39,10 @@ struct ArenaEntry {
   }
 };
 
-/// One flat block of the arena: a one-dimensional tensor in memory that every reader maps.
+/// One block of the arena or of the optimizer's state: a one-dimensional tensor whose memory other components can map.
 ///
 /// The memory is permanent (SharedPool::allocate_permanent): it is not moved, resized or reused during the run. A
-/// reader maps the memory once, when a message with the block arrives, and keeps the pointer.
+/// component that receives the block in a message maps the memory once and can then keep using the pointer.
 struct ArenaBlock {
   static constexpr const char* kTypeName = "ArenaBlock";
 
@@ -56,28 +57,28 @@ struct ArenaBlock {
   }
 };
 
-/// The message that gives other components access to the arena of one rank: the flat blocks that hold the parameters,
-/// gradients and buffers.
+/// The message that gives other components access to the arena of one rank: the blocks of memory that hold the rank's
+/// parameters, gradients and buffers.
 ///
 /// The gradients and every block of optimizer state have the same layout as the parameters. The bytes between entries
-/// are padding and stay zero. An optimizer can therefore process whole blocks without regard to entries, and the norm
-/// of a block is the norm of its tensors.
+/// are padding and stay zero. An optimizer can therefore process a whole block as one long vector, and the norm of a
+/// block is the norm of all its tensors together.
 ///
 /// The accelerator host sends this message once, after it has built the model, to the optimizer and the checkpoint
 /// writer. After that, these three components share the memory. The messages Gradients, Parameters, Snapshot and
-/// SnapshotTaken determine which component may access the memory at any time.
+/// SnapshotTaken determine when each component may access the memory.
 struct ArenaInfo {
   static constexpr const char* kTypeName = "ArenaInfo";
 
   /// The rank of the accelerator host that sends the message.
   std::uint32_t rank = 0;
-  /// The device whose memory contains `blocks`. The accelerator host always sends "cpu", because it announces the
-  /// mirror if the arena itself is on another device.
+  /// The device whose memory contains `blocks`. The accelerator host always sends "cpu": if the arena is in the memory
+  /// of another device, `blocks` are a copy of it in host memory, the mirror.
   std::string device = "cpu";
   std::string model;  ///< The name of the model plugin.
   std::vector<ArenaBlock> blocks;
-  /// The entries of all parameters and buffers of the model, in the order of the model, even if this rank's blocks hold
-  /// only a part of the parameters. Within a block the offsets ascend.
+  /// The entries of all parameters and buffers of the model, in the order in which the model lists them, even if this
+  /// rank's blocks hold only a part of the parameters. Within a block the offsets ascend.
   std::vector<ArenaEntry> entries;
   /// The size in bytes of all parameters of the model together, including padding.
   std::uint64_t parameter_bytes = 0;
@@ -90,9 +91,9 @@ struct ArenaInfo {
   /// True if every rank has its own optimizer state, because each rank updates its parameters independently of the
   /// others.
   bool own_state = false;
-  /// If the rank trains in the memory of a device: the arena there, for an optimizer in the same process. Null if the
-  /// kernels work on `blocks` themselves, or if the strategy requires that the optimizer works on `blocks`. This
-  /// pointer is not part of the serialized message, so it is always null in other processes.
+  /// If the arena is in the memory of a device: the arena itself, for an optimizer in the same process. Null if the
+  /// arena is in host memory, or if the strategy requires that the optimizer works on `blocks`. This pointer is not
+  /// part of the serialized message, so it is always null in other processes.
   std::shared_ptr<devices::DeviceArena> device_arena;
 
   template <class Archive>
@@ -114,7 +115,7 @@ struct OptimizerState {
   std::string rule;  ///< The update rule, such as "adamw".
   /// Each block has the layout of this rank's part of the parameters (ArenaInfo::shard_begin).
   std::vector<ArenaBlock> blocks;
-  /// The numeric hyperparameters, for display and for the checkpoint's record.
+  /// The numeric hyperparameters, such as the learning rate. They are only displayed and recorded in the checkpoint.
   std::map<std::string, double> hyperparameters;
 
   template <class Archive>
@@ -125,8 +126,8 @@ struct OptimizerState {
 
 /// The message that announces that a rank's accelerator host and optimizer are ready to train.
 ///
-/// The accelerator host sends this message once, after it has received Parameters of step 0 and, if there is a
-/// checkpoint writer, RunState. The strategy manager sends no order before it has received this message from every
+/// The accelerator host sends this message once, after it has received the message Parameters with step 0 and, if there
+/// is a checkpoint writer, RunState. The strategy manager sends no order before it has received this message from every
 /// rank.
 struct ModelInfo {
   static constexpr const char* kTypeName = "ModelInfo";
@@ -138,7 +139,8 @@ struct ModelInfo {
   /// names.
   std::string precision;
   std::uint64_t parameters = 0;  ///< The number of trainable values.
-  /// The size of the arena of this rank in bytes. The optimizer's state is not included.
+  /// The size in bytes of this rank's arena, which holds its parameters, gradients and buffers. The optimizer's state
+  /// is not included.
   std::uint64_t arena_bytes = 0;
 
   template <class Archive>

@@ -57,7 +57,7 @@ TEST(DTypeTest, KnowsSizesAndNamesAndSaysSoOfStrangers) {
   EXPECT_EQ(name_of(static_cast<DType>(10)), "invalid");
 }
 
-// These numbers are on the wire.
+// These numbers are part of the wire format.
 TEST(DTypeTest, KeepsItsNumbers) {
   const std::vector<std::string_view> names{"uint8",   "int8",     "int16",   "int32",   "int64",
                                             "float16", "bfloat16", "float32", "float64", "bool"};

@@ -30,8 +30,8 @@ struct LoaderCursor {
   }
 };
 
-/// One batch of one rank; in training this is a micro-batch. The `tensors` are in the order of DatasetInfo::fields, and
-/// the first dimension of each tensor is the batch dimension.
+/// One batch of one rank. In training this is a micro-batch: one or more of them form a step. The `tensors` are in the
+/// order of DatasetInfo::fields, and the first dimension of each tensor is the batch dimension.
 ///
 /// All tensors of a batch are in one shared buffer, which receivers read in place. The data loader's pool reuses the
 /// buffer when the last receiver has released the message.
@@ -44,11 +44,12 @@ struct Batch {
   std::uint64_t index = 0;  ///< The position of this batch in the epoch, evaluation or prediction, counted from 0.
   /// The number of samples in this batch. The last batch of a split can be short, or even empty on some ranks.
   std::uint64_t samples = 0;
-  /// The number of samples in the corresponding batches of all ranks together, or 0 if it is unknown. A sample that
-  /// several ranks have in their batches is counted once for each of these ranks.
+  /// The total number of samples in the batches that the ranks have at this position; 0 if it is unknown. A sample that
+  /// is in the batches of several ranks is counted several times.
   std::uint64_t world_samples = 0;
-  /// In training: true for the last batch of the whole epoch, even if the strategy manager limits the number of batches
-  /// that are used. In an evaluation or a prediction: true for the last batch of the order.
+  /// In training: true for the last batch of the whole epoch. If the strategy manager limits the number of batches that
+  /// are used, the last of these batches is not marked. In an evaluation or a prediction: true for the last batch of
+  /// the order.
   bool last_in_epoch = false;
   LoaderCursor next;  ///< The position at which training continues after this batch.
   /// The tensors are in host memory. The accelerator copies them to its device if necessary.

@@ -7,7 +7,8 @@
 namespace trainyard {
 
 // Every error names the byte at which it occurred, so that the author of a client can find the place with
-// docs/wire_format.md. The remaining bytes are divided, because the product of two hostile numbers may overflow.
+// docs/wire_format.md. The number of remaining bytes is divided, because a product of two numbers from the sender could
+// overflow.
 std::size_t BinaryReader::read_count(std::size_t element_bytes) {
   const std::size_t count = read_number<std::uint32_t>();
   if (count > remaining() / element_bytes) {
@@ -42,7 +43,7 @@ TensorPlace BinaryReader::read_tensor_place() {
   place.payload = read_number<std::uint32_t>();
   place.offset = read_number<std::uint64_t>();
   place.bytes = checked_bytes(place.dtype, place.shape);
-  // Every value has one spelling, so a message that is read and written again has the same bytes.
+  // Every value has only one valid encoding, so a message that is read and written again has the same bytes.
   if (place.payload == kNoPayload && place.offset != 0) {
     throw Error(Code::kCorrupt, "tensor at byte {} has an offset but no payload", start);
   }
@@ -52,8 +53,8 @@ TensorPlace BinaryReader::read_tensor_place() {
 void BinaryReader::read_tensor(Tensor& tensor) {
   const std::size_t start = position_;
   TensorPlace place = read_tensor_place();
-  // A tensor without a payload stays without a buffer, whatever its shape says, so nobody can be made to read past an
-  // end.
+  // A tensor without a payload gets an empty buffer even if its shape has elements. Code that uses the tensor must
+  // check for this before it reads elements.
   tensor = {place.dtype, std::move(place.shape), place.offset, {}};
   if (place.payload == kNoPayload) return;
   if (place.payload >= payloads_.size()) {

@@ -18,13 +18,14 @@
 
 namespace trainyard {
 
-/// The description of an encoded tensor, without the bytes of the tensor. It is for programs that have only the body of
-/// a message, such as a viewer that subscribed without payloads.
+/// The description of an encoded tensor. The body of a message contains only this description; the bytes of the tensor
+/// follow the body in a separate frame, a payload. The struct is for programs that have only the body, such as a viewer
+/// that does not ask for payloads.
 struct TensorPlace {
   /// The element type. It is always a valid DType, because BinaryReader refuses all other numbers.
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
-  std::uint32_t payload = 0;  ///< The index of the payload, or kNoPayload.
+  std::uint32_t payload = 0;  ///< The index of the payload, or kNoPayload if there is none.
   /// The distance in bytes from the start of the payload to the first element. BinaryReader does not check it against
   /// the size of the payload.
   std::uint64_t offset = 0;
@@ -32,13 +33,14 @@ struct TensorPlace {
   std::size_t bytes = 0;
 };
 
-/// The cereal input archive of the wire format. It does not trust its input: it checks every count against the
-/// remaining bytes before it allocates memory, and every tensor against the payload that it refers to. For malformed
-/// bytes it throws kCorrupt, in most cases with the byte offset.
+/// The cereal input archive that reads the binary form of messages (docs/wire_format.md). It does not trust its input:
+/// it checks every count against the remaining bytes before it allocates memory, and every tensor against the payload
+/// that it refers to. For malformed bytes it throws kCorrupt, in most cases with the byte offset.
 ///
-/// If the reader throws, the message being read is only partly filled and must be discarded. Reading takes time and
-/// memory proportional to the actual size of the body. cereal finds the load functions below by argument-dependent
-/// lookup. A message with a field for whose type there is no load function does not compile.
+/// If the reader throws, the message being read is only partly filled and must be discarded. The time and memory for
+/// reading are proportional to the actual size of the body, whatever counts it claims. cereal finds the load functions
+/// below by argument-dependent lookup. A message with a field for whose type there is no load function does not
+/// compile.
 class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision> {
  public:
   /// `body` and `payloads` must outlive the reader. The tensors that are read share the buffers of `payloads`, whose
@@ -86,7 +88,7 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   /// kCorrupt if the description is malformed.
   TensorPlace read_tensor_place();
 
-  /// Returns the number of bytes not yet read.
+  /// Returns the number of bytes of the body that have not been read yet.
   std::size_t remaining() const { return body_.size() - position_; }
 
   /// Throws kCorrupt to report that a map contains `key` twice. Such a map is refused, because different readers could
@@ -106,8 +108,8 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   std::size_t position_ = 0;
 };
 
-// cereal calls prologue() before every value. This is why prologue() checks, at compile time, that the type may be in a
-// message.
+// cereal calls prologue() before it reads a value of any type. The call checks, at compile time, that the type may be
+// in a message.
 template <class T>
 void prologue(BinaryReader&, const T&) {
   require_message_field<T>();

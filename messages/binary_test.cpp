@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the binary form byte by byte, and of what the reader says to bytes that no writer wrote.
+// Tests of the binary form, byte by byte, and of the errors that the reader reports for malformed bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ std::atomic<std::size_t> largest_allocation{0};
 
 }  // namespace
 
-// The whole test program allocates through these functions, which show how much memory a hostile message makes the
-// reader request. If they were inlined, gcc would take them for a mismatched pair.
+// The whole test program allocates through these functions, which record how much memory a malicious message makes the
+// reader request. If they were inlined, gcc would warn that they do not match.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   if (size > largest_allocation) largest_allocation = size;
   if (void* memory = std::malloc(size != 0 ? size : 1)) return memory;
@@ -62,7 +62,7 @@ Field read(const std::string& bytes, std::vector<Buffer> payloads = {}) {
   return message.field;
 }
 
-/// The text of the Error that reading `bytes` throws.
+/// Returns the text of the Error that is thrown when `bytes` are read.
 template <class Field>
 std::string refusal(const std::string& bytes, std::vector<Buffer> payloads = {}) {
   try {
@@ -141,7 +141,7 @@ TEST(HostileBinaryTest, TenBytesThatClaimAGibibyteOfFloatsGetNoMemory) {
 }
 
 TEST(HostileBinaryTest, AListOfStructsTakesMemoryOnlyAsItsBytesAreRead) {
-  // The count claims as many structs as there are bytes left, but the very first struct does not end within them.
+  // The count claims that there are as many structs as remaining bytes, but not even the first struct is complete.
   std::string claim = "\0\0\1\0"s + std::string(65536, '\xff');
   largest_allocation = 0;
   EXPECT_THAT(refusal<std::vector<Inner>>(claim), ::testing::HasSubstr("claims 4294967295"));
@@ -163,7 +163,7 @@ TEST(HostileBinaryTest, AMessageEndsWithItsLastField) {
   EXPECT_EQ(refusal<std::uint32_t>("\1\2\3"), "message ends at byte 3, where 4 more were expected and 3 remain");
 }
 
-/// The bytes of a float32 tensor of one dimension.
+/// Returns the encoding of a one-dimensional float32 tensor.
 std::string tensor_bytes(std::uint64_t extent, std::uint32_t payload, std::uint64_t offset) {
   std::string bytes = "\x07\x01"s;
   bytes.append(reinterpret_cast<const char*>(&extent), 8);
@@ -197,8 +197,7 @@ TEST(HostileTensorTest, HasAShapeThatCanBeAddressed) {
   EXPECT_EQ(refusal<Tensor>("\x0a\0"s + std::string(12, '\0')), "tensor with unknown dtype number 10");
 }
 
-// Each extent fits, but their product does not. A zero further on must not hide the overflow from one reader and reveal
-// it to another.
+// Each extent is allowed, but their product overflows. A later extent of zero must not hide the overflow.
 TEST(HostileTensorTest, HasAProductThatDoesNotOverflow) {
   const std::vector<std::int64_t> shape{1ll << 31, 1ll << 31, 1ll << 31};
   EXPECT_THROW(checked_bytes(DType::kUInt8, shape), Error);

@@ -18,9 +18,9 @@ namespace trainyard {
 /// The cereal output archive of the wire format: little-endian, with fixed widths, without padding and without names
 /// (docs/wire_format.md).
 ///
-/// The writer appends to a string, the body, which the caller owns and can reuse, so that a steady stream of messages
-/// allocates nothing. The writer does not copy the buffers of tensors: it lists each distinct buffer once in
-/// `payloads`, and the body contains only the index of the buffer.
+/// The writer appends to a string, the body, which the caller owns. A caller that reuses the string can write many
+/// messages without allocating memory. The writer does not copy the buffers of tensors: it lists each distinct buffer
+/// once in `payloads`, and the body contains only the index of the buffer.
 ///
 /// BinaryReader reads this format. The time to write a message is proportional to the size of the body, which does not
 /// depend on the number of elements in the tensors.

@@ -7,8 +7,8 @@
 namespace trainyard {
 namespace {
 
-/// A cache line, which is also enough for the widest vector registers: a kernel may use aligned loads on the first byte
-/// of any tensor.
+/// The size of a cache line and of the widest vector registers. A kernel may therefore use aligned loads at the first
+/// byte of every buffer.
 constexpr std::align_val_t kAlignment{64};
 
 }  // namespace

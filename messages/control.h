@@ -8,8 +8,10 @@
 
 namespace trainyard {
 
-/// The first message of a process to the launcher, which answers with a ProcessPlan. The messages in this file are the
-/// control protocol between the launcher and the processes, roughly in the order of sending.
+// The messages of the control protocol between the launcher and the processes of a run, roughly in the order in which
+// they are sent.
+
+/// The first message of a process to the launcher, which answers with a ProcessPlan.
 struct Hello {
   static constexpr const char* kTypeName = "Hello";
 
@@ -30,7 +32,7 @@ struct Configured {
   static constexpr const char* kTypeName = "Configured";
 
   std::string process;
-  /// The address of each event loop's socket. The keys are "process/thread".
+  /// The address of each event loop's socket. The keys have the form "process/thread".
   std::map<std::string, std::string> endpoints;
 
   template <class Archive>
@@ -39,8 +41,8 @@ struct Configured {
   }
 };
 
-/// The launcher's request to a process to connect its inputs, with the endpoints of all processes. The launcher sends
-/// it when every process has sent Configured, and again after restarting a process. Existing connections are not
+/// The launcher's request to a process to connect its inputs to the processes that send to them. The launcher sends it
+/// when every process has sent Configured, and again after it has restarted a process. Existing connections are not
 /// changed.
 struct Connect {
   static constexpr const char* kTypeName = "Connect";
@@ -55,7 +57,7 @@ struct Connect {
   }
 };
 
-/// A process's report that the subscriptions of all its inputs have been acknowledged. The launcher activates
+/// A process's report that the senders have acknowledged the subscriptions of all its inputs. The launcher activates
 /// components only when all processes have sent this report, so no message between components is lost at the start.
 struct Connected {
   static constexpr const char* kTypeName = "Connected";
@@ -69,8 +71,8 @@ struct Connected {
 };
 
 /// The launcher's request to a process to change the state of a component. The process answers with one StateChanged.
-/// When an active component becomes inactive, the process answers only after all messages that the component has sent
-/// over edges with the policy `block` have been handled.
+/// When an active component becomes inactive, the process answers only after the receivers have handled all messages
+/// that the component has sent over edges (connections) with the policy `block`.
 struct Transition {
   static constexpr const char* kTypeName = "Transition";
 
@@ -99,8 +101,8 @@ struct StateChanged {
   }
 };
 
-/// A process's report that it is alive. Each process sends it to the launcher once a second. It is sent by the control
-/// thread, so it does not show whether the components make progress.
+/// A process's report that it is alive, which it sends to the launcher once a second. The sender is the control thread,
+/// which runs no components, so the message does not show whether the components make progress.
 struct Heartbeat {
   static constexpr const char* kTypeName = "Heartbeat";
 
@@ -113,8 +115,8 @@ struct Heartbeat {
   }
 };
 
-/// A report that a component has ended the run (Component::finish_run). The launcher ignores all but the first such
-/// report, and shows its reason to the user.
+/// A process's report that one of its components has asked to end the run (Component::finish_run). The launcher ignores
+/// all but the first such report, and shows its reason to the user.
 struct RunFinished {
   static constexpr const char* kTypeName = "RunFinished";
 
@@ -129,14 +131,14 @@ struct RunFinished {
 };
 
 /// The launcher's report that a process has ended. The launcher sends it to all other processes after it has reaped the
-/// dead process. A receiver releases the shared buffers that the dead process held, no longer waits for credit from it,
-/// and detaches the edges that lead to it.
+/// dead process. A receiver of this message releases the shared buffers that the dead process held, no longer waits
+/// until the dead process has handled earlier messages, and disconnects from it.
 struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";
 
   std::string process;
-  /// The index of the process in the plan; shared buffers count references by this index. A restarted process keeps its
-  /// index.
+  /// The index of the process in the plan, under which shared buffers count the references that the process holds. A
+  /// restarted process keeps its index.
   std::uint32_t process_index = 0;
   /// The pid that the dead process had on its own host, which distinguishes it from its successor; 0 if it is unknown.
   std::int32_t pid = 0;
@@ -148,12 +150,12 @@ struct PeerGone {
 };
 
 /// A call to a component, to a process (if `target` is empty) or to the launcher. Users, tools and the launcher send
-/// requests. A request is carried by the control sockets and is never part of a step.
+/// requests. Requests are sent over the sockets of the control protocol. No training step depends on a request.
 struct Request {
   static constexpr const char* kTypeName = "Request";
 
   std::uint64_t id = 0;
-  std::string target;  ///< The name of the component.
+  std::string target;  ///< The name of the component; empty for a process or the launcher.
   /// "param.list", "param.get", "param.set" or a service of the component; "counters" or "pulse" for a process.
   std::string method;
   std::string body;  ///< JSON.

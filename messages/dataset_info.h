@@ -10,7 +10,8 @@
 
 namespace trainyard {
 
-/// The description of one field: a tensor that every sample has. The shape does not include the batch dimension.
+/// The description of one field of the samples. A field is a tensor that every sample has. The shape does not include
+/// the batch dimension.
 struct DatasetField {
   static constexpr const char* kTypeName = "DatasetField";
 
@@ -24,7 +25,7 @@ struct DatasetField {
   }
 };
 
-/// The name of the split that train orders use. The dataset chooses the names of all other splits.
+/// The name of the split on which a model is trained. The dataset chooses the names of all other splits.
 inline constexpr const char* kTrainSplit = "train";
 
 /// The size of one split: the number of samples, for all ranks together, and the number of batches, which is the same
@@ -38,13 +39,14 @@ struct SplitInfo {
   std::uint64_t batches = 0;  ///< The number of batches of one rank per epoch.
   /// The number of batches of one rank in an evaluation or prediction of all samples; 0 if it is equal to `batches`.
   std::uint64_t evaluation_batches = 0;
-  /// The number of samples that the full batches of all ranks have together; 0 if the data loader does not announce
-  /// this number. In that case the positions of the data loader (LoaderCursor) count batches instead of samples.
+  /// The number of samples by which one full batch on every rank advances the position in the data: normally the batch
+  /// size times the number of ranks. 0 if the data loader does not announce this number; the positions of the data
+  /// loader (LoaderCursor) then count batches instead of samples.
   std::uint64_t batch_samples = 0;
   bool short_last = false;  ///< True if training uses a last batch that is not full.
 
-  /// Returns the number of training batches that remain in an epoch when `used` samples of the epoch have been used, on
-  /// all ranks together. If `batch_samples` is 0, `used` is a number of batches.
+  /// Returns the number of training batches that remain on each rank in an epoch when all ranks together have used
+  /// `used` samples of the epoch. If `batch_samples` is 0, `used` is a number of batches.
   std::uint64_t batches_from(std::uint64_t used) const {
     if (used == 0) return batches;
     if (batch_samples == 0) return batches - std::min(batches, used);

@@ -25,7 +25,7 @@ constexpr std::array<Row, 10> kRows{{{"uint8", 1},
 
 }  // namespace
 
-// The number may come from a stranger, so the table must not be read beyond its end.
+// The number may come from an untrusted sender, so the table must not be read beyond its end.
 std::size_t size_of(DType dtype) {
   const auto index = static_cast<std::size_t>(dtype);
   return index < kRows.size() ? kRows[index].bytes : 0;

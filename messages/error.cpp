@@ -32,7 +32,8 @@ std::string_view name_of(Code code) {
     case Code::kInternal:
       return "internal";
   }
-  // Only a number cast to Code gets here. There is no default label above, so that the compiler names a missing case.
+  // Only a number that was cast to Code gets here. There is no default label above, so that the compiler warns if a
+  // case is missing.
   return "unknown";
 }
 

@@ -18,7 +18,7 @@ enum class Code {
   kShapeMismatch,    ///< A tensor does not have the expected shape.
   kTimeout,          ///< An event did not occur before a deadline. The text of the error names the event.
   kPluginLoad,       ///< A plugin's library could not be loaded, or the plugin's constructor threw an exception.
-  kAbiMismatch,      ///< The ABI tag of a plugin does not match this process.
+  kAbiMismatch,      ///< A plugin was built with another version of Trainyard, the compiler or LibTorch.
   kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
   kIo,               ///< The operating system refused a file, socket or memory operation.
   kUnsupported,      ///< A feature is not available in this build or on this machine, or is not implemented yet.

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-// Conversions between float and the 16-bit types as they are stored in memory. They work on bits alone, so the compiler
-// needs no special instructions and can vectorise loops for every instruction set.
+// Conversions between float and 16-bit floating-point types. They use only operations on integers and floats, so the
+// compiler needs no special instructions and can vectorise loops for every instruction set.
 //
 // The functions are static, so that every kernel that is compiled for several instruction sets has its own copies. The
-// linker would merge functions with external linkage, and the copy for the widest instruction set could end up on a
-// processor that lacks it.
+// linker would merge functions with external linkage and keep any one of the copies. This could be a copy for an
+// instruction set that the processor lacks.
 
 namespace trainyard {
 
@@ -46,8 +46,8 @@ static inline float load(Float16 x) {
 }
 
 /// Converts `x` to half precision and stores the result in `to`. Rounds to the nearest value, and ties to even.
-/// Magnitudes of 65520 and more become infinity; a NaN stays a NaN. For subnormal results the addition of 0.5 does the
-/// rounding, because the last bit of the sum stands for 2^-24.
+/// Magnitudes of 65520 and more become infinity; a NaN stays a NaN. If the result is subnormal, the addition of 0.5
+/// rounds it, because the last bit of the sum stands for 2^-24, the smallest subnormal number.
 static inline void store(float x, Float16& to) {
   const auto all = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t sign = (all >> 16) & 0x8000u;

@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-// The magic is checked before the version, because the version of bytes that are not a header would be nonsense.
+// The magic is checked before the version, because an error about the version would mislead if the bytes are not a
+// header at all.
 Header read_header(std::span<const std::byte> frame) {
   Header header;
   if (frame.size() != sizeof header) {

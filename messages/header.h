@@ -20,12 +20,14 @@ struct Header {
   std::uint64_t fingerprint = 0;   ///< The fingerprint of the body's message type.
   std::uint64_t sequence = 0;      ///< The number of the message at its output: 0, 1, 2, ...
   std::uint32_t source = 0;        ///< The index of the sending component in the plan.
-  std::uint32_t subscription = 0;  ///< The number that the subscriber gave its subscription.
+  std::uint32_t subscription = 0;  ///< The number that the subscriber has chosen (Subscribe::subscription).
   std::int64_t send_time_ns = 0;   ///< When the message was sent, according to CLOCK_REALTIME.
   /// The number of the batch that caused the message; 0 if there is none. The data loader assigns it, and every message
   /// that a handler sends gets the number of the message that the handler received.
   std::uint64_t trace = 0;
-  std::uint64_t handles = 0;  ///< Bit i is set if payload i is a SharedHandle instead of the bytes.
+  /// Bit i is set if payload i is a SharedHandle, which tells where the bytes are in shared memory, instead of the
+  /// bytes themselves.
+  std::uint64_t handles = 0;
 };
 // The header is sent exactly as it is in memory, so no compiler may put padding into it.
 static_assert(sizeof(Header) == 56);

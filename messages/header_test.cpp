@@ -23,7 +23,7 @@ std::string refusal(const std::string& bytes) {
   return "accepted";
 }
 
-// docs/wire_format.md has the same table.
+// The table in docs/wire_format.md contains the same offsets.
 TEST(HeaderTest, HasEveryFieldWhereTheWireFormatSays) {
   EXPECT_EQ(offsetof(Header, magic), 0u);
   EXPECT_EQ(offsetof(Header, version), 4u);

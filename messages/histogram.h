@@ -18,8 +18,8 @@ constexpr auto words_of(HistogramOf) { return words("kind of histogram", "weight
 /// How the values of one tensor are distributed.
 ///
 /// All buckets are equally wide, and the width is a power of two: bucket i counts the values from (first + i) * width
-/// up to, but not including, (first + i + 1) * width. Any two histograms can therefore be added without an error: two
-/// buckets of one width become one bucket of the next.
+/// up to, but not including, (first + i + 1) * width. Any two histograms can therefore be added exactly, because two
+/// neighbouring buckets of one width form a bucket of twice that width.
 struct Histogram {
   static constexpr const char* kTypeName = "Histogram";
 
@@ -29,14 +29,15 @@ struct Histogram {
   HistogramOf of = HistogramOf::kWeights;
   std::uint64_t elements = 0;    ///< The number of values, including those that are not finite.
   std::uint64_t not_finite = 0;  ///< The number of values that are infinite or not a number. No bucket counts them.
-  // These describe the finite values, and are 0 if there are none.
+  // The following four numbers describe the finite values. They are 0 if there are none.
   double smallest = 0;
   double largest = 0;
   double mean = 0;
-  double deviation = 0;  ///< The standard deviation: the root of the mean squared distance from the mean.
-  double width = 1;      ///< The width of a bucket, a power of two.
-  std::int64_t first = 0;
-  std::vector<std::uint64_t> counts;  ///< At most kMaxBuckets. The first and the last are not 0.
+  double deviation = 0;    ///< The standard deviation: the root of the mean squared distance from the mean.
+  double width = 1;        ///< The width of a bucket, a power of two.
+  std::int64_t first = 0;  ///< The position of the first bucket, which begins at first * width.
+  /// The number of values in each bucket; at most kMaxBuckets elements. The first and the last are not 0.
+  std::vector<std::uint64_t> counts;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -47,12 +48,12 @@ struct Histogram {
 };
 
 /// The histograms of the tensors of one rank after a step. Accelerator hosts send this message on "/histograms" if the
-/// parameter `histograms_every_steps` asks for it. If every rank has all parameters, only rank 0 sends it; otherwise
-/// every rank sends the histograms of its own part, and the histograms of one name are added.
+/// parameter `histograms_every_steps` asks for it. If every rank has all parameters, only rank 0 sends it. Otherwise
+/// every rank sends the histograms of its own part, and the receiver adds the histograms of the same name.
 struct Histograms {
   static constexpr const char* kTypeName = "Histograms";
 
-  /// A message contains no more histograms; a model with more tensors shows only the first ones.
+  /// The maximum number of histograms in a message. If a model has more tensors, only the first ones are included.
   static constexpr std::size_t kMaxHistograms = 2048;
 
   std::uint32_t rank = 0;

@@ -21,8 +21,8 @@ std::string json_from_binary(const Schema& schema, std::span<const std::byte> bo
 /// does not have, or contains a value that does not fit its field. The error contains the path of the field.
 std::string binary_from_json(const Schema& schema, std::string_view json);
 
-/// Converts a message to JSON, without the bytes of its tensors, in the form of json_from_binary(), where `indent` is
-/// explained. Throws kInvalidArgument if the wire format cannot carry the message.
+/// Converts a message to JSON, without the bytes of its tensors. The form of the JSON and `indent` are explained at
+/// json_from_binary(). Throws kInvalidArgument if the wire format cannot carry the message.
 template <Message T>
 std::string to_json(const T& message, int indent = -1) {
   std::string body;
@@ -40,7 +40,8 @@ T from_json(std::string_view json) {
   try {
     decode(message, std::as_bytes(std::span(body)));
   } catch (const Error& error) {
-    // The binary form is well formed, so the error is an unknown word of an enumeration, and that came from the JSON.
+    // binary_from_json() has made the body, so it is well formed. The only possible error is an unknown word of an
+    // enumeration in the JSON, which is the caller's mistake.
     throw Error(Code::kInvalidArgument, std::string(error.what()));
   }
   return message;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the binary form to JSON, guided by a schema alone. Both may come from a stranger: kMaxNesting bounds the
-// recursion, and the size of the body bounds the output.
+// Converts the binary form to JSON, with the help of a schema. Both may come from an untrusted sender: kMaxNesting
+// bounds the recursion, and the size of the body bounds the output.
 #include <array>
 #include <charconv>
 #include <set>
@@ -29,7 +29,7 @@ class Decoder {
 
  private:
   void decode_struct(const StructType& type, std::size_t depth) {
-    // parse_schema() refuses such schemas, but this one may have been made by hand.
+    // parse_schema() refuses such schemas, but a program may have built this one itself.
     if (depth > kMaxNesting) throw Error(Code::kCorrupt, "message of type {} nests too deeply", type.name);
     text_.open('{');
     for (const Field& field : type.fields) {
@@ -70,7 +70,7 @@ class Decoder {
     text_.close(']');
   }
 
-  // The keys are kept to find a repeated one, because JSON readers treat those in different ways.
+  // The keys are kept in order to detect a repeated key, which different JSON readers would treat in different ways.
   void decode_map(const FieldType& element, std::size_t depth) {
     text_.open('{');
     const std::size_t count = reader_.read_count(sizeof(std::uint32_t));
@@ -84,7 +84,8 @@ class Decoder {
     text_.close('}');
   }
 
-  // A tensor shows where its bytes are, not the bytes: a viewer of metrics should not be sent a model.
+  // The JSON of a tensor says in which payload its bytes are, but does not contain the bytes, which could be as large
+  // as a model.
   void decode_tensor() {
     const TensorPlace place = reader_.read_tensor_place();
     text_.open('{');
@@ -101,7 +102,8 @@ class Decoder {
     text_.close('}');
   }
 
-  // A float is written by its own width, because its shortest text is shorter than that of the same number as a double.
+  // A float is not converted to a double first, because the shortest text of the float is shorter than that of the
+  // double.
   void decode_number(FieldKind kind) {
     switch (kind) {
       case FieldKind::kBool:
@@ -143,7 +145,8 @@ class Decoder {
     text_.literal(std::string_view(text.data(), end));
   }
 
-  /// A sender could claim any number of elements that take no bytes.
+  /// Throws kCorrupt for a list of structs without fields: such elements take no bytes, so a sender could claim any
+  /// number of them.
   void refuse_empty(const std::string& name) const {
     const StructType* found = schema_.find(name);
     if (found != nullptr && found->fields.empty()) throw Error(Code::kCorrupt, "a list of empty structs '{}'", name);

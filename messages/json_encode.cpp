@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts JSON to the binary form. People and foreign tools write the JSON, so every error names the path.
+// Converts JSON to the binary form. People and other programs write the JSON, so every error names the path of the
+// field.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,11 +18,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Walks the JSON tree and the schema together. An instance serves one message. The schema leads, so fields are written
-/// in its order, whatever their order in the JSON.
+/// Walks the JSON tree and the schema together. An instance serves one message. Fields are written in the order of the
+/// schema, whatever their order in the JSON.
 class Encoder {
  public:
-  /// What a tensor may be: nothing but missing, or also the description that json_from_binary() writes.
+  /// What the JSON may contain for a tensor: nothing, or also the description that json_from_binary() writes.
   enum class Tensors { kMissing, kDescribed };
 
   Encoder(const Schema& schema, Tensors tensors) : schema_(schema), tensors_(tensors), writer_(body_, payloads_) {}
@@ -45,15 +46,17 @@ class Encoder {
       }
     }
     for (const Field& field : type.fields) {
-      // Missing and null mean the same: the zero of the field's type.
+      // A missing field and null mean the same: zero, or an empty value of the field's type.
       const auto found = json.find(field.name);
-      // This is a reference, because copying a tree recurses as deeply as its author likes.
+      // This is a reference, because a copy would recurse as deeply as the value is nested, and could overflow the
+      // stack.
       const Json& value = found == json.end() ? missing_ : *found;
       within("." + field.name, [&] { encode_value(field.type, value, depth + 1); });
     }
   }
 
-  // encode_struct bounds the recursion: only through structs could a schema nest without end.
+  // The check in encode_struct() bounds the recursion, because a schema can be endless only if a struct contains
+  // itself.
   void encode_value(const FieldType& type, const Json& json, std::size_t depth) {
     switch (type.kind) {
       case FieldKind::kList:
@@ -81,7 +84,7 @@ class Encoder {
     }
   }
 
-  // A missing list is an empty one: the size() of null is 0.
+  // A missing list becomes an empty list, because the size() of null is 0.
   void encode_list(const FieldType& element, const Json& json, std::size_t depth) {
     expect(json, json.is_array(), "an array");
     writer_.write_count(json.size());
@@ -150,7 +153,8 @@ class Encoder {
     }
   }
 
-  // A number with a point is refused even if it is whole: whoever writes 3.0 for a count has mistaken the field.
+  // A number with a decimal point is refused even if it is whole: an author who writes 3.0 for a count has probably
+  // mixed up two fields.
   template <class T>
   void encode_integer(const Json& json) {
     using Limits = std::numeric_limits<T>;
@@ -167,7 +171,7 @@ class Encoder {
     writer_.write_number(json.is_null() ? T{0} : real<T>(json));
   }
 
-  // A number too large for T would silently become infinite.
+  // Refuses a number that is too large for T, because it would silently become infinite.
   template <class T>
   T real(const Json& json) const {
     using Limits = std::numeric_limits<T>;
@@ -204,7 +208,8 @@ class Encoder {
     return names.empty() ? "none" : names;
   }
 
-  /// The value for an error message. Only simple values are shown, because writing a deep one would recurse as deeply.
+  /// Returns the value as text for an error message. Of objects and arrays only the type is shown, because writing a
+  /// deeply nested value would recurse deeply.
   static std::string brief(const Json& json) {
     if (json.is_structured()) return fmt::format("an {}", json.type_name());
     return json.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60);
@@ -224,7 +229,8 @@ class Encoder {
   std::string path_;  ///< For example "Order.metrics[0].value".
 };
 
-// This is the one place where the library's exceptions become ours. They name the line and column.
+// This is the only place where exceptions of the JSON library become a trainyard::Error. Their text names the line and
+// column.
 Json parse(std::string_view text) {
   try {
     return Json::parse(text);

@@ -11,16 +11,18 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The bounds are part of the type, so that a validator finds a number that does not fit before the encoder does.
+/// Returns the schema of an integer. It contains the bounds of T, so that a validator rejects a number that does not
+/// fit into the field.
 template <class T>
 OrderedJson integer() {
   return {{"type", "integer"}, {"minimum", std::numeric_limits<T>::min()}, {"maximum", std::numeric_limits<T>::max()}};
 }
 
-/// JSON cannot write not-a-number and infinities as numbers, so they are strings (json.h).
+/// Returns the schema of a number. NaN and infinities are strings, because JSON cannot represent them as numbers.
 OrderedJson number() { return {{"anyOf", {{{"type", "number"}}, {{"enum", {"NaN", "Infinity", "-Infinity"}}}}}}; }
 
-/// A tensor shows where its bytes are, not the bytes (json_from_binary).
+/// Returns the schema of a tensor. The JSON of a tensor says in which payload its bytes are, but does not contain them
+/// (json_from_binary).
 OrderedJson tensor() {
   const OrderedJson count = {{"type", "integer"}, {"minimum", 0}};
   const OrderedJson index = {{"type", {"integer", "null"}}, {"minimum", 0}};
@@ -64,7 +66,7 @@ OrderedJson describe_simple(FieldKind kind) {
   }
 }
 
-/// A struct becomes a reference, so the recursion ends there; it goes only through lists, maps and optionals.
+/// A struct becomes a reference ($ref), so only lists, maps and optionals lead to recursion.
 OrderedJson describe(const Schema& schema, const FieldType& type) {
   switch (type.kind) {
     case FieldKind::kList:
@@ -80,8 +82,8 @@ OrderedJson describe(const Schema& schema, const FieldType& type) {
   }
 }
 
-/// Every field is required and no other is allowed, which is what json_from_binary writes. binary_from_json accepts
-/// more, since it lets fields be missing.
+/// Every field is required and no other field is allowed, as in the output of json_from_binary(). binary_from_json() is
+/// less strict: it also accepts an object in which fields are missing.
 void describe_struct(const Schema& schema, const StructType& type, OrderedJson& into) {
   into["title"] = type.name;
   into["type"] = "object";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// These tests hold the JSON Schema of every message against the JSON of that message. They use a small validator of our
-// own, which knows the keywords that to_json_schema() uses and fails on any other.
+// These tests check that the JSON of every message matches the JSON Schema of its type. They use a small validator,
+// which knows only the keywords that to_json_schema() uses and fails for any other keyword.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@ namespace {
 using testing::Everything;
 using testing::Inner;
 
-/// The text of the Error with which `json` is refused.
+/// Returns the text of the Error with which `json` is refused.
 template <Message T>
 std::string refusal(std::string_view json) {
   try {
@@ -29,7 +29,7 @@ std::string refusal(std::string_view json) {
   return "accepted";
 }
 
-/// The text of the Error with which a body is refused when it is read by `schema`.
+/// Returns the text of the Error with which a body is refused when it is read with `schema`.
 std::string refusal(const Schema& schema, std::string_view body) {
   try {
     json_from_binary(schema, std::as_bytes(std::span(body)));

@@ -10,20 +10,20 @@
 
 namespace trainyard {
 
-// Numbers of every kind read back as what they were. A float gets the shortest text of its own width, with a point or
-// an exponent, so that 1.0 stays a float in languages that distinguish the two.
+// Every number is written so that it reads back unchanged. A float gets the shortest text of its own width, with a
+// point or an exponent, so that 1.0 stays a float in languages that distinguish the two.
 
 namespace {
 
-/// The name of a number that JSON cannot write, or empty.
+/// Returns the string that stands for a number that JSON cannot represent, or an empty text for all other numbers.
 std::string_view not_finite(double value) {
   if (std::isnan(value)) return "\"NaN\"";
   if (std::isinf(value)) return value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
   return {};
 }
 
-/// Passes on the shortest text that reads back as the same number of the same width and shows that it is not an
-/// integer. The text is made on the stack, because recordings contain a great many numbers.
+/// Calls `write` with the shortest text that reads back as the same number of the same width, and that has a decimal
+/// point or an exponent. The text is made on the stack, because recordings contain a great many numbers.
 template <class T, class Write>
 void with_number_text(T value, Write write) {
   const std::string_view name = not_finite(value);
@@ -34,7 +34,8 @@ void with_number_text(T value, Write write) {
   write(std::string_view(text.data(), end));
 }
 
-/// Returns true if the bytes are the same in a JSON string: printable ASCII without quotation mark and backslash.
+/// Returns true if a JSON string contains the same bytes without escapes: printable ASCII without quotation mark and
+/// backslash.
 bool needs_no_escape(std::string_view value) {
   // Without a branch in the loop, the compiler checks many bytes at a time.
   bool plain = true;
@@ -51,7 +52,7 @@ void JsonText::open(char bracket) {
   first_ = true;
 }
 
-// An empty bracket closes on the same line: "{}".
+// An empty object or array is written on one line: "{}".
 void JsonText::close(char bracket) {
   --depth_;
   if (!first_) new_line();
@@ -65,8 +66,8 @@ void JsonText::key(std::string_view name) {
   after_key_ = true;
 }
 
-// The library does the escaping where there is something to escape. By default it would throw for bytes that are not
-// valid UTF-8, and a string on the wire may hold any bytes.
+// The JSON library escapes text that needs it. By default it would throw for bytes that are not valid UTF-8, but a
+// string in a message may contain any bytes.
 void JsonText::text(std::string_view value) {
   before_value();
   if (needs_no_escape(value)) {
@@ -91,7 +92,8 @@ void JsonText::literal(std::string_view value) {
   out_ += value;
 }
 
-// Commas and new lines are written in front of a value, because only then is it known that there is one.
+// Commas and new lines are written before a value and not after it, because only then is it known that another value
+// follows.
 void JsonText::before_value() {
   if (after_key_) {
     after_key_ = false;

@@ -7,8 +7,9 @@
 
 namespace trainyard {
 
-/// A writer of JSON text that builds no tree of values. A tree would need many times the memory of the message that is
-/// converted. The sender of a message could thus make the reader run out of memory.
+/// A writer that appends JSON text directly to a string, without building a tree of values first. A tree would need
+/// many times the memory of the message that is converted, so the sender of a large message could make the reader run
+/// out of memory.
 ///
 /// The caller is responsible for the grammar: a key before each value inside '{', and brackets in pairs. The writer
 /// adds commas, colons and indentation.

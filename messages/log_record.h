@@ -20,8 +20,8 @@ constexpr auto words_of(LogLevel) {
   return words("log level", "trace", "debug", "info", "warning", "error", "critical", "off");
 }
 
-/// One line of the log. The runtime creates a record from each line that a component writes to its logger, and
-/// publishes it for visitors and other subscribers.
+/// One line of the log. Each line that a component writes to its logger becomes a record, which its process publishes
+/// on the topic kLogTopic.
 struct LogRecord {
   static constexpr const char* kTypeName = "LogRecord";
 

@@ -13,7 +13,7 @@ enum class MemoryKind : std::uint8_t {
   kDevice,      ///< Memory of an accelerator, which the processor cannot read.
 };
 
-/// The kind of a piece of memory, and the device that the memory belongs to. Kind and device determine which processes
+/// The kind of a piece of memory, and the device to which the memory belongs. Together they determine which processes
 /// and devices can access the memory.
 struct MemorySpace {
   MemoryKind kind = MemoryKind::kHost;

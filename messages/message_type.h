@@ -30,10 +30,11 @@ struct MessageType {
   /// the wire format cannot carry the message.
   void (*encode)(const void* message, std::string& body, std::vector<Buffer>& payloads) = nullptr;
 
-  /// Makes a new message from the binary form and returns it. Throws kCorrupt if the bytes do not follow the format.
+  /// Makes a new message from the binary form and returns it. The tensors of the message share the buffers in
+  /// `payloads`. Throws kCorrupt if the bytes do not follow the format.
   std::shared_ptr<void> (*decode)(std::span<const std::byte> body, std::span<const Buffer> payloads) = nullptr;
 
-  /// Returns the number of bytes of credit that `*message` uses on an edge within a process (payload_meter.h).
+  /// Returns the size of `*message` in bytes for the flow control of edges within a process (PayloadMeter).
   std::uint64_t (*payload_bytes)(const void* message) = nullptr;
 };
 
@@ -54,7 +55,7 @@ void decode(T& message, std::span<const std::byte> body, std::span<const Buffer>
   reader.finish();
 }
 
-/// Returns the number of bytes of credit that `message` uses on an edge within a process.
+/// Returns the size of `message` in bytes for the flow control of edges within a process (PayloadMeter).
 template <Message T>
 std::uint64_t payload_bytes(const T& message) {
   PayloadMeter meter;

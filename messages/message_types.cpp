@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instantiates the functions of every message type that components exchange. The list is that of the `extern template`
+// Instantiates the functions of every message type that components exchange. The list must match the `extern template`
 // declarations in message_type.h. A type that is in only one of the two lists still works, at the cost of build time.
 
 #include "messages/arena.h"

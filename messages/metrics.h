@@ -47,8 +47,8 @@ struct Metrics {
 };
 
 /// The metrics of one of several ranks, sent on "/rank_metrics" instead of Metrics. The strategy manager merges the
-/// messages that different ranks send for the same stage and step. It does not wait for a rank that has passed the step
-/// without sending such a message.
+/// messages that different ranks send for the same stage and step. It does not wait for a rank that has completed the
+/// step without sending such a message.
 ///
 /// In `metrics`, `samples` and `units` are the totals of this rank alone, and the strategy manager adds up the totals
 /// of all ranks. If all ranks have the same samples, only the totals of rank 0 count them. In a resumed run, the totals

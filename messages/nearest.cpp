@@ -32,11 +32,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view given, std::span<const std::string> known) {
   const std::string* best = nullptr;
-  // Two slips are allowed in a short word, and a third of the letters in a long one. Beyond that a suggestion would be
-  // a guess.
+  // Two mistakes are allowed in a short word, and mistakes in a third of the letters in a long word. If there are more,
+  // a suggestion would be a mere guess.
   std::size_t best_distance = std::max<std::size_t>(2, given.size() / 3) + 1;
   for (const std::string& name : known) {
-    // The time is the product of both lengths, and `given` may have any length.
+    // The time grows with the product of both lengths, and `given` may have any length, so only its beginning is
+    // compared.
     const std::size_t d = distance(given.substr(0, 200), name);
     if (d < best_distance) {
       best = &name;
@@ -44,7 +45,8 @@ std::string nearest(std::string_view given, std::span<const std::string> known) 
     }
   }
   if (best != nullptr) return *best;
-  // Whoever abbreviates leaves out more letters than that.
+  // An abbreviation leaves out more letters than this distance allows, so a name that begins with `given` is suggested,
+  // too.
   const auto begins = [given](const std::string& name) { return name.starts_with(given); };
   const auto full = std::ranges::find_if(known, begins);
   return given.size() < 3 || full == known.end() ? "" : *full;

@@ -9,7 +9,7 @@
 namespace trainyard {
 
 /// Returns the known name closest to `given` by edit distance. Swapping two adjacent letters counts as one edit. The
-/// name may differ by two edits or, if this is more, by as many edits as a third of the letters of `given`. If no name
+/// number of edits may be at most two or a third of the number of letters in `given`, whichever is larger. If no name
 /// is this close, returns the first known name that begins with `given`, provided that `given` has at least three
 /// letters. Otherwise, returns an empty string.
 std::string nearest(std::string_view given, std::span<const std::string> known);

@@ -20,7 +20,7 @@ enum class OrderKind : std::uint8_t {
   kTrain,       ///< Train on `batches` micro-batches, with an update after every `micro_batches` of them.
   kEvaluate,    ///< Compute metrics on `batches` batches of `split`, without gradients.
   kPredict,     ///< Compute predictions for `batches` batches of `split`.
-  kGenerate,    ///< Generate output without input. `split` is passed to the model, but no sample is read.
+  kGenerate,    ///< Let the model generate output without input. `split` is passed to the model, but no sample is read.
   kCheckpoint,  ///< Save a checkpoint. The snapshot for the checkpoint is taken between two steps.
   /// Stop, and discard all earlier orders that are not done. An update in progress is completed; a step that still
   /// lacks micro-batches is discarded.
@@ -35,8 +35,8 @@ constexpr auto words_of(OrderKind) {
 }
 
 /// The strategy manager's message that tells the data loaders and the accelerator hosts what to do next. Orders are
-/// carried out one after another, by ascending id, except that a stop or a pause overtakes earlier orders. The strategy
-/// manager can send an order before the previous order is done.
+/// carried out one after another, in the order of their ids, except that a stop or a pause overtakes earlier orders.
+/// The strategy manager can send an order before the previous order is done.
 struct Order {
   static constexpr const char* kTypeName = "Order";
 
@@ -50,7 +50,7 @@ struct Order {
   std::uint64_t epoch = 0;
   /// The number of steps of the whole run, for learning-rate schedules and time estimates; 0 if it is unknown.
   std::uint64_t total_steps = 0;
-  LoaderCursor cursor;            ///< For training: the position in the training stream where this order begins.
+  LoaderCursor cursor;            ///< For training: the position in the training data where this order begins.
   std::string reason;             ///< For checkpoint and stop: the reason, such as "interval", "best" or "interrupted".
   std::vector<Scalar> metrics;    ///< For checkpoint: the newest validation metrics.
   std::vector<Setting> settings;  ///< For checkpoint: the settable parameters that were changed during the run.

@@ -13,12 +13,13 @@
 
 namespace trainyard {
 
-/// A cereal output archive that writes nothing and computes how many bytes of credit a message uses. It adds up the
-/// bytes of tensors, strings (including the keys of maps) and lists of numbers. It ignores single numbers, bools and
-/// enumerations.
+/// A cereal output archive that writes nothing, but computes the size of a message. The size is needed because an edge
+/// (the connection between two components) limits the total size of the messages that have been sent and not yet
+/// handled. The size is the sum of the bytes of tensors, strings (including the keys of maps) and lists of numbers.
+/// Single numbers, bools and enumerations are ignored.
 ///
-/// The archive is used for edges within a process, where nothing is encoded. On edges between processes, the credit is
-/// counted in bytes that are sent. A buffer that two tensors share is counted for both.
+/// The archive is used for edges within a process, where messages are not encoded. On edges between processes, the size
+/// of a message is the number of bytes that are sent. A buffer that two tensors share is counted for both tensors.
 class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision> {
  public:
   PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}
@@ -41,8 +42,8 @@ void prologue(PayloadMeter&, const T&) {
 template <class T>
 void epilogue(PayloadMeter&, const T&) {}
 
-// Single numbers are left out: counting them would make every message slower to measure, and windows are hundreds of
-// megabytes.
+// Single numbers are left out: counting them would take time for every message, and they hardly matter, because the
+// limits are hundreds of megabytes.
 template <class T>
 requires std::is_arithmetic_v<T>
 void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter&, const T&) {}

@@ -27,16 +27,16 @@ struct ComponentPlan {
   std::string thread;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
-  std::uint32_t host = 0;                ///< The number of the component's host.
-  std::uint32_t first_rank_of_host = 0;  ///< The lowest rank on this host.
-  std::uint32_t ranks_of_host = 1;       ///< The number of ranks on this host.
+  std::uint32_t host = 0;                ///< The number of the host on which the component runs, counted from 0.
+  std::uint32_t first_rank_of_host = 0;  ///< The lowest rank on that host.
+  std::uint32_t ranks_of_host = 1;       ///< The number of ranks on that host.
   std::string parameters = "{}";         ///< A JSON object.
   /// For each parameter that the launch file sets, the file and line where it is set, such as "mnist.toml:12". Errors
   /// name this location.
   std::map<std::string, std::string> places;
   /// The full topic name of each port. The keys are the names of the ports.
   std::map<std::string, std::string> topics;
-  std::vector<std::uint32_t> cpus;  ///< The CPUs to which the component's thread is pinned; empty if it is not.
+  std::vector<std::uint32_t> cpus;  ///< The CPUs to which the component's thread is pinned; empty if it is not pinned.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -60,8 +60,9 @@ struct EdgePlan {
   std::uint32_t to = 0;  ///< The index of the receiving component.
   std::string input;
   Policy policy = Policy::kBlock;
-  std::uint64_t window_messages = 64;  ///< The credits in messages.
-  /// The credits in bytes. A single message may exceed them if nothing else is in flight.
+  std::uint64_t window_messages = 64;  ///< The maximum number of messages that have been sent and not yet handled.
+  /// The maximum total size of these messages, in bytes. A single message may be larger if no other message is in
+  /// flight.
   std::uint64_t window_bytes = 268435456;
   Transport transport = Transport::kThread;
 
@@ -78,12 +79,15 @@ struct ProcessPlan {
 
   /// The run's name, such as "mnist-9ix", which is unique on this host.
   std::string run;
-  std::string run_directory;     ///< The folder with the sockets and notes of this run, private to the user.
+  /// The folder with the sockets of this run and the small files through which its ranks find each other; private to
+  /// the user.
+  std::string run_directory;
   std::string output_directory;  ///< The folder for the run's results.
   std::string process;
-  std::uint32_t process_index = 0;  ///< The index of this process; shared buffers count references by it.
+  std::uint32_t process_index = 0;  ///< The index of this process, under which shared buffers count its references.
   std::uint64_t seed = 0;
-  /// The lowest level of log records that are printed on standard error. Visitors also receive records of lower levels.
+  /// The lowest level of log records that are printed on standard error. Subscribers to the log also receive records of
+  /// lower levels.
   LogLevel log_level = LogLevel::kInfo;
   /// The folders to search for plugins, in this order. If the list is empty, the process uses its own defaults.
   std::vector<std::string> plugin_path;

@@ -15,7 +15,7 @@ bool is_control(char c) {
 
 std::string printable(std::string_view text) {
   std::string out(text);
-  // One byte replaces one byte, so the length stays and columns line up.
+  // Every byte is replaced by one byte, so the length does not change and columns stay aligned.
   std::replace_if(out.begin(), out.end(), is_control, '?');
   // U+0080..U+009F are control characters, too; in UTF-8 they are 0xC2 0x80..0x9F.
   for (std::size_t i = 0; i + 1 < out.size(); ++i) {

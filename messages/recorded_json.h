@@ -10,13 +10,15 @@
 
 namespace trainyard {
 
-/// Appends the message to `out` in the form of json_from_binary() on a single line. A recorder converts many messages
-/// and keeps the memory of `out`. Throws kCorrupt if the body does not match the schema; `out` then ends with a part of
-/// the message.
+/// Converts a message from binary form to JSON, as json_from_binary() does, and appends the JSON to `out` as a single
+/// line. A caller that converts many messages can reuse the memory of `out`. Throws kCorrupt if the body does not match
+/// the schema; `out` then ends with a part of the message.
 void append_json(const Schema& schema, std::span<const std::byte> body, std::string& out);
 
-/// Converts JSON of the form of json_from_binary() back to the binary form. Unlike binary_from_json(), it also accepts
-/// the descriptions of tensors. Throws kInvalidArgument in the same cases as binary_from_json().
+/// Converts the JSON of a message back to the binary form. Unlike binary_from_json(), this function also accepts the
+/// descriptions of tensors that json_from_binary() and append_json() write. The JSON does not contain the bytes of
+/// tensors. Throws kInvalidArgument if the JSON contains a field that the schema does not have, or a value that does
+/// not fit its field.
 std::string binary_from_recorded_json(const Schema& schema, const nlohmann::json& json);
 
 }  // namespace trainyard

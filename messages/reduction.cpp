@@ -20,7 +20,7 @@ void ScalarMerger::add(const std::string& name, double value, double weight, Red
   merged.weight += weight;
   merged.count += 1;
   merged.sum += value;
-  // A value that is not a number makes the result one that is not, wherever it stands.
+  // If any of the values is not a number, the result is not a number either, whatever the order of the values.
   if (std::isnan(value) || value < merged.low) merged.low = value;
   if (std::isnan(value) || value > merged.high) merged.high = value;
 }
@@ -33,7 +33,7 @@ void ScalarMerger::add(const std::vector<Scalar>& values, double weight, const R
 }
 
 double ScalarMerger::mean(const Merged& merged) {
-  // A value that is the same everywhere, such as a learning rate, is not rounded.
+  // If all values are equal, such as learning rates, the mean is exactly this value, without a rounding error.
   if (merged.low == merged.high) return merged.low;
   return merged.weight > 0 ? merged.weighted_sum / merged.weight : merged.sum / merged.count;
 }

@@ -33,8 +33,8 @@ class ScalarMerger {
   bool empty() const { return merged_.empty(); }
   /// Returns the merged values, in the order of the first value of each name.
   std::vector<Scalar> values() const;
-  /// Returns the reductions of the values, by name, except those that are kMean. With them, the result of values() can
-  /// be merged again.
+  /// Returns the reductions of the values, by name, except those that are kMean. Another merger needs them, together
+  /// with values(), to merge the results with those of other sources.
   Reductions reductions() const;
 
  private:

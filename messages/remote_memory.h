@@ -11,7 +11,8 @@
 
 namespace trainyard {
 
-/// The type and size of a block whose memory is on another host.
+/// The name, type and shape of a block of the arena or of the optimizer's state (ArenaBlock) whose memory is on another
+/// host.
 struct RemoteBlock {
   static constexpr const char* kTypeName = "RemoteBlock";
 
@@ -25,15 +26,17 @@ struct RemoteBlock {
   }
 };
 
-/// The description of the memory of a rank that is on another host than the checkpoint writer. The checkpoint relay of
-/// the rank sends it once, when the accelerator host and the optimizer of the rank have announced their memory.
+/// The description of the memory of a rank that is on another host than the checkpoint writer. Such a rank has a
+/// checkpoint relay, a component that copies the rank's memory and sends the copy to the checkpoint writer. The relay
+/// sends this message once, when the accelerator host and the optimizer of its rank have announced their memory
+/// (ArenaInfo, OptimizerState).
 struct RemoteMemory {
   static constexpr const char* kTypeName = "RemoteMemory";
 
-  ArenaInfo arena;  ///< The announcement of the accelerator host, without its blocks.
+  ArenaInfo arena;  ///< The message of the accelerator host, without its blocks.
   std::vector<RemoteBlock> arena_blocks;
-  bool has_optimizer = false;
-  OptimizerState optimizer;  ///< The announcement of the optimizer, without its blocks.
+  bool has_optimizer = false;  ///< False if the rank has no optimizer; the members below are then empty.
+  OptimizerState optimizer;    ///< The message of the optimizer, without its blocks.
   std::vector<RemoteBlock> optimizer_blocks;
 
   template <class Archive>
@@ -43,12 +46,12 @@ struct RemoteMemory {
   }
 };
 
-/// One block of one rank.
+/// The rank and the index of one block of RemoteMemory.
 struct BlockPlace {
   static constexpr const char* kTypeName = "BlockPlace";
 
   std::uint32_t rank = 0;
-  /// The index of the block: first those of the arena are counted, then those of the optimizer.
+  /// The index of the block. The blocks of the arena are counted first, then those of the optimizer.
   std::uint32_t block = 0;
 
   friend bool operator==(const BlockPlace&, const BlockPlace&) = default;
@@ -60,8 +63,8 @@ struct BlockPlace {
   }
 };
 
-/// The checkpoint writer's request to the checkpoint relays to copy blocks of their ranks. It is sent while all ranks
-/// wait between two steps. A relay whose rank is not named does nothing.
+/// The checkpoint writer's request to the checkpoint relays to copy blocks of their ranks. The checkpoint writer sends
+/// it while all ranks wait between two steps. A relay ignores the request if no block of its rank is listed.
 struct CopyMemory {
   static constexpr const char* kTypeName = "CopyMemory";
 
@@ -75,7 +78,8 @@ struct CopyMemory {
   }
 };
 
-/// A checkpoint relay's first answer to CopyMemory: the blocks have been copied, so the rank may change them again.
+/// A checkpoint relay's first answer to CopyMemory: the relay has copied the blocks, so the rank may change them again.
+/// The relay sends the copies afterwards, as MemoryPart.
 struct MemoryCopied {
   static constexpr const char* kTypeName = "MemoryCopied";
 
@@ -104,14 +108,15 @@ struct MemoryPart {
   }
 };
 
-/// A piece of a checkpoint from which the run resumes, for every rank on another host that needs it. The checkpoint
-/// writer sends it to all checkpoint relays, and each relay takes what belongs to its rank.
+/// A piece of the checkpoint from which the run resumes, for ranks on other hosts than the checkpoint writer. The
+/// checkpoint writer sends it to all checkpoint relays, and each relay uses it if `places` contains a block of its
+/// rank.
 struct RestoredMemory {
   static constexpr const char* kTypeName = "RestoredMemory";
 
-  std::vector<BlockPlace> places;  ///< The blocks that get the bytes.
+  std::vector<BlockPlace> places;  ///< The blocks into which the bytes are copied.
   std::uint64_t begin_bytes = 0;   ///< Where the piece begins in each of these blocks.
-  Tensor data;                     ///< The bytes, as uint8; no element in the last message.
+  Tensor data;                     ///< The bytes, as uint8; empty in the last message.
   bool last = false;               ///< True if everything has been sent. The relay then answers with MemoryRestored.
 
   template <class Archive>
@@ -120,7 +125,8 @@ struct RestoredMemory {
   }
 };
 
-/// A checkpoint relay's answer to the last RestoredMemory: the memory of its rank has the values of the checkpoint.
+/// A checkpoint relay's answer to the last RestoredMemory: the memory of the relay's rank now has the values of the
+/// checkpoint.
 struct MemoryRestored {
   static constexpr const char* kTypeName = "MemoryRestored";
 

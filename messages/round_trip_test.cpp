@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold for every message type of Trainyard, tested on messages with something in every field.
+// Tests of properties that every message type of Trainyard must have, with messages in which every field has a value.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +93,8 @@ TYPED_TEST(EveryMessageTest, HasASchemaThatReadsBackFromItsText) {
   EXPECT_EQ(schema.structs.front().name, TypeParam::kTypeName);
 }
 
-/// What the oracle says, in the form that json.h writes: a tensor shows where its bytes are, not the bytes.
+/// Converts the tree of the oracle to the form that json.h writes: the JSON of a tensor says in which payload its bytes
+/// are, but does not contain them.
 void show_places(nlohmann::ordered_json& shown, std::uint32_t& next_payload) {
   if (!shown.is_structured()) return;
   if (!shown.is_object() || !shown.contains("bytes") || !shown["bytes"].is_string()) {

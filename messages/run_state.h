@@ -14,9 +14,10 @@
 
 namespace trainyard {
 
-/// A rank's request to the checkpoint writer to copy the arena now, between two steps. The checkpoint writer makes the
-/// copy when it has received this request from every rank. In a run without a checkpoint writer, the message is not
-/// sent.
+/// A rank's request to the checkpoint writer to copy the rank's parameters and buffers between two steps. The
+/// accelerator host of the rank sends it. The parameters and buffers are in the arena, which is memory that the
+/// accelerator host and the checkpoint writer share. The checkpoint writer makes the copy when it has received this
+/// request from every rank. In a run without a checkpoint writer, the message is not sent.
 ///
 /// After this message the accelerator host sends no further Gradients until it receives SnapshotTaken, so the optimizer
 /// does not change the memory in the meantime. Gradients are not part of a checkpoint, so the host can already compute
@@ -40,7 +41,8 @@ struct Snapshot {
   std::uint64_t skipped_steps = 0;
   /// The newest validation metrics, taken from the order. These metrics determine which checkpoints are the best.
   std::vector<Scalar> metrics;
-  std::vector<Setting> settings;  ///< The parameters that were changed during the run, taken from the order.
+  /// The parameters of components that were changed during the run, taken from the order.
+  std::vector<Setting> settings;
   /// The state of this rank, such as its random numbers, its loss scale and the state of its strategy. On rank 0 the
   /// list also includes Order::states, such as the state of early stopping.
   std::vector<SavedState> states;
@@ -53,8 +55,9 @@ struct Snapshot {
   }
 };
 
-/// The checkpoint writer's answer to the Snapshot messages of all ranks: the copy has been made, so the arena may
-/// change again. The checkpoint is written to disk later, and CheckpointDone reports the result.
+/// The checkpoint writer's answer to the Snapshot messages of all ranks: the copy has been made, so the ranks may
+/// change their parameters and buffers again. The checkpoint is written to disk later, and CheckpointDone reports the
+/// result.
 struct SnapshotTaken {
   static constexpr const char* kTypeName = "SnapshotTaken";
 
@@ -77,7 +80,7 @@ struct CheckpointDone {
   /// The path of the checkpoint's directory; empty if the checkpoint was not written.
   std::string path;
   std::uint64_t bytes = 0;  ///< The size of all files of the checkpoint.
-  std::string error;        ///< Why the checkpoint was not written; empty if it was written, hashed and synced.
+  std::string error;        ///< Why the checkpoint was not written; empty if it is complete and synced to disk.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -86,10 +89,10 @@ struct CheckpointDone {
 };
 
 /// The starting point of the run: step 0, or the position stored in a checkpoint. The checkpoint writer sends this
-/// message once. If the run resumes, the checkpoint writer first restores the arena and the optimizer's blocks and
-/// waits until every component has taken its part of RestoredStates. The accelerator host, the optimizer and the
-/// strategy manager start to count from the values in this message. A run without a checkpoint writer has no RunState
-/// and begins at step 0.
+/// message once. If the run resumes, the checkpoint writer first restores the parameters, the buffers and the
+/// optimizer's state, and waits until every component has taken its part of RestoredStates. The accelerator host, the
+/// optimizer and the strategy manager start to count from the values in this message. A run without a checkpoint writer
+/// has no RunState and begins at step 0.
 struct RunState {
   static constexpr const char* kTypeName = "RunState";
 
@@ -101,12 +104,12 @@ struct RunState {
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;  ///< The number of samples that all ranks together have trained on.
   LoaderCursor cursor;
-  /// The number of batches used in the epoch, if the checkpoint has format 1, which counts batches instead of samples;
-  /// `cursor` then contains only the epoch. 0 for any other checkpoint.
+  /// The number of batches used in the epoch, if the checkpoint has format 1, an old format that counts batches instead
+  /// of samples; `cursor` then contains only the epoch. 0 for any other checkpoint.
   std::uint64_t cursor_batches = 0;
   std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;
-  /// The parameters that were changed before the checkpoint; see Component::take_settings.
+  /// The parameters of components that were changed before the checkpoint was made; see Component::take_settings.
   std::vector<Setting> settings;
 
   template <class Archive>

@@ -23,9 +23,9 @@ struct StateTensor {
   }
 };
 
-/// The state of one part of a run, which the part needs to continue when the run is resumed. Examples are the best
-/// value of early stopping, the momentum of a strategy, and the random numbers of a rank. The arena and the optimizer's
-/// blocks are saved separately.
+/// What one part of a run needs in order to continue when the run is resumed. Examples are the best value of early
+/// stopping, the momentum of a strategy, and the random numbers of a rank. The parameters and buffers of the model and
+/// the blocks of the optimizer are saved separately.
 ///
 /// Use StateWriter and StateReader (core/state/state.h) to fill and read a SavedState.
 struct SavedState {

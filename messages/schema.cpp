@@ -8,11 +8,11 @@
 
 namespace trainyard {
 
-// The canonical text is the identity of a type: two ends agree if their texts are equal to the byte.
+// The canonical text identifies a type: two processes have the same type if their texts are equal byte for byte.
 
 namespace {
 
-/// Indexed by FieldKind, up to the last simple kind.
+/// The names of the simple kinds (those without an element type), indexed by FieldKind.
 constexpr std::array<std::string_view, 13> kNames{"bool", "i8",  "i16", "i32", "i64",    "u8",    "u16",
                                                   "u32",  "u64", "f32", "f64", "string", "Tensor"};
 
@@ -54,8 +54,8 @@ std::string to_text(const Schema& schema) {
   return text;
 }
 
-// The hash is not cryptographic and need not be, since it guards against mistakes. A malicious peer that forges it only
-// gets kCorrupt when it sends.
+// The hash need not be cryptographic, since it only guards against mistakes. If a malicious sender forges it, its
+// messages are refused with kCorrupt when they do not fit the type.
 std::uint64_t fingerprint(std::string_view schema_text) {
   std::uint64_t hash = 14695981039346656037ull;
   for (const char c : schema_text) {

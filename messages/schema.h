@@ -75,7 +75,7 @@ struct Schema {
 /// Returns the canonical text, with one field per line: `Batch {\n  u64 order\n  list<Tensor> tensors\n}\n`. The text
 /// contains all that is needed to decode the binary form of this message type.
 std::string to_text(const Schema& schema);
-/// Returns the type in the form that it has in the canonical text, such as "list<Tensor>".
+/// Returns the type as it is written in the canonical text, for example "list<Tensor>".
 std::string to_text(const FieldType& type);
 
 /// Parses a text returned by to_text(). The text can come from an untrusted source; if it is not a valid schema, throws

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads schema text that may come from a stranger. It accepts exactly what to_text() would write: there is one spelling
-// per schema, so that fingerprints can be compared, and no endless type, so that decoding ends.
+// Reads the text of a schema, which may come from an untrusted sender. The parser accepts exactly the texts that
+// to_text() would write. So every schema has only one text, whose fingerprint can be compared. Types that contain
+// themselves are refused, so that decoding ends.
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -12,7 +13,7 @@
 namespace trainyard {
 namespace {
 
-/// The simple kind of this name, or kStruct if there is none.
+/// Returns the simple kind (one without an element type) of this name, or kStruct if there is none.
 FieldKind simple_kind(std::string_view word) {
   for (int i = 0; i <= static_cast<int>(FieldKind::kTensor); ++i) {
     const auto kind = static_cast<FieldKind>(i);
@@ -44,7 +45,8 @@ class Parser {
     }
   }
 
-  // Heights are remembered, so a struct that many fields refer to is walked once and the time is linear in the text.
+  // The height of each struct, which visit() returns, is stored. So a struct that many fields refer to is visited only
+  // once, and the time is linear in the length of the text.
   Schema parse() {
     do {
       parse_struct();
@@ -69,7 +71,7 @@ class Parser {
     return line;
   }
 
-  // A struct named like a simple type could be written but never referred to.
+  // A struct with the name of a simple type is refused, because no field could refer to it.
   void parse_struct() {
     std::string_view line = next_line();
     if (!line.ends_with(" {") || !is_name(line.substr(0, line.size() - 2))) fail("must be 'Name {'", line);
@@ -81,7 +83,7 @@ class Parser {
     while ((line = next_line()) != "}") parse_field(line);
   }
 
-  // A field is two spaces, a type, a space and a name, and nothing else: to_text() has no other spelling.
+  // A field is two spaces, a type, a space and a name, exactly as to_text() writes it.
   void parse_field(std::string_view line) {
     const std::string_view whole = line;
     if (!take(line, "  ")) fail("must be '  type name' or '}'", whole);
@@ -109,13 +111,14 @@ class Parser {
     return {kind, kind == FieldKind::kStruct ? std::string(word) : std::string(), {}};
   }
 
-  /// Checks everything below struct `index`, which stands `depth` types deep, and returns how many types deep it goes.
+  /// Checks the struct `index` and all types inside it. `depth` is the number of types around the struct. Returns the
+  /// number of levels of types inside the struct.
   std::size_t visit(std::size_t index, std::size_t depth) {
     if (heights_[index] == kOpen) fail_at(index, "holds itself");
     if (heights_[index] == kUnvisited) {
       if (index != visited_++) fail_at(index, "is not listed in the order of appearance");
       const StructType& type = schema_.structs[index];
-      // A struct without bytes could be repeated at no cost to the sender.
+      // A struct without fields takes no bytes, so a sender could repeat it any number of times.
       if (type.fields.empty() && index != 0) fail_at(index, "has no fields");
       if (depth > kMaxNesting) fail_at(index, "nests types too deeply");
       heights_[index] = kOpen;
@@ -127,7 +130,8 @@ class Parser {
     return heights_[index];
   }
 
-  /// Does the same for the type of a field of struct `owner`.
+  /// Checks the type of a field of the struct `owner`, or an element type inside it. Returns the number of levels of
+  /// types inside this type.
   std::size_t visit(const FieldType& type, std::size_t owner, std::size_t depth) {
     if (!type.element.empty()) return 1 + visit(type.element.front(), owner, depth + 1);
     if (type.kind != FieldKind::kStruct) return 0;
@@ -148,9 +152,10 @@ class Parser {
   std::string_view rest_;
   std::size_t line_ = 0;
   Schema schema_;
-  std::vector<std::size_t> lines_;    ///< The line on which each struct begins.
-  std::vector<std::size_t> heights_;  ///< The types below each struct, or kUnvisited or kOpen.
-  std::size_t visited_ = 0;           ///< The structs seen so far, walking from the message down.
+  std::vector<std::size_t> lines_;  ///< The line on which each struct begins.
+  /// The number of levels of types inside each struct; kUnvisited before its visit, and kOpen during it.
+  std::vector<std::size_t> heights_;
+  std::size_t visited_ = 0;  ///< The number of structs that have been visited so far, starting with the message.
 };
 
 }  // namespace

@@ -69,14 +69,14 @@ TEST(SchemaParseTest, RefusesStructsThatCouldBeRepeatedForFree) {
   EXPECT_EQ(refusal("A {\n  list<B> b\n}\nB {\n}\n"), "schema line 4: struct 'B' has no fields");
 }
 
-/// A field of type list<list<...<u8>>>.
+/// Returns a schema with a field of the type list<list<...<u8>>>.
 std::string nested_lists(std::size_t depth) {
   std::string text = "A {\n  ";
   for (std::size_t i = 0; i < depth; ++i) text += "list<";
   return text + "u8" + std::string(depth, '>') + " a\n}\n";
 }
 
-/// Structs each of which holds the next.
+/// Returns a schema in which every struct contains the next one.
 std::string nested_structs(std::size_t depth) {
   std::string text;
   for (std::size_t i = 0; i < depth; ++i) text += fmt::format("A{} {{\n  A{} a\n}}\n", i, i + 1);
@@ -91,7 +91,8 @@ TEST(SchemaParseTest, BoundsTheNesting) {
   EXPECT_THAT(refusal(nested_structs(3000)), ::testing::HasSubstr("nests types too deeply"));
 }
 
-// Struct A30 was seen before at a shallow place. Reached again through a deep one, it still counts.
+// The parser visits struct B only once, for the field b, where it is not nested deeply. Its depth must still be counted
+// for the field c, where it is nested deeply.
 TEST(SchemaParseTest, BoundsTheNestingOfAStructThatIsUsedTwice) {
   const std::string lists = "list<list<list<list<list<list<list<list<";
   const std::string deep = "A {\n  B b\n  " + lists + lists + lists + "B" + std::string(24, '>') + " c\n}\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemas and fingerprints are part of the wire format, so these texts and numbers may never change by accident.
+// Schemas and fingerprints are part of the wire format, so these texts and numbers must not change by accident.
 #include "messages/schema.h"
 
 #include <gtest/gtest.h>

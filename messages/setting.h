@@ -6,16 +6,16 @@
 
 namespace trainyard {
 
-/// A change of a parameter during the run, in a component that exists for each rank. The new value is the same on every
-/// rank.
+/// A change that a user has made during the run to a parameter of a component (not to a parameter of the model). The
+/// component exists for each rank, and the new value is the same on every rank.
 struct Setting {
   static constexpr const char* kTypeName = "Setting";
 
   std::string component;  ///< The name of the component without the rank, such as "optimizer".
   std::string parameter;
   std::string value;  ///< The new value as JSON.
-  /// The value before the first change, from the launch file or by default, as JSON. If a resumed run is launched with
-  /// a value other than this, the resumed run uses that value and ignores this setting.
+  /// The value before the first change, as JSON: the value from the launch file, or the default. If a resumed run is
+  /// launched with a different value than this, the resumed run uses that value and ignores the change.
   std::string instead_of;
 
   template <class Archive>

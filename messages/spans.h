@@ -11,16 +11,17 @@
 
 namespace trainyard {
 
-/// The topic of the spans of a run, except those of operations. A process records spans only while one of these two
-/// topics has a subscriber.
+/// The topic of all spans except those of LibTorch's operations. A process records spans only while this topic or
+/// kOperationsTopic has a subscriber.
 inline constexpr const char* kSpansTopic = "/spans";
-/// The topic of the operations of LibTorch (SpanKind::kOperation), which are many.
+/// The topic of the spans of LibTorch's operations (SpanKind::kOperation). They have a separate topic because they are
+/// very numerous.
 inline constexpr const char* kOperationsTopic = "/operations";
-/// Returns true for these two topics. Whoever listens to "all topics" must not mean them, because listening to them is
-/// what makes processes record spans.
+/// Returns true for kSpansTopic and kOperationsTopic. A program that subscribes to all topics of a run must leave these
+/// two out unless its user names them, because a subscription to them makes processes record spans, which takes time.
 inline bool is_topic_of_spans(std::string_view topic) { return topic == kSpansTopic || topic == kOperationsTopic; }
 
-/// A component of the process that publishes spans.
+/// A component whose spans are in the message Spans.
 struct SpanSource {
   static constexpr const char* kTypeName = "SpanSource";
 
@@ -41,11 +42,13 @@ struct Span {
 
   SpanKind kind = SpanKind::kHandler;
   std::uint32_t source = 0;  ///< The index of the component in Spans::sources.
-  std::uint32_t name = 0;    ///< The index in Spans::names, such as of "Batch" for a hop, or "room" for a wait.
-  /// The index in Spans::names of the component that sent the message, or that is waited for; of an empty text if there
-  /// is none.
+  /// The index of the span's name in Spans::names. For example, the name of a hop is the message type, such as "Batch",
+  /// and the name of a wait is its kind, such as "room".
+  std::uint32_t name = 0;
+  /// The index in Spans::names of the name of the component that sent the message, or for which the component waited.
+  /// If there is no such component, the index is that of an empty text.
   std::uint32_t peer = 0;
-  std::uint32_t own_thread = 0;  ///< 0 for the event loop; otherwise the number of one of the component's own threads.
+  std::uint32_t own_thread = 0;  ///< 0 for the event loop; 1, 2, ... for the component's own threads.
   std::uint64_t step = 0;        ///< The number of the step; 0 if the component does not know it.
   std::uint64_t trace = 0;       ///< The number of the batch (Header::trace); 0 if there is none.
   std::int64_t begin_ns = 0;
@@ -58,7 +61,7 @@ struct Span {
   }
 };
 
-/// Spans that have ended in one process. Each message can be understood by itself, since a reader may miss others.
+/// Spans of one process. Each message is complete in itself, because a reader may miss other messages.
 struct Spans {
   static constexpr const char* kTypeName = "Spans";
 
@@ -67,7 +70,8 @@ struct Spans {
   std::vector<SpanSource> sources;
   std::vector<std::string> names;
   std::vector<Span> spans;
-  /// The number of spans that were lost since the recording began, because they came faster than they were published.
+  /// The number of spans that have been lost since the recording began, because they were recorded faster than the
+  /// process published them.
   std::uint64_t lost = 0;
 
   template <class Archive>

@@ -7,12 +7,13 @@
 
 namespace trainyard {
 
-/// The message that tells the optimizer that the gradients of one update are complete in the arena. If the strategy
-/// reduces gradients over the ranks, it has already done so. Until the optimizer answers with Parameters, only the
-/// optimizer may access these gradients. The optimizer sets them to zero after the update.
+/// The message that tells the optimizer that the gradients of one update are complete. They are in the arena, which is
+/// memory that the accelerator host and the optimizer share. If the strategy reduces gradients over the ranks, it has
+/// already done so. Until the optimizer answers with Parameters, only the optimizer may access these gradients. The
+/// optimizer sets them to zero after the update.
 ///
-/// The message contains no gradients, because both components share the memory. The accelerator host sends one message
-/// for each update, and none for a step that is skipped or in which this rank has nothing to update.
+/// The message contains no gradients, because they are in shared memory. The accelerator host sends one message for
+/// each update, and none for a step that is skipped or in which this rank has nothing to update.
 struct Gradients {
   static constexpr const char* kTypeName = "Gradients";
 
@@ -38,10 +39,10 @@ struct Gradients {
   }
 };
 
-/// The optimizer's answer to Gradients: the parameters in the arena are the result of `step` updates. The optimizer
-/// does not access the parameters again until it receives the next Gradients. The checkpoint writer copies the
-/// parameters while the accelerator host waits for SnapshotTaken. At the start, the optimizer sends this message with
-/// step 0 to announce that it is ready.
+/// The optimizer's answer to Gradients: the parameters in the arena are now the result of `step` updates. The arena is
+/// memory that the accelerator host and the optimizer share. The optimizer does not access the parameters again until
+/// it receives the next Gradients. The checkpoint writer copies the parameters while the accelerator host waits for
+/// SnapshotTaken. At the start, the optimizer sends this message with step 0 to announce that it is ready.
 ///
 /// The accelerator host waits for this answer before the next forward pass.
 struct Parameters {
@@ -56,9 +57,9 @@ struct Parameters {
   }
 };
 
-/// The message that tells the readers of a rank's arena that the arena contains the result of a step. The next update
-/// waits until every reader has answered with ArenaRead. If the model has buffers, the next forward pass waits, too. A
-/// reader is a component that receives this message, maps the memory that ArenaInfo describes, and sends ArenaRead.
+/// The message that tells the readers of a rank's arena that the arena contains the result of a step. A reader is a
+/// component that has mapped the memory of the arena (ArenaInfo) and answers this message with ArenaRead. The next
+/// update waits for the answers of all readers. If the model has buffers, the next forward pass waits, too.
 struct ArenaReadable {
   static constexpr const char* kTypeName = "ArenaReadable";
 
@@ -71,7 +72,7 @@ struct ArenaReadable {
   }
 };
 
-/// A reader's answer to ArenaReadable, with the same rank and step: this reader no longer needs the arena to stay
+/// A reader's answer to ArenaReadable, with the same rank and step: this reader no longer needs the parameters to stay
 /// unchanged.
 struct ArenaRead {
   static constexpr const char* kTypeName = "ArenaRead";

@@ -7,24 +7,27 @@
 
 namespace trainyard {
 
-/// The edge id of subscriptions that are not in the plan.
+/// The value of Subscribe::edge for a visitor: a program that attaches to a running launch, without being part of its
+/// plan.
 constexpr std::uint32_t kVisitorEdge = 0xffff'ffff;
 
-/// The first message of a subscriber on a data socket; the publisher answers with Subscribed. The subscriber sends it
-/// again after a reconnect, since the publisher discards the state of a broken connection. The messages of this file
-/// are the protocol of docs/wire_format.md, section 3.
+/// The first message of a subscriber to a publisher, which answers with Subscribed. The subscriber sends it again after
+/// a reconnect, since the publisher discards the state of a broken connection. The messages of this file are the
+/// protocol of docs/wire_format.md, section 3.
 struct Subscribe {
   static constexpr const char* kTypeName = "Subscribe";
 
-  std::uint32_t subscription = 0;         ///< A number that the subscriber chooses; every header repeats it.
-  std::string topic;                      ///< The full name of the topic.
-  std::uint32_t edge = kVisitorEdge;      ///< EdgePlan::id, or 2^32 - 1 for a visitor that is not in the plan.
-  std::uint64_t fingerprint = 0;          ///< The fingerprint that the subscriber expects; 0 accepts any type.
+  std::uint32_t subscription = 0;     ///< A number that the subscriber chooses; the header of every message repeats it.
+  std::string topic;                  ///< The full name of the topic.
+  std::uint32_t edge = kVisitorEdge;  ///< EdgePlan::id, or 2^32 - 1 for a program outside the run, a visitor.
+  std::uint64_t fingerprint = 0;      ///< The fingerprint that the subscriber expects; 0 accepts any type.
   std::string policy = "drop_oldest";     ///< For a visitor: "drop_oldest" or "latest"; "block" is refused.
-  std::uint64_t window_messages = 64;     ///< The credit in messages at the start.
-  std::uint64_t window_bytes = 67108864;  ///< The credit in bytes at the start.
-  std::string payloads = "none";  ///< "none" (empty frames), "inline" (the bytes) or, for members only, "handle".
-  /// For "handle": the index by which shared buffers count this subscriber's references.
+  std::uint64_t window_messages = 64;     ///< How many messages may be sent before the first Credit arrives.
+  std::uint64_t window_bytes = 67108864;  ///< How many bytes may be sent before the first Credit arrives.
+  /// What the payload frames contain: nothing ("none"), the bytes of tensors ("inline") or, only for processes of the
+  /// run itself, the location of the bytes in shared memory ("handle").
+  std::string payloads = "none";
+  /// For "handle": the index under which shared buffers count this subscriber's references.
   std::uint32_t process_index = 0;
 
   template <class Archive>
@@ -55,14 +58,14 @@ struct Subscribed {
 };
 
 /// A subscriber's message that returns credit: the subscriber has handled this many messages and bytes, so the
-/// publisher may send the same amount again. A subscriber sends it whenever half a window has been handled, so that few
-/// such messages are needed. A publisher ignores credit beyond what it has sent.
+/// publisher may send the same amount again. A subscriber sends it whenever it has handled half of its initial credit,
+/// so that few such messages are needed. A publisher ignores credit beyond what it has sent.
 struct Credit {
   static constexpr const char* kTypeName = "Credit";
 
   std::uint32_t subscription = 0;
   std::uint64_t messages = 0;
-  std::uint64_t bytes = 0;  ///< The sum of the sizes that the publisher counted: body and payloads.
+  std::uint64_t bytes = 0;  ///< The total size of these messages, counted as the publisher does: bodies and payloads.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -82,9 +85,9 @@ struct Unsubscribe {
   }
 };
 
-/// The publisher's request that the subscriber return all outstanding credit now, and the credit of each later message
-/// as soon as the message has been handled. The publisher sends it when its component is being deactivated, to find out
-/// when all messages have been handled.
+/// The publisher's request that the subscriber send Credit now for all messages that it has handled, and for each later
+/// message as soon as it has handled the message. The publisher sends it when the sending component is being
+/// deactivated, to find out when all messages have been handled.
 struct Flush {
   static constexpr const char* kTypeName = "Flush";
 
@@ -96,8 +99,8 @@ struct Flush {
   }
 };
 
-/// A publisher's message that announces that no more messages follow on this subscription. The publisher sends it to
-/// every visitor when its process ends normally, at the end of the run.
+/// A publisher's message that announces that no more messages follow on this subscription. When a process ends
+/// normally, at the end of the run, it sends this message to every subscriber outside the run.
 struct Ended {
   static constexpr const char* kTypeName = "Ended";
 

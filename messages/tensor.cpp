@@ -18,7 +18,8 @@ Tensor Tensor::empty(DType dtype, std::vector<std::int64_t> shape) {
   return {dtype, std::move(shape), 0, Buffer::heap(bytes)};
 }
 
-// An extent of 0 makes the product 0, whatever follows. That is right, because such a tensor has no bytes.
+// An extent of 0 makes the product 0, whatever the other extents are. This is right, because such a tensor has no
+// bytes.
 std::size_t checked_bytes(DType dtype, std::span<const std::int64_t> shape) {
   std::size_t bytes = size_of(dtype);
   if (bytes == 0) throw Error(Code::kCorrupt, "tensor with unknown dtype number {}", static_cast<int>(dtype));

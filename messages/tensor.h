@@ -12,8 +12,8 @@
 
 namespace trainyard {
 
-/// A dense, row-major tensor: a dtype, a shape, and an offset in a reference-counted buffer. The struct does not
-/// contain the bytes, so the cost of passing on a message does not depend on the size of its tensors.
+/// A dense, row-major tensor: a dtype, a shape, and an offset in a reference-counted buffer. A copy of the struct
+/// refers to the same bytes, so the cost of passing on a message does not depend on the size of its tensors.
 ///
 /// The struct does not check that the elements fit into the buffer. For tensors that are read from the wire,
 /// BinaryReader has checked this; other code that makes a Tensor must ensure it.

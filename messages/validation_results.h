@@ -9,9 +9,10 @@
 
 namespace trainyard {
 
-/// How often each class was mistaken for each other class in an evaluation. Every accelerator host sends the counts of
-/// its own samples on "/confusion" if the parameter `confusion_matrix` asks for it; the counts of all ranks are added.
-/// If all ranks have the same samples, only rank 0 sends them.
+/// A confusion matrix: how often a classifier predicted each class for the samples of each class in an evaluation.
+/// Every accelerator host sends the counts of its own samples on "/confusion" if the parameter `confusion_matrix` asks
+/// for it, and the receiver adds the counts of all ranks. If all ranks have the same samples, only rank 0 sends the
+/// message.
 struct Confusion {
   static constexpr const char* kTypeName = "Confusion";
 
@@ -36,7 +37,7 @@ struct Confusion {
   }
 };
 
-/// What a classifier says about one sample.
+/// The prediction of a classifier for one sample.
 struct SampleResult {
   static constexpr const char* kTypeName = "SampleResult";
 
@@ -60,7 +61,7 @@ struct SampleResults {
   static constexpr const char* kTypeName = "SampleResults";
 
   static constexpr std::size_t kMaxSamples = 32;
-  /// The largest width and height of an image, in pixels; larger images are reduced.
+  /// The largest width and height of an image, in pixels; larger images are scaled down.
   static constexpr std::int64_t kMaxImageSide = 128;
 
   std::uint64_t step = 0;  ///< The step whose parameters were evaluated.

@@ -62,7 +62,8 @@ constexpr std::optional<E> find_by_name(std::string_view word) {
   return {};
 }
 
-/// Returns the error text for an unknown word: "unknown kind of order 'trian'; did you mean 'train'? known: ..."
+/// Returns the error text for the unknown word `given`. `noun` is the name for a value (Words::noun), and `known`
+/// contains the allowed words. For example: "unknown kind of order 'trian'; did you mean 'train'? known: ..."
 std::string describe_unknown_word(std::string_view given, std::string_view noun,
                                   std::span<const std::string_view> known);
 

@@ -17,7 +17,7 @@ namespace {
 enum class Season : std::uint8_t { kSpring, kSummer, kAutumn, kWinter };
 constexpr auto words_of(Season) { return words("season", "spring", "summer", "autumn", "winter"); }
 
-/// An enumeration with words everywhere that a field can have one.
+/// A message with enumerations with words at every place that a field allows.
 struct Journey {
   static constexpr const char* kTypeName = "Journey";
 
@@ -32,7 +32,7 @@ struct Journey {
   }
 };
 
-/// The same with strings: what a client without our enumerations has.
+/// The same message with strings, as a client that does not have the enumerations would declare it.
 struct Text {
   static constexpr const char* kTypeName = "Journey";
 

@@ -30,7 +30,7 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// Returns the class numbers as one vector of int64, which LibTorch requires.
+/// Returns the class numbers as a one-dimensional int64 tensor, which LibTorch's losses require.
 at::Tensor class_numbers(const at::Tensor& target) {
   const at::Tensor flat = target.dim() == 1 ? target : target.reshape({-1});
   return flat.scalar_type() == at::kLong ? flat : flat.to(at::kLong);
@@ -67,7 +67,7 @@ std::vector<NamedMetric> classification_metrics(const at::Tensor& logits_BC, con
 }
 
 Prediction classification_prediction(const at::Tensor& logits_BC, const std::vector<std::string>& vocabulary) {
-  // This is one transfer, instead of two for every sample below.
+  // The logits are copied to the CPU once, so the loop below need not copy two values for each sample.
   const auto [probability, number] = at::softmax(at_least_float(logits_BC.to(at::kCPU)), 1).max(1);
   Prediction prediction{.title = "class and probability", .text = "", .tensors = {}};
   for (std::int64_t i = 0; i < number.size(0); ++i) {

@@ -11,12 +11,12 @@
 
 namespace trainyard {
 
-// Functions that the classification models share. Such a model computes logits from an input tensor, and learns from
+// Functions that the models for classification share. Such a model computes logits from an input tensor; the target is
 // the number of the right class.
 //
 // Shapes: B samples of the batch, C classes.
 
-/// The sizes that a dataset determines for a classifier.
+/// The sizes of a classification model that depend on the dataset.
 struct ClassificationSizes {
   std::vector<std::int64_t> input;  ///< The shape of one sample.
   std::int64_t classes = 0;         ///< The number of classes.
@@ -25,9 +25,9 @@ struct ClassificationSizes {
   std::int64_t input_elements() const;
 };
 
-/// Reads the sizes from the dataset's description. Throws kShapeMismatch unless the dataset has exactly an input and
-/// one class number as target, and at least two classes. The error begins with `where`, the name of the model, and
-/// states what the model needs and what the dataset has.
+/// Reads the sizes from the description of a dataset. Throws kShapeMismatch unless the dataset has exactly two fields
+/// (an input, and a class number as the target) and at least two classes. The error begins with `where`, the name of
+/// the model, and states what the model needs and what the dataset has.
 ClassificationSizes classification_sizes(const DatasetInfo& data, const std::string& where);
 
 /// Returns the inputs of a batch as numbers of `type`, the type of the model's weights. Bytes are scaled to the range

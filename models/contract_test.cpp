@@ -21,7 +21,7 @@
 #include "models/testing/contract.h"
 #include "tensors/bridge.h"
 
-// These are the rules for every model. A model that is added later is tested automatically.
+// Tests the rules that every model must obey, on all model plugins of the build, including those that are added later.
 
 namespace trainyard {
 namespace {
@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t kClasses = 3;
 
-/// Returns data of every sort that models are made for. A model need not accept all of it.
+/// Returns the descriptions of the test's datasets, one for each kind of data. A model need not accept all of them.
 std::vector<DatasetInfo> all_data() {
   const auto data = [](const char* name, DatasetField input, DatasetField target, std::uint64_t classes) {
     DatasetInfo info;
@@ -113,7 +113,7 @@ class ModelContractTest : public ::testing::TestWithParam<std::string> {
     return case_.data.empty() || std::ranges::find(case_.data, data.dataset) != case_.data.end();
   }
 
-  /// Returns the data that the model accepts. The test has failed if there is none.
+  /// Returns the datasets that the model accepts. If the list is empty, the function has made the test fail.
   std::vector<DatasetInfo> fitting() {
     std::vector<DatasetInfo> fitting;
     std::string refusals;

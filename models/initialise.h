@@ -7,8 +7,9 @@
 
 namespace trainyard {
 
-// Functions that make new parameters. A parameter is a float32 leaf tensor on the CPU that requires a gradient. Random
-// values come from LibTorch's default generator, which the accelerator host seeds before it builds the model.
+// Functions that make the initial parameters of a model. A parameter is a float32 leaf tensor on the CPU that requires
+// a gradient. Random values come from LibTorch's default CPU generator, which has been seeded when Model::build() is
+// called.
 
 /// Returns a parameter whose elements are drawn uniformly from the interval [-1/sqrt(fan_in), 1/sqrt(fan_in)]. `fan_in`
 /// is the number of input values from which the layer computes one output value. torch.nn.Linear and Conv2d initialise

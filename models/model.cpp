@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-/// Returns a copy in host memory, on which an operation may work.
+/// Returns a copy in host memory, which a collective operation may change.
 at::Tensor host_copy(const at::Tensor& tensor) { return tensor.detach().to(at::kCPU).contiguous().clone(); }
 
 Elements whole(const at::Tensor& tensor) {

@@ -31,27 +31,28 @@ struct NamedMetric {
   std::string name;
   /// The value for the batch. If `reduction` is kMean, this is the mean over the samples of the batch.
   at::Tensor value;
-  /// How the values of several batches and ranks are combined into one. A mean is weighted by the number of samples in
-  /// each batch.
+  /// How the values of several batches and ranks are combined into one value. With kMean, each value is weighted by the
+  /// number of samples in its batch.
   Reduction reduction = Reduction::kMean;
 };
 
 /// One batch, or one micro-batch, as a model receives it.
 struct ModelBatch {
   std::string split;  ///< The split that the samples belong to.
-  /// One tensor for each of DatasetInfo::fields, in the same order, on the model's device. Empty only if the model is
-  /// to generate output without an input; see Model::predict().
+  /// One tensor for each field of the dataset, in the order of DatasetInfo::fields, on the model's device. The first
+  /// dimension counts the samples. Empty only if the model must generate output without an input; see Model::predict().
   std::vector<at::Tensor> tensors;
 };
 
 /// The base class of all models. A model consists of its layers and its loss, and does not depend on optimizers,
 /// devices, ranks or checkpoints.
 ///
-/// A model is constructed with its parameters from the launch file. `build` then makes the layers on the CPU. It draws
+/// A model is constructed with its settings from the launch file. `build` then makes the layers on the CPU. It draws
 /// the initial values of their tensors from LibTorch's default generator, which has already been seeded. After that,
-/// the accelerator host moves the trainable tensors and the buffers into the arena, with `set_data` or an equivalent,
-/// and gives each trainable tensor a gradient there. During training, only the optimizer and the strategy change the
-/// trainable tensors.
+/// the accelerator host (the component that computes with the model) moves the trainable tensors and the buffers into a
+/// few flat blocks of memory, the arena. For this, it replaces the memory of the tensors with `set_data` or an
+/// equivalent, so the model must keep using the same tensor objects. Each trainable tensor also gets a gradient there.
+/// During training, only the optimizer and the strategy change the trainable tensors.
 class Model : public Configurable, public Stateful {
  public:
   static constexpr const char* kKind = "model";
@@ -60,7 +61,8 @@ class Model : public Configurable, public Stateful {
   explicit Model(ModelContext& context) : Configurable(context.where, context.parameters), context_(context) {}
 
   /// Returns the kinds of targets that the model can learn. The result can depend on the parameters from the launch
-  /// file. The default lists no kinds; the planner then does not check the target of the dataset.
+  /// file. When a run is planned, a dataset with another kind of target is refused. The default lists no kinds, so any
+  /// dataset is accepted.
   virtual ModelTraits traits() const { return {}; }
   core::PluginTraits declared_traits() const final;
 
@@ -89,14 +91,14 @@ class Model : public Configurable, public Stateful {
   /// the default implementation always throws.
   virtual Prediction predict(const ModelBatch& batch);
 
-  /// Saves the state that the model keeps between steps besides parameters and buffers; see Stateful. The default saves
-  /// nothing.
+  /// Saves any state that the model keeps between steps, apart from parameters and buffers, into a checkpoint; see
+  /// Stateful. The default saves nothing.
   void save_state(StateWriter& /*into*/) const override {}
 
   /// Restores what save_state() saved.
   void restore_state(const StateReader& /*from*/) override {}
 
-  // A model that can be divided into stages overrides the following functions, so that for every batch
+  // A model that can be divided into stages overrides the following functions in such a way that for every batch
   //   training_step(batch) = loss(stages.back().forward(... stages.front().forward(stage_input(batch))), batch).
 
   /// Returns the stages of the model in the order of the forward pass, which is also the order of their tensors in
@@ -104,7 +106,7 @@ class Model : public Configurable, public Stateful {
   /// Called after `build`.
   virtual std::vector<Stage> stages() { return {}; }
 
-  /// Returns the input of the first stage for a batch. The default is the first tensor of the batch.
+  /// Returns the input of the first stage for a batch. The default returns the first tensor of the batch.
   virtual at::Tensor stage_input(const ModelBatch& batch) { return batch.tensors.at(0); }
 
   /// Computes the loss from the output of the last stage: a 0-dimensional tensor, the mean over the samples. The
@@ -115,21 +117,23 @@ class Model : public Configurable, public Stateful {
   /// kUnsupported.
   virtual std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch);
 
-  /// A function that makes the group of all ranks.
+  /// A function that connects all ranks of the run and returns the object through which they exchange tensors.
   using MakeWorld = std::function<std::unique_ptr<Collective>()>;
 
-  /// Connects the model with the other ranks. The model calls `make_world` when it first exchanges tensors. The
-  /// accelerator host calls join() in a run of several ranks. A model that has not joined works as on a single rank.
+  /// Tells the model how to reach the other ranks. The accelerator host calls join() in a run with several ranks. The
+  /// model calls `make_world` when it exchanges tensors for the first time. Without join(), the functions below behave
+  /// as on a single rank.
   void join(MakeWorld make_world) { make_world_ = std::move(make_world); }
 
  protected:
   const ModelContext& context() const { return context_; }
 
   // With the following functions, the models of all ranks can exchange tensors in the middle of a step. Every rank must
-  // make the same calls in the same order. A call must therefore not depend on a condition that can differ between
-  // ranks, such as the size of a batch. The functions cannot be used with the strategy `pipeline`, where ranks compute
-  // different parts of the model. No gradient flows through the results. On a single rank, the result is the rank's own
-  // tensor; all_gather adds the dimension of the ranks to it.
+  // make the same calls in the same order; otherwise the ranks wait for each other until a timeout ends the run. A call
+  // must therefore not depend on a condition that can differ between ranks, such as the size of a batch. The functions
+  // cannot be used with the strategy `pipeline`, where ranks compute different parts of the model. No gradient flows
+  // through the results. On a single rank, the result is the rank's own tensor, to which all_gather() adds a first
+  // dimension of size 1.
 
   /// Combines the tensors of all ranks element by element with `op`, and returns the result. The tensors must have the
   /// same shape and type on every rank.

@@ -11,7 +11,7 @@
 namespace trainyard {
 namespace {
 
-/// A model that communicates with the other ranks in the middle of an evaluation.
+/// A model that exchanges tensors with the other ranks during an evaluation.
 class Asking final : public Model {
  public:
   explicit Asking(ModelContext& context) : Model(context) {}

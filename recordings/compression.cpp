@@ -35,11 +35,11 @@ std::string_view Compressor::compress(std::string_view bytes) {
 
 namespace {
 
-/// Decompresses in pieces, so that a chunk that claims more than it has takes no more memory than it has.
+/// Decompresses in pieces, so that the memory grows with the actual result, even if `size` is wrong.
 std::string decompress_zstd(std::string_view bytes, std::uint64_t size) {
   constexpr std::size_t kPiece = 1 << 20;
   const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
-  // A window of 128 MiB would be enough to exhaust a small machine; our chunks need one of at most their size.
+  // The window is limited to 2^27 bytes, because a hostile file could ask for more. Chunks of Trainyard need less.
   ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, 27);
   std::string out;
   ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};

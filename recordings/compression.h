@@ -12,7 +12,7 @@ namespace trainyard::recordings {
 /// for the earlier pieces as `crc`.
 std::uint32_t crc32_of(std::string_view bytes, std::uint32_t crc = 0);
 
-/// Compresses chunks with zstd. One object reuses its memory for all its chunks.
+/// Compresses chunks with zstd. The object keeps its buffers from one call to the next.
 class Compressor {
  public:
   /// `level` is the compression level of zstd. Level 1 is the fastest.

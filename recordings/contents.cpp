@@ -11,7 +11,8 @@
 namespace trainyard::recordings {
 
 const TextMap* Contents::find_metadata(std::string_view name) const {
-  // The last one counts, because a recorder may write a first version when it begins.
+  // If several records have the name, the last is returned, because a recorder may write a first version when it
+  // begins.
   const auto found =
       std::find_if(metadata.rbegin(), metadata.rend(), [&](const auto& one) { return one.name == name; });
   return found == metadata.rend() ? nullptr : &found->values;

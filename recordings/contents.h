@@ -35,8 +35,8 @@ struct Contents {
 /// before the end of the record.
 std::pair<Opcode, std::uint64_t> read_head(const InputFile& file, std::uint64_t offset);
 
-/// Reads the content of the record whose head is at `offset`; read_head() has returned its `length`. Throws kCorrupt if
-/// `length` is greater than `most`.
+/// Reads the content of the record whose head is at `offset`. `length` is the length that read_head() has returned for
+/// the record. Throws kCorrupt if `length` is greater than `most`.
 std::string read_content(const InputFile& file, std::uint64_t offset, std::uint64_t length, std::uint64_t most);
 
 /// Reads and decompresses the records of a chunk. Throws kCorrupt if they are damaged or do not match their checksum.

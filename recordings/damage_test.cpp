@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are cut off, damaged or made to do harm.
+// Tests with files that are cut off, damaged or hostile.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using testing::TemporaryDirectory;
 using testing::write_file;
 using testing::write_sample;
 
-/// Returns true if `part` is what `whole` contains up to some message.
+/// Returns true if `whole` begins with the messages in `part`.
 bool is_beginning(const std::vector<Read>& part, const std::vector<Read>& whole) {
   return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
 }
@@ -53,7 +53,8 @@ TEST(RepairTest, LosesOnlyTheChunkThatIsDamaged) {
   const std::vector<Chunk> chunks = McapReader(folder / "whole.mcap").contents().chunks;
   ASSERT_GT(chunks.size(), 3u);
   const std::string bytes = read_file(folder / "whole.mcap");
-  // The content of the third chunk, and the length of the third chunk, which hides where the next one begins.
+  // The test damages the content of the third chunk, and then its length, without which the next record cannot be
+  // found.
   for (const std::uint64_t place : {chunks[2].index.length / 2, std::uint64_t{6}}) {
     std::string damaged = bytes;
     damaged[chunks[2].index.offset + place] ^= 0x55;
@@ -71,8 +72,8 @@ TEST(RepairTest, LosesOnlyTheChunkThatIsDamaged) {
   }
 }
 
-// What a mutation does is not known, so only this is required: nothing but an Error leaves the functions, and what
-// repair() writes is whole. Sanitizers see the rest.
+// The effect of a random mutation is not known. So the test requires only that the functions throw nothing but an
+// Error, and that repair() writes an undamaged file. Sanitizers detect other errors.
 TEST(HostileFileTest, SurvivesMutatedFiles) {
   const TemporaryDirectory folder;
   write_sample(folder / "whole.mcap", 60);

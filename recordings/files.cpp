@@ -36,7 +36,7 @@ void OutputFile::append(std::string_view piece) {
       rest.remove_prefix(static_cast<std::size_t>(written));
     } else if (written < 0 && errno != EINTR) {
       const int reason = errno;
-      // If the file cannot be cut back either, it ends within a record, which readers notice.
+      // If ftruncate() fails, too, the file ends in the middle of a record. Readers detect this.
       if (::ftruncate(fd_, static_cast<off_t>(size_)) == 0) ::lseek(fd_, static_cast<off_t>(size_), SEEK_SET);
       errno = reason;
       throw_errno("write", path_);
@@ -46,7 +46,7 @@ void OutputFile::append(std::string_view piece) {
   crc_ = crc32_of(piece, crc_);
 }
 
-// O_NONBLOCK, because opening a FIFO without it would wait for a writer.
+// Without O_NONBLOCK, opening a FIFO would wait for a writer.
 InputFile::InputFile(std::string path)
     : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (fd_ < 0) throw_errno("open", path_);

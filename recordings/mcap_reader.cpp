@@ -36,7 +36,7 @@ bool McapReader::read_summary() {
     throw Error(Code::kCorrupt, "its footer says that the summary begins at byte {} of {}", footer.summary_start,
                 file_.size());
   }
-  // The checksum covers the footer, too, up to the checksum.
+  // The checksum covers the summary and the part of the footer before the checksum.
   const std::string summary = file_.read(footer.summary_start, end - footer.summary_start + kFooterBytes);
   std::string_view rest = std::string_view(summary).substr(0, summary.size() - sizeof footer.summary_crc);
   if (const std::uint32_t crc = crc32_of(rest); footer.summary_crc != 0 && crc != footer.summary_crc) {
@@ -74,7 +74,7 @@ void McapReader::keep(Opcode kind, std::string_view content) {
 
 void McapReader::read_metadata(const MetadataIndex& index) {
   const auto [opcode, length] = read_head(file_, index.offset);
-  // A hostile summary could name one large record many times.
+  // The number of records is limited, because a hostile summary could name one large record many times.
   if (opcode != Opcode::kMetadata || contents_.metadata.size() >= 1000) {
     throw Error(Code::kCorrupt, "its index of metadata names byte {}, where none is", index.offset);
   }
@@ -88,15 +88,16 @@ void McapReader::read_all(const std::string& why) {
   if (all.lost_bytes != 0) problem_ += fmt::format("; {} bytes of it cannot be read", all.lost_bytes);
 }
 
-/// A chunk in memory, and its messages in the order of their times.
+/// A chunk in memory, and its selected messages in the order of their times.
 struct MessageStream::OpenChunk {
   std::string records;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> messages;  ///< Pairs of log_time and offset in `records`.
   std::size_t next = 0;
-  std::size_t number = 0;  ///< The place of the chunk in the file, for messages of the same time.
+  /// The index of the chunk in the file. It determines the order of messages with the same time.
+  std::size_t number = 0;
 
   std::uint64_t time() const { return messages[next].first; }
-  /// The order of the heap, whose top is the greatest: the earliest message.
+  /// The comparison for the heap, whose top is the chunk with the earliest message.
   static bool later(const std::unique_ptr<OpenChunk>& a, const std::unique_ptr<OpenChunk>& b) {
     return std::pair(a->time(), a->number) > std::pair(b->time(), b->number);
   }
@@ -120,7 +121,7 @@ bool MessageStream::wants(std::uint16_t channel) const { return wanted_[channel]
 
 bool MessageStream::wants(const Chunk& chunk) const {
   if (chunk.index.end_time < selection_.start || chunk.index.start_time >= selection_.end) return false;
-  if (chunk.index.message_indexes.empty()) return true;  // The chunk does not say what it contains.
+  if (chunk.index.message_indexes.empty()) return true;  // Without an index, the chunk can contain any channel.
   return std::ranges::any_of(chunk.index.message_indexes, [this](const auto& entry) { return wants(entry.first); });
 }
 

@@ -23,14 +23,15 @@ class McapReader {
 
   const Contents& contents() const { return contents_; }
   const InputFile& file() const { return file_; }
-  /// Returns why the index of the file could not be used, and what could not be read; empty if no problem was found.
-  /// Even then the file may be damaged, because only `trainyard bag verify` reads everything.
+  /// Returns a text that states why the index of the file could not be used, and how many bytes could not be read. The
+  /// text is empty if no problem was found, but the file may still be damaged, because only `trainyard bag verify`
+  /// reads everything.
   const std::string& problem() const { return problem_; }
 
  private:
   // Reads the summary. Returns false if there is none.
   bool read_summary();
-  void keep(Opcode kind, std::string_view content);  // One record of the summary.
+  void keep(Opcode kind, std::string_view content);  // Stores one record of the summary.
   void read_metadata(const MetadataIndex& index);
   void read_all(const std::string& why);
 
@@ -45,7 +46,7 @@ struct Selection {
   /// read.
   std::function<bool(const ChannelRecord&)> channel;
   std::uint64_t start = 0;                                        ///< The smallest log_time that is read.
-  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< The log_time at which reading stops.
+  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< Messages from this log_time on are not read.
 };
 
 /// A message that MessageStream::next() returns. The references are valid until the next call of next().

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer and the reader against each other. That the files are what the specification says is shown by readers that
-// share no code with ours (tests/recordings_readers).
+// Tests the writer and the reader together. Whether the files comply with the specification is tested with other
+// readers, which share no code with Trainyard (tests/recordings_readers).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -8,13 +8,14 @@
 namespace trainyard::recordings {
 namespace {
 
-/// Returns the id for one more schema or channel. Ids are u16, and 0 stands for none.
+/// Returns the id for one more schema or channel if `present` of them exist. Ids are 16-bit numbers, and 0 is not a
+/// valid id.
 std::uint16_t next_id(std::size_t present, std::string_view what) {
   if (present >= 65535) throw Error(Code::kUnsupported, "a recording has at most 65535 {}", what);
   return static_cast<std::uint16_t>(present + 1);
 }
 
-/// Appends the records and, to `offsets`, where they are in the file. An empty group has no place.
+/// Appends the records to `out`, and their position in the file to `offsets`. Appends nothing if there are no records.
 template <class Records>
 void append_group(std::string& out, std::string& offsets, std::uint64_t start, Opcode opcode, const Records& records) {
   const std::size_t begin = out.size();
@@ -31,7 +32,8 @@ McapWriter::McapWriter(std::string path, const FileHeader& header, Options optio
   file_.append(block_);
 }
 
-// Schemas and channels are written in the chunk of their first message, and again in the summary.
+// The file contains every schema and channel twice: in the chunk that is being filled when it is added, and in the
+// summary.
 std::uint16_t McapWriter::add(SchemaRecord schema) {
   schema.id = next_id(schemas_.size(), "schemas");
   append(chunk_, schema);
@@ -91,7 +93,7 @@ void McapWriter::flush() {
   append_message_indexes(index);
   chunk_.clear();
   chunk_messages_ = 0;
-  // The chunk and its index are one piece: either both are in the file or neither.
+  // The chunk and its index are written in one piece, so that the file contains both or neither.
   file_.append(block_);
   chunks_.push_back(std::move(index));
 }
@@ -126,7 +128,7 @@ void McapWriter::close() {
   file_.append(block_);
 }
 
-// The records of a kind are together, because readers may rely on that.
+// Groups the records by kind, because readers may rely on this.
 std::string McapWriter::summary(std::uint64_t start) const {
   std::string out, offsets;
   append_group(out, offsets, start, Opcode::kSchema, schemas_);

@@ -15,9 +15,9 @@ namespace trainyard::recordings {
 /// Writes an MCAP file with compressed chunks, an index and checksums.
 ///
 /// Messages are collected in memory, in a chunk. The chunk is written to the file when it is large enough or when its
-/// first message is old enough. So if the program is killed, only the messages of this chunk are lost, and the file
-/// lacks the index and the summary, which repair() can add. The writer's memory grows with the file only by the index,
-/// which needs about a hundred bytes for every chunk.
+/// first message is old enough. So if the program is killed, only the messages of the current chunk are lost. The file
+/// then lacks the index and the summary, which repair() can add. As the file grows, only the index in the writer's
+/// memory grows with it, by about a hundred bytes for every chunk.
 ///
 /// All functions throw kIo if the file cannot be written. The part that was written before remains readable.
 class McapWriter {
@@ -35,7 +35,7 @@ class McapWriter {
   McapWriter(std::string path, const FileHeader& header) : McapWriter(std::move(path), header, Options{}) {}
 
   /// Adds a schema or a channel, and returns its id. The `id` of the argument is ignored. Throws kUnsupported if the
-  /// file already has 65535 of them.
+  /// file already has 65535 schemas or channels, respectively.
   std::uint16_t add(SchemaRecord schema);
   std::uint16_t add(ChannelRecord channel);
 
@@ -75,11 +75,11 @@ class McapWriter {
   std::vector<MetadataIndex> metadata_;
   Statistics statistics_;
 
-  std::string chunk_;                      ///< The records of the chunk in memory.
-  std::uint64_t chunk_messages_ = 0;       ///< The number of messages in it.
-  ChunkRecord chunk_times_;                ///< Contains the earliest and the latest time of its messages.
-  Clock::time_point chunk_begun_;          ///< When its first message was added.
-  std::vector<MessageIndex> chunk_index_;  ///< Its messages, by channel.
+  std::string chunk_;                 ///< The records of the current chunk, which is still in memory.
+  std::uint64_t chunk_messages_ = 0;  ///< The number of messages in the current chunk.
+  ChunkRecord chunk_times_;        ///< Contains the earliest and the latest time of the messages in the current chunk.
+  Clock::time_point chunk_begun_;  ///< When the first message of the current chunk was added.
+  std::vector<MessageIndex> chunk_index_;  ///< The index of the messages in the current chunk, by channel.
   std::string block_;  ///< The bytes that are written to the file in one piece; a member so that its memory is reused.
 };
 

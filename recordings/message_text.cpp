@@ -66,9 +66,9 @@ std::vector<std::string> payloads_of(const json& value) {
   return payloads;
 }
 
-/// Returns how many payloads a message has, given the descriptions of its tensors anywhere in it. A struct of a message
-/// that looks the same is no tensor, but counting its payload does no harm. Without recursion, because the nesting is
-/// the choice of whoever wrote the file.
+/// Returns how many payloads a message has, according to the descriptions of the tensors in it. (A struct that merely
+/// looks like a description is counted, too, which does no harm.) The function is not recursive, because a hostile file
+/// could nest values so deeply that the stack overflows.
 std::size_t count_payloads(const json& message) {
   std::size_t count = 0;
   std::vector<const json*> open{&message};
@@ -112,7 +112,7 @@ void append_message(const Schema& schema, std::span<const std::byte> body, std::
     throw;
   }
   if (trace == 0 && payloads.empty()) return;
-  out.pop_back();  // The closing bracket.
+  out.pop_back();  // Removes the closing brace.
   if (trace != 0) append_trace(out, trace);
   if (!payloads.empty()) append_payloads(out, payloads);
   out += '}';

@@ -12,18 +12,19 @@
 
 namespace trainyard::recordings {
 
-// A message in a recording is one JSON object: the fields of the message in the form of json_from_binary(), and after
-// them up to two fields that do not belong to the message.
+// A message in a recording is one JSON object. It contains the fields of the message, as json_from_binary() writes
+// them, and after these up to two fields that do not belong to the message.
 
-/// The field for the trace of the message, as 16 hexadecimal digits, because many JSON readers keep only 53 bits of a
-/// number. The field is left out if the message has no trace.
+/// The field for the trace of the message, which identifies the batch that caused it. The trace is written as 16
+/// hexadecimal digits, because many JSON readers keep only 53 bits of a number. The field is left out if the message
+/// has no trace.
 inline constexpr const char* kTraceField = "_trace";
 /// The field for the payloads, a list with the bytes of each payload as base64. The field is left out if the payloads
 /// are not recorded.
 inline constexpr const char* kPayloadsField = "_payloads";
 
-/// Returns true if the message type itself has a field with one of these two names. Its messages are then recorded
-/// without trace and payloads.
+/// Returns true if the message type itself has a field named kTraceField or kPayloadsField. Its messages are then
+/// recorded without trace and payloads.
 bool uses_reserved_names(const Schema& schema);
 
 /// Appends a message to `out` as JSON on one line. `payloads` is empty if the payloads are not recorded. Throws
@@ -33,7 +34,7 @@ void append_message(const Schema& schema, std::span<const std::byte> body, std::
 
 /// A message that was read from a recording.
 struct RestoredMessage {
-  std::string body;  ///< The binary form (docs/wire_format.md, section 5).
+  std::string body;  ///< The binary form of the message (docs/wire_format.md, section 5).
   std::uint64_t trace = 0;
   /// One element for each payload to which the body refers. An element is empty if its payload was not recorded.
   std::vector<std::string> payloads;

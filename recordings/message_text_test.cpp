@@ -95,7 +95,7 @@ TEST(Base64Test, AgreesWithTheExamplesOfTheStandard) {
   }
 }
 
-/// Fails for whatever the viewers that know only a part of JSON Schema do not understand.
+/// Fails if the schema uses a feature of JSON Schema that viewers of MCAP files do not understand.
 void expect_plain(const json& schema, const std::string& path) {
   ASSERT_TRUE(schema.contains("type") && schema["type"].is_string()) << path;
   if (schema["type"] == "array") {

@@ -16,7 +16,7 @@
 namespace trainyard::recordings {
 namespace {
 
-/// The index of a file is in memory until the file is closed, so a file has at most as many chunks as take about 30 MB.
+/// The largest number of chunks in a file. Their index is in memory until the file is closed and then has about 30 MB.
 constexpr std::size_t kMostChunksPerFile = 100'000;
 
 }  // namespace
@@ -83,7 +83,7 @@ Recorder::Stream& Recorder::stream_of(const Arrival& arrival) {
 std::uint16_t Recorder::add_channel(const Arrival& arrival) {
   const Feed& feed = *arrival.feed;
   ChannelRecord channel{.schema = schema_of(feed), .topic = feed.topic, .encoding = "json"};
-  // On the log, whose records come from processes, the source has no meaning.
+  // Log records are sent by processes and not by components, so their source is not the index of a component.
   const bool named = options_.component_name && feed.topic != kLogTopic;
   const std::string component = named ? options_.component_name(arrival.header.source) : "";
   channel.metadata = {{kTypeKey, feed.schema.structs.at(0).name},

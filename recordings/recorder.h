@@ -19,8 +19,8 @@
 
 namespace trainyard::recordings {
 
-/// A topic of one publishing process. A recorder holds the feeds of the messages that it has received, and
-/// distinguishes them by the addresses of these objects.
+/// A topic, as one process publishes it. A recorder keeps the feeds of all messages that it has received. Two feeds are
+/// different if they are different objects, even if their content is the same.
 struct Feed {
   std::string topic;
   std::string process;  ///< The publishing process.
@@ -58,7 +58,7 @@ class Recorder {
     std::uint64_t max_files = 0;  ///< If there are more files, the oldest is deleted; 0 means no limit.
     /// The payloads of a message are left out if they have more than this number of bytes in total.
     std::uint64_t max_payload_bytes = 16 << 20;
-    /// Returns the name of the component with this index in the plan, or an empty text if it is not known.
+    /// Returns the name of the component with this index in the plan, or an empty string if it is not known.
     std::function<std::string(std::uint32_t)> component_name;
   };
 
@@ -66,7 +66,8 @@ class Recorder {
   explicit Recorder(Options options);
   ~Recorder();
 
-  /// Records a message. Throws kIo if the disk is full, and kCorrupt if the body does not match the schema of the feed.
+  /// Records a message. Throws kIo if the disk is full, and kCorrupt if the body does not match the schema in
+  /// `arrival.feed`.
   void take(const Arrival& arrival);
 
   /// Writes messages that have been in memory long enough. Must be called at least every few hundred milliseconds, even
@@ -74,8 +75,7 @@ class Recorder {
   void tick(Clock::time_point now);
 
   /// Writes the remaining messages and the counts, and closes the file. `ended` is the reason why the recording ends.
-  /// `cut_short` is the reason why it is incomplete if the sequence numbers do not show this; it is empty if there is
-  /// no such reason.
+  /// `cut_short` is empty, or states why the recording is incomplete if the counts of missed messages do not show it.
   void finish(const std::string& ended, const std::string& cut_short = "");
 
   /// Returns the counts of all files together.
@@ -88,14 +88,14 @@ class Recorder {
   std::uint64_t bytes() const { return closed_bytes_ + writer_->bytes(); }
 
  private:
-  /// One source of a feed, and its channel in the current file.
+  /// The messages of one component on one topic, and their channel in the current file.
   struct Stream {
     std::shared_ptr<const Feed> feed;  ///< Held, so that no other feed can get the same address.
     SequenceCounter sequence;
-    TopicCount* all = nullptr;   ///< The counts of its topic in all files.
-    TopicCount* file = nullptr;  ///< The counts of its topic in the current file; null before its first message.
+    TopicCount* all = nullptr;   ///< The counts of the topic in all files.
+    TopicCount* file = nullptr;  ///< The counts of the topic in the current file; null before the first message in it.
     bool with_extras = true;     ///< False if trace and payloads are left out; see uses_reserved_names().
-    std::uint16_t channel = 0;   ///< 0 if the current file has no channel for it yet.
+    std::uint16_t channel = 0;   ///< 0 if the current file has no channel for this stream yet.
   };
 
   Stream& stream_of(const Arrival& arrival);
@@ -119,7 +119,7 @@ class Recorder {
   std::string text_;  ///< The JSON of the message; its memory is reused.
 };
 
-/// Returns the path of the n-th file of a recording: "run.mcap", "run_2.mcap", ...
+/// Returns the path of file number `number` of a recording, counted from 1: "run.mcap", "run_2.mcap", ...
 std::string part_path(const std::string& path, std::uint64_t number);
 
 }  // namespace trainyard::recordings

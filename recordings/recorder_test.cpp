@@ -76,7 +76,7 @@ TEST_F(RecorderTest, CountsTheGapsOfEverySource) {
   Recorder recorder(options());
   for (const std::uint64_t sequence : {10, 11, 14, 15}) take(recorder, steps_, sequence, 0);  // 12 and 13 are missing.
   for (const std::uint64_t sequence : {3, 3, 4, 0, 1, 3})
-    take(recorder, steps_, sequence, 1);  // Repeated, restarted; 2.
+    take(recorder, steps_, sequence, 1);  // One repeated message and one restart; 2 is missing.
   EXPECT_EQ(recorder.counts().topics.at("/steps").arrived, 10u);
   EXPECT_EQ(recorder.counts().topics.at("/steps").missed, 3u);
   recorder.finish("the run has ended");
@@ -190,7 +190,7 @@ TEST_F(RecorderTest, CountsGapsWhenARecordingIsRepaired) {
     Recorder recorder(options());
     for (const std::uint64_t sequence : {1, 2, 5}) take(recorder, steps_, sequence);
     recorder.tick(Recorder::Clock::now() + std::chrono::hours(1));
-  }  // Killed.
+  }  // Here the recorder is killed.
   repair(folder_ / "run.mcap", folder_ / "new.mcap");
   EXPECT_EQ(counts_of(folder_ / "new.mcap").arrived(), 3u);
   EXPECT_EQ(counts_of(folder_ / "new.mcap").missed(), 2u);

@@ -10,7 +10,8 @@
 namespace trainyard::recordings {
 namespace {
 
-/// The counts of a topic are two entries, "arrived /metrics" and "missed /metrics".
+/// The prefixes of the two metadata keys that contain the counts of a topic, such as "arrived /metrics" and "missed
+/// /metrics".
 constexpr std::string_view kArrived = "arrived ", kMissed = "missed ";
 
 std::uint64_t number_of(const std::string& key, const std::string& text) {

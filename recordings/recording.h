@@ -10,26 +10,28 @@
 
 namespace trainyard::recordings {
 
-// What Trainyard writes into an MCAP file beyond the messages: how its channels describe themselves, and two metadata
-// records, one about the run and one that counts.
+// What Trainyard writes into an MCAP file besides the messages: the metadata of each channel, and two metadata records,
+// one with facts about the run and one with counts of messages.
 
 /// The name of the first metadata record, which contains facts about the run.
 inline constexpr const char* kRunMetadata = "trainyard.run";
 /// The name of the last metadata record, which contains the numbers of messages that arrived and were missed.
 inline constexpr const char* kCountsMetadata = "trainyard.counts";
 
-/// The key, in the metadata record kRunMetadata, of the run's components. The value is JSON: a list of objects with the
-/// fields "component", "plugin", "process", "rank", "inputs" and "outputs". The last two are lists of topics.
+/// The key in the metadata record kRunMetadata under which the run's components are listed. The value is JSON: a list
+/// of objects with the fields "component", "plugin", "process", "rank", "inputs" and "outputs". The last two are lists
+/// of topics.
 inline constexpr const char* kComponentsKey = "components";
 
 /// The keys of a channel's metadata. A recording has one channel for each pair of a topic and a component that sends on
 /// it.
-inline constexpr const char* kTypeKey = "type";                ///< The name of the message type.
-inline constexpr const char* kFingerprintKey = "fingerprint";  ///< Its fingerprint, as 16 hexadecimal digits.
-inline constexpr const char* kSchemaKey = "schema";            ///< Its schema text, for encoding messages again.
-inline constexpr const char* kComponentKey = "component";      ///< The sending component; may be empty.
-inline constexpr const char* kProcessKey = "process";          ///< Its process; may be empty.
-inline constexpr const char* kSourceKey = "source";            ///< Its index in the plan (Header::source).
+inline constexpr const char* kTypeKey = "type";  ///< The name of the message type.
+/// The fingerprint of the type, as 16 hexadecimal digits.
+inline constexpr const char* kFingerprintKey = "fingerprint";
+inline constexpr const char* kSchemaKey = "schema";  ///< The schema text of the type, for encoding messages again.
+inline constexpr const char* kComponentKey = "component";  ///< The sending component; may be empty.
+inline constexpr const char* kProcessKey = "process";      ///< The process of the component; may be empty.
+inline constexpr const char* kSourceKey = "source";        ///< The index of the component in the plan (Header::source).
 
 /// How many messages of a topic arrived and how many were missed.
 struct TopicCount {
@@ -48,16 +50,16 @@ struct Counts {
 
   std::uint64_t arrived() const;
   std::uint64_t missed() const;
-  /// Returns false if anything that was sent is not in the file.
+  /// Returns false if a message was missed or the recording was cut short.
   bool complete() const { return missed() == 0 && cut_short.empty(); }
 };
 
 TextMap to_metadata(const Counts& counts);
-/// Converts the metadata record back. Throws kCorrupt if a number is malformed.
+/// Converts the values of the metadata record kCountsMetadata to counts. Throws kCorrupt if a number is malformed.
 Counts parse_counts(const TextMap& metadata);
 
-/// Detects missed messages of one source by gaps in the sequence numbers. A number that is smaller than expected is not
-/// a gap: the source was restarted or repeats its last message.
+/// Detects missed messages of one source by gaps in the sequence numbers. A number that is smaller than expected does
+/// not count as a gap, because it means that the source was restarted or has repeated its last message.
 class SequenceCounter {
  public:
   /// Takes the sequence number of the next message that has arrived. Returns how many messages were missed between the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the records. The bytes may come from anywhere: ByteReader bounds every length by the bytes that are there.
+// Reads the records. The bytes are untrusted, so ByteReader checks every length against the number of bytes that exist.
 #include "recordings/bytes.h"
 #include "recordings/records.h"
 

@@ -6,7 +6,8 @@
 namespace trainyard::recordings {
 namespace {
 
-/// Writes a u32 or u64 in front of what is appended during its life: the length in bytes.
+/// Writes the length, in bytes, of everything that is appended while this object exists, in front of it. The length is
+/// a 32-bit or 64-bit number.
 template <class Length>
 class Measured {
  public:

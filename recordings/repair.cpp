@@ -9,7 +9,7 @@
 namespace trainyard::recordings {
 namespace {
 
-/// Copies messages to a new file, chunk by chunk, so that little of the old file is in memory.
+/// Copies messages to a new file. Only one chunk of the old file is in memory at a time.
 class Copier {
  public:
   Copier(const InputFile& from, const std::string& to, Repaired& result)
@@ -31,7 +31,7 @@ class Copier {
  private:
   void add(ChannelRecord channel) {
     const std::uint16_t old = channel.id;
-    channel.schema = schemas_[channel.schema];  // 0, which means none, if the schema is lost.
+    channel.schema = schemas_[channel.schema];  // 0, which means no schema, if the schema is lost.
     topics_[old] = channel.topic;
     channels_[old] = writer_.add(std::move(channel));
   }
@@ -54,7 +54,7 @@ class Copier {
     }
   }
 
-  /// If nothing was wrong, the counts of the old file are still right.
+  /// Returns the counts for the new file. If the old file had no damage, its counts are still correct.
   TextMap counts() {
     const TextMap* old = contents_.find_metadata(kCountsMetadata);
     if (old != nullptr && result_.damage.all_findings == 0) return *old;
@@ -67,9 +67,9 @@ class Copier {
   const Contents& contents_;
   McapWriter writer_;
   Repaired& result_;
-  std::map<std::uint16_t, std::uint16_t> schemas_;   ///< The new ids, by the old ones.
-  std::map<std::uint16_t, std::uint16_t> channels_;  ///< The new ids, by the old ones.
-  std::map<std::uint16_t, std::string> topics_;      ///< By the old ids.
+  std::map<std::uint16_t, std::uint16_t> schemas_;   ///< The ids in the new file, by the ids in the old file.
+  std::map<std::uint16_t, std::uint16_t> channels_;  ///< The ids in the new file, by the ids in the old file.
+  std::map<std::uint16_t, std::string> topics_;      ///< The topics, by the ids of their channels in the old file.
   std::map<std::uint16_t, SequenceCounter> sequences_;
   Counts counts_;
 };

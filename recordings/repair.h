@@ -9,8 +9,9 @@ namespace trainyard::recordings {
 
 /// The result of repair().
 struct Repaired {
-  std::uint64_t messages = 0;          ///< The number of messages in the new file.
-  std::uint64_t unknown_messages = 0;  ///< Messages that were left out because their channel is not described.
+  std::uint64_t messages = 0;  ///< The number of messages in the new file.
+  /// The number of messages that were left out because the file does not describe their channel.
+  std::uint64_t unknown_messages = 0;
   Scan damage;  ///< What was wrong with the old file. Its `contents` list the chunks that were kept.
 };
 

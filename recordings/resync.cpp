@@ -10,10 +10,12 @@
 namespace trainyard::recordings {
 namespace {
 
-/// The part of a chunk record before the compressed records, with the longest name of a compression that is known.
+/// The largest size of the part of a chunk record that precedes the compressed records. It depends on the name of the
+/// compression, of which "zstd" is the longest.
 constexpr std::uint64_t kHead = kRecordHead + 8 + 8 + 8 + 4 + 4 + sizeof("zstd") - 1 + 8;
 
-/// Returns true if `bytes`, of which `in_file` bytes remain in the file, begin with a chunk record.
+/// Returns true if `bytes` begin with a chunk record. `in_file` is the number of bytes from there to the end of the
+/// file.
 bool is_chunk(std::string_view bytes, std::uint64_t in_file) {
   try {
     ByteReader reader(bytes, "chunk");
@@ -35,7 +37,7 @@ bool is_chunk(std::string_view bytes, std::uint64_t in_file) {
 
 }  // namespace
 
-// The pieces overlap, so that no chunk begins too near the end of a piece to be recognised.
+// Reads the file in pieces. They overlap, so that a chunk that begins near the end of a piece is recognised, too.
 std::uint64_t find_chunk(const InputFile& file, std::uint64_t from) {
   constexpr std::uint64_t kPiece = 1 << 20;
   for (std::uint64_t at = from; at < file.size(); at += kPiece) {

@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The largest window that a visitor is granted, because a recorder should miss nothing (docs/wire_format.md).
+/// Returns the options with the largest window that a visitor can get (docs/wire_format.md), so that the recorder
+/// misses as few messages as possible.
 visitors::ListenOptions listen_options(bool payloads) {
   return {.payloads = payloads ? "inline" : "none", .window_messages = 1024, .window_bytes = 64ull << 20};
 }
@@ -27,7 +28,8 @@ bool matches(const std::vector<std::string>& patterns, const std::string& topic)
   });
 }
 
-/// Returns the topics that are to be recorded. Watch reports patterns that match nothing.
+/// Returns the topics to record. If no topics are excluded, these are simply the patterns, and Watch reports patterns
+/// that match nothing.
 std::vector<std::string> chosen_topics(zmq::context_t& context, const visitors::RunInfo& run,
                                        const RunRecordingOptions& options) {
   if (options.exclude.empty()) return options.topics;
@@ -47,7 +49,8 @@ json topics_of(const json& node, const char* ports) {
   return topics;
 }
 
-/// Describes the components for readers that want to know who receives what. `nodes` is the registry's answer.
+/// Returns the value for kComponentsKey, which describes the components and their topics. `nodes` is the registry's
+/// answer.
 std::string describe(const json& nodes) {
   json list = json::array();
   for (const json& node : nodes) {
@@ -78,8 +81,8 @@ RunRecording::RunRecording(zmq::context_t& context, visitors::RunInfo run, RunRe
   recorder_ = std::make_unique<Recorder>(std::move(options.files));
 }
 
-// The registry lists the components in the order of the plan, in which Header::source counts them. The processes are
-// known by their gateways.
+// Asks the registry for the names of components and processes. Header::source is the index of a component in the
+// registry's list. A process is identified by the address of its gateway.
 void RunRecording::learn_names() {
   visitors::RegistryClient registry(context_, watch_.run().registry);
   std::uint32_t index = 0;
@@ -94,10 +97,10 @@ void RunRecording::learn_names() {
 }
 
 bool RunRecording::record_for(std::chrono::milliseconds time) {
-  // What is due is written even if nothing arrives.
+  // Messages must be written in time, even if no more messages arrive.
   constexpr std::chrono::milliseconds kSlice{200};
-  // While messages arrive all the time, they are taken in batches: being woken for each one would cost several times as
-  // much processor time as recording it.
+  // After messages have arrived, the thread sleeps this long, so that the next messages are recorded in batches. Waking
+  // up for each message would take several times as much processor time as recording it.
   constexpr std::chrono::milliseconds kNap{2};
   const auto until = Recorder::Clock::now() + time;
   bool any = false;
@@ -112,7 +115,7 @@ bool RunRecording::record_for(std::chrono::milliseconds time) {
 }
 
 bool RunRecording::take_batch(std::chrono::milliseconds deadline) {
-  constexpr int kMostInBatch = 1000;  // So that a busy run does not keep the recorder from writing.
+  constexpr int kMostInBatch = 1000;  // Limited, so that tick() is called in time even if the run is busy.
   auto message = watch_.next(deadline);
   const bool any = message.has_value();
   for (int taken = 1; message; ++taken) {

@@ -24,8 +24,9 @@ struct RunRecordingOptions {
   Recorder::Options files;           ///< RunRecording sets `run` and `component_name`.
 };
 
-/// Records a running launch: it attaches as a visitor and passes the messages that it receives to a Recorder. It never
-/// slows training down; messages that it misses are counted. Only one thread may use it.
+/// Records a running launch: it attaches as a visitor (a program outside of the plan) and passes the messages that it
+/// receives to a Recorder. It never slows training down; messages that it misses are counted. Only one thread may use
+/// it.
 class RunRecording {
  public:
   /// Subscribes to the topics, and creates the file. Throws what the constructors of Watch and Recorder throw.
@@ -40,8 +41,8 @@ class RunRecording {
   /// Returns true when every publisher has accepted the subscriptions.
   bool subscribed() const { return watch_.subscribed(); }
 
-  /// Writes the counts and closes the file. `ended` is the reason why the recording ends; an empty text means that the
-  /// run has ended.
+  /// Writes the counts and closes the file. `ended` is the reason why the recording ends; an empty string means that
+  /// the run has ended.
   void finish(const std::string& ended = "");
 
   const Recorder& recorder() const { return *recorder_; }
@@ -49,7 +50,8 @@ class RunRecording {
  private:
   const std::shared_ptr<const Feed>& feed_of(const visitors::Received& message);
   void learn_names();
-  // Records what has arrived, after waiting for the first message. Returns false if none arrived in time.
+  // Waits for a message, and records it and the messages that have arrived after it. Returns false if none arrived in
+  // time.
   bool take_batch(std::chrono::milliseconds deadline);
   void take(const visitors::Received& message);
 

@@ -13,7 +13,7 @@
 namespace trainyard::recordings {
 namespace {
 
-/// Goes through the records of one file.
+/// Reads and checks the records of one file, one after another.
 class Scanner {
  public:
   explicit Scanner(const InputFile& file) : file_(file) {}
@@ -33,8 +33,8 @@ class Scanner {
     return result_.has_end;
   }
 
-  // A record whose length cannot be right hides where the next one begins, so that is searched. A record whose content
-  // is damaged is only skipped.
+  // Handles one record. If the content of the record is damaged, skips the record. If its length cannot be right, it is
+  // unknown where the next record begins, so searches for the next chunk.
   void step() {
     const std::uint64_t begin = position_;
     Opcode opcode{};
@@ -96,7 +96,7 @@ class Scanner {
     }
   }
 
-  /// Keeps a schema or a channel. What the file says about it a second time must be the same.
+  /// Stores a schema or a channel. If the file contains another record with the same id, the two must be equal.
   template <class Record>
   void remember(Record record, std::map<std::uint16_t, Record>& known, std::uint64_t begin, std::uint64_t length) {
     const auto found = known.find(record.id);
@@ -130,8 +130,8 @@ class Scanner {
     result_.contents.chunks.push_back(std::move(made));
   }
 
-  // The messages of a chunk that is not well formed up to its end are counted up to the damage, but not kept: the
-  // exception comes before the chunk is added. The checksum makes this all but impossible, except on purpose.
+  // Goes through the records of a chunk and counts its messages. If a record is malformed, throws, and the chunk and
+  // its messages are left out. Because of the checksum, this can hardly happen by accident.
   void walk(std::string_view records, std::uint64_t begin) {
     const std::string_view all = records;
     Statistics counted = result_.contents.statistics;
@@ -180,7 +180,7 @@ class Scanner {
     chunk.message_index_length += kRecordHead + length;
   }
 
-  /// Messages outside of chunks follow each other as in a chunk, so a sequence of them is treated as one.
+  /// Handles a message outside of a chunk. A sequence of such messages is treated as a chunk.
   void bare_message(const std::string& content, std::uint64_t begin, std::uint64_t length) {
     constexpr std::uint64_t kMostBareBytes = 1 << 20;
     const MessageRecord message = parse_message(content);
@@ -214,7 +214,7 @@ class Scanner {
     stated_.check(file_, result_.contents, find_);
   }
 
-  /// Bounds what is kept of the file.
+  /// Limits the memory for what is kept of the file. Throws kIo and not kCorrupt, so that the scan ends.
   void budget(std::uint64_t bytes) {
     kept_ += bytes;
     if (kept_ > kMostDescriptionBytes) {
@@ -237,8 +237,9 @@ class Scanner {
   std::uint64_t position_ = 0;
   std::uint64_t kept_ = 0;
   bool framing_broken_ = false;
-  std::uint64_t bare_end_ = 0;  ///< Where the last message outside of a chunk ended; 0 if there is none just before.
-  /// The messages of the last chunk, by channel: their times and offsets.
+  std::uint64_t bare_end_ = 0;  ///< Where the last record ended if it was a message outside of a chunk; otherwise 0.
+  /// The times and offsets of the messages of the last chunk, by channel, with which the message indexes after it are
+  /// compared.
   std::map<std::uint16_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> expected_;
   StatedSummary stated_;
   const StatedSummary::Find find_ = [this](std::uint64_t offset, std::string text) { find(offset, std::move(text)); };

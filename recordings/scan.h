@@ -18,7 +18,8 @@ struct Finding {
 
 /// The result of scan().
 struct Scan {
-  Contents contents;  ///< Everything that is undamaged. The statistics are counted anew, not read.
+  /// Everything that is undamaged. The statistics are counted by the scan, and not read from the file.
+  Contents contents;
   /// The first kMostFindings problems, in the order of the file: damaged parts and contradictions.
   std::vector<Finding> findings;
   std::uint64_t all_findings = 0;

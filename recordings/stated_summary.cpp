@@ -52,7 +52,7 @@ void StatedSummary::check(const InputFile& file, const Contents& found, const Fi
 void StatedSummary::check_statistics(const Contents& found, const Find& find) const {
   if (!statistics_) return;
   Statistics counted = found.statistics;
-  if (statistics_->channel_messages.empty()) counted.channel_messages.clear();  // They are optional.
+  if (statistics_->channel_messages.empty()) counted.channel_messages.clear();  // These counts are optional.
   if (*statistics_ != counted) find(statistics_at_, "the statistics do not fit the content");
 }
 

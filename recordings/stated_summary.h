@@ -18,11 +18,11 @@ class StatedSummary {
   /// Receives a problem and its position in the file.
   using Find = std::function<void(std::uint64_t offset, std::string text)>;
 
-  /// Takes the record that begins at position `begin`. Records that belong neither to the summary nor to the end of the
-  /// data are ignored. An entry of the index is compared with `found` immediately, so that the index need not be kept.
+  /// Takes the record that begins at position `begin`. Ignores records that belong neither to the summary nor to the
+  /// end of the data. An entry of the index is compared with `found` immediately, so that the index need not be kept.
   void take(Opcode opcode, std::string_view content, std::uint64_t begin, const Contents& found, const Find& find);
 
-  /// Returns true if the end of the data has been taken, so that the summary follows.
+  /// Returns true if take() has received the record that ends the data, so that the summary follows.
   bool data_ended() const { return data_end_.has_value(); }
   bool has_footer() const { return footer_.has_value(); }
 

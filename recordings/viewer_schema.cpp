@@ -12,7 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Structs are described in place wherever they appear. A schema from a stranger could grow without bounds by this.
+/// The largest number of fields in the result. A struct is described again at each place where it is used, so a hostile
+/// schema could otherwise make the result extremely large.
 constexpr int kMostFields = 5000;
 
 class Describer {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the rules for every strategy. A strategy that is added later is tested automatically.
+// Tests the rules that every strategy must obey, with every strategy in the build.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::string readable(const ::testing::TestParamInfo<std::string>& info) {
   return name;
 }
 
-/// The rows of every rank in each step; a rank may have none.
+/// The number of samples of every rank in each step. A rank may have none.
 constexpr std::int64_t kRows[][kRanks] = {{4, 4, 4}, {4, 3, 0}, {0, 2, 5}, {1, 0, 0}, {3, 3, 3}};
 
 class StrategyContractTest : public ::testing::TestWithParam<std::string> {
@@ -45,13 +45,13 @@ class StrategyContractTest : public ::testing::TestWithParam<std::string> {
     ranks_ = std::max(traits_.min_ranks, most);
   }
 
-  /// Returns the rows that `rank` gets in this step: its own, or all rows if the ranks need the same data.
+  /// Returns the samples that `rank` gets in this step. All ranks get the same samples if the strategy requires it.
   ModelBatch rows_of(std::size_t step, std::uint32_t rank) const {
     if (traits_.same_data) return made_up_rows(step, 6);
     return made_up_rows(100 * rank + step, kRows[step][rank]);
   }
 
-  /// Trains on all of kRows; `check` is called on every rank after every step.
+  /// Makes all steps of kRows. Calls `check` on every rank after every step.
   void train(RankTeam& team, const std::function<void(std::uint32_t, TeamMember&, const StepSummary&)>& check = {}) {
     team.each([&](std::uint32_t rank, TeamMember& member) {
       for (std::size_t step = 0; step < std::size(kRows); ++step) {
@@ -61,18 +61,18 @@ class StrategyContractTest : public ::testing::TestWithParam<std::string> {
     });
   }
 
-  /// Trains on kRows from `begin` up to `end`.
+  /// Makes the steps [begin, end) of kRows.
   void train_on(RankTeam& team, std::size_t begin, std::size_t end) {
     team.each([&](std::uint32_t rank, TeamMember& member) {
       for (std::size_t step = begin; step < end; ++step) member.step(step + 1, rows_of(step, rank));
     });
   }
 
-  /// Returns true if equal steps give equal results. They need not if every rank decides alone which steps it makes.
+  /// Returns true if the results do not depend on timing. They can if every rank makes its updates independently.
   bool is_exact() const { return traits_.gradients != GradientsOfRanks::kIndependent; }
 
-  /// Expects that a step leaves no trace if it is dropped after all its micro-batches. `end` is called for each rank
-  /// before the step is dropped.
+  /// Checks that a step that is dropped after all its micro-batches has no effect on later steps. Calls `end` for each
+  /// rank before the step is dropped.
   void expect_no_trace(const std::function<void(Strategy&)>& end) {
     constexpr std::size_t kBefore = 2, kDropped = 3;  // In the dropped step, some ranks have no samples.
     RankTeam one(ranks_, GetParam()), other(ranks_, GetParam());
@@ -171,7 +171,7 @@ TEST_P(StrategyContractTest, GradientsAreRelatedAsItsTraitsSay) {
 TEST_P(StrategyContractTest, AnEvaluationShowsOneModelToAllRanksAndLeavesItAsItWas) {
   RankTeam team(ranks_, GetParam());
   train(team);
-  // Workers of a server copy its parameters for an evaluation, and continue with them.
+  // With a parameter server, these are the server's parameters. An evaluation changes the ranks' copies of them.
   const at::Tensor before = team.whole_parameters();
   std::vector<double> losses(ranks_), whole(ranks_);
   team.each([&](std::uint32_t rank, TeamMember& member) {
@@ -225,7 +225,7 @@ TEST_P(StrategyContractTest, AResumedRunContinuesAsIfItHadNotBeenInterrupted) {
     states[rank] = member.save();
     parameters[rank] = member.announced();
   });
-  // What was saved must not change any more, so the team goes on before the other resumes.
+  // The saved values must not change any more, so the first team continues to train before the second team resumes.
   train_on(whole, kSaved, std::size(kRows));
 
   RestoredStates saved{.path = "checkpoint", .step = kSaved, .ranks = ranks_};

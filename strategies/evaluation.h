@@ -8,24 +8,25 @@
 
 namespace trainyard {
 
-/// An evaluation or a prediction in which all ranks take part. The object exists until end() returns. This class is for
-/// strategies that keep complete and current parameters on every rank; other strategies override its functions.
+/// An evaluation or a prediction in which all ranks take part. This class is for strategies that keep all parameters,
+/// with their current values, on every rank; other strategies override its functions. The object is destroyed after
+/// end().
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
 
-  /// Returns the metrics of a batch. A rank that has no samples left passes a batch without tensors, so that it takes
-  /// part in the communication; the result is then empty.
+  /// Returns the metrics of a batch. Every rank must call this function for every batch, because ranks may communicate
+  /// during the call. A rank that has no samples left passes a batch without tensors and gets no metrics.
   virtual std::vector<NamedMetric> evaluate(Model& model, const ModelBatch& batch) {
     return batch.tensors.empty() ? std::vector<NamedMetric>{} : model.evaluation_step(batch);
   }
 
-  /// Gathers the whole model on every rank, for predictions. Called on all ranks before every prediction. The default
-  /// does nothing, because every rank has the whole model.
+  /// Gathers the whole model on every rank, because a prediction runs the model as a whole. Called on all ranks before
+  /// every prediction. The default does nothing, because every rank already has the whole model.
   virtual void gather_model() {}
 
-  /// Ends the evaluation: releases memory and restores changed values. The default does nothing. No other function is
-  /// called afterwards.
+  /// Ends the evaluation: releases memory, and restores the parameters through `edit` if the evaluation has changed
+  /// them. The default does nothing. No other function is called afterwards.
   virtual void end(ArenaEdit& /*edit*/) {}
 };
 

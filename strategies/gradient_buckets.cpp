@@ -11,7 +11,7 @@ namespace trainyard {
 
 using torch::autograd::variable_list;
 
-/// Runs after autograd has added to a gradient.
+/// A hook that autograd calls after it has accumulated the gradient of one parameter.
 class GradientBuckets::Hook final : public torch::autograd::FunctionPostHook {
  public:
   Hook(std::shared_ptr<GradientBuckets*> buckets, std::size_t parameter)
@@ -33,7 +33,7 @@ GradientBuckets::GradientBuckets(const std::vector<NamedTensor>& parameters, con
     : gradients_(gradients), on_ready_(std::move(on_ready)), self_(std::make_shared<GradientBuckets*>(this)) {
   cut(entries, parameters.size(), first_bytes, bytes);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    // A tensor does not keep its accumulator alive, so it is kept here.
+    // A tensor does not own its gradient accumulator, so this object must keep the accumulator alive.
     auto accumulator = torch::autograd::impl::grad_accumulator(parameters[i].tensor);
     accumulator->add_post_hook(std::make_unique<Hook>(self_, i));
     accumulators_.push_back(std::move(accumulator));
@@ -71,7 +71,8 @@ void GradientBuckets::arm() {
 void GradientBuckets::finished(std::size_t parameter) {
   if (!armed_) return;
   std::size_t& left = unfinished_[bucket_of_[parameter]];
-  // A parameter that is used twice is still finished once, because autograd adds up before it accumulates.
+  // If a parameter is used twice in the model, the hook is still called once, because autograd adds up both
+  // contributions first.
   if (left > 0) --left;
   while (next_ < buckets_.size() && unfinished_[next_] == 0) tell(next_++);
   if (on_progress) on_progress();

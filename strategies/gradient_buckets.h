@@ -14,24 +14,26 @@
 
 namespace trainyard {
 
-/// The buckets of a rank's gradients. Each bucket is reported, that is, passed to a callback, as soon as the backward
-/// pass has finished it, while the pass is still running.
+/// Divides a rank's gradients into buckets (contiguous ranges that the ranks reduce one at a time), and passes each
+/// bucket to a callback as soon as the backward pass has computed all of its gradients, while the pass is still
+/// running. Passing a bucket to the callback is called "reporting" below.
 ///
-/// Buckets are filled from the end of the arena, because backward finishes the last parameters first. The first bucket
-/// is small, so that its reduction begins early (as in PyTorch's DistributedDataParallel, Li et al. 2020). Buckets are
-/// reported in ascending order, even if backward finishes them in another order, so that all ranks reduce the same
-/// bucket at the same time.
+/// The first bucket is at the end of the gradients, because a backward pass computes the gradients of the last
+/// parameters first. It is small, so that its reduction begins early (as in PyTorch's DistributedDataParallel, Li et
+/// al. 2020). Buckets are always reported in ascending order, even if backward finishes them in another order, so that
+/// all ranks reduce the same bucket at the same time.
 class GradientBuckets {
  public:
-  /// A callback that receives a bucket and its slice of the gradients.
+  /// The callback. It gets a bucket and the slice of the flat gradients that the bucket covers.
   using OnReady = std::function<void(const Bucket& bucket, at::Tensor gradients)>;
 
   /// Divides the gradients into buckets. A bucket is full when it has at least `bytes` bytes; the first bucket is full
   /// when it has at least `first_bytes` or `bytes` bytes, whichever is less. If `bytes` is 0, one bucket contains all
   /// gradients. A parameter is never divided between two buckets.
   ///
-  /// `entries` begins with the entries of `parameters`, in the same order. `gradients` is the flat gradient block or a
-  /// block of the same layout. Every report is a call of `on_ready`.
+  /// `entries` contains the position of each of the `parameters` in the flat block, in the same order (more entries may
+  /// follow). `gradients` is the flat block of all gradients, or a block of the same layout. `on_ready` is called for
+  /// every bucket.
   GradientBuckets(const std::vector<NamedTensor>& parameters, const std::vector<ArenaEntry>& entries,
                   const at::Tensor& gradients, std::uint64_t first_bytes, std::uint64_t bytes, OnReady on_ready);
   ~GradientBuckets();
@@ -40,16 +42,17 @@ class GradientBuckets {
 
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
-  /// Makes the next backward pass report buckets. That pass must be the pass that completes the gradients of the step.
-  /// All other passes report no buckets.
+  /// Makes the next backward pass report buckets; passes for which arm() is not called report none. Call it before the
+  /// last backward pass of a step, because only this pass completes the gradients.
   void arm();
 
-  /// Reports all remaining buckets, including those whose parameters had no gradient. Called after the armed pass, or
-  /// instead of it if the rank has no samples for the last micro-batch.
+  /// Reports all buckets that have not been reported in this step, including those whose parameters got no gradient.
+  /// Call this function after the last backward pass of the step, or instead of that pass if the rank has no samples
+  /// for it.
   void flush();
 
-  /// A callback that is called whenever the armed backward pass has finished a gradient, so that communication can make
-  /// progress. The callback may be empty.
+  /// Called, unless empty, whenever the last backward pass of the step has finished a gradient, so that communication
+  /// can make progress during the pass.
   std::function<void()> on_progress;
 
  private:
@@ -68,8 +71,9 @@ class GradientBuckets {
   std::vector<std::size_t> unfinished_;  ///< The number of parameters in each bucket that have no gradient yet.
   std::size_t next_ = 0;                 ///< The bucket to be reported next.
   bool armed_ = false;
-  std::vector<std::shared_ptr<void>> accumulators_;  ///< The nodes of autograd to which the hooks are attached.
-  /// A pointer to this object that the hooks share. It is null for hooks that outlive this object.
+  std::vector<std::shared_ptr<void>> accumulators_;  ///< The autograd nodes to which the hooks are attached.
+  /// A pointer to this object that all hooks share. The destructor sets it to null, because the hooks can outlive this
+  /// object.
   std::shared_ptr<GradientBuckets*> self_;
 };
 

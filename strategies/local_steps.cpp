@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// Uses the mean of the ranks, and gives every rank its own values back.
+/// An evaluation with the means of the ranks' parameters and buffers. end() restores each rank's own values.
 class LocalSteps::OfTheMean final : public Evaluation {
  public:
   OfTheMean(const LocalSteps& strategy, ArenaEdit& edit) : strategy_(strategy) {

@@ -10,15 +10,15 @@
 
 namespace trainyard {
 
-/// The base of strategies whose ranks make steps independently. The ranks exchange no gradients. After every
-/// `every_steps` steps, the strategy makes the parameters of all ranks equal again (unite()).
+/// The base class of strategies whose ranks train independently and exchange no gradients. After every `every_steps`
+/// steps, the strategy makes the parameters of all ranks equal again (unite()).
 ///
-/// Between two calls of unite(), the run still appears as a single model. An evaluation uses the mean of the ranks'
-/// parameters, and afterwards restores each rank's own values. Before every snapshot the ranks unite, so that this run
-/// continues with the same values as a run that resumes from the checkpoint.
+/// Between two calls of unite(), the ranks have different parameters. An evaluation therefore uses the mean of the
+/// ranks' parameters, and afterwards restores each rank's own values. Before every checkpoint, unite() is called in
+/// addition, so that a run that resumes from the checkpoint gets the same results as this run.
 class LocalSteps : public Strategy {
  public:
-  /// `every_steps` is the default value of the parameter of this name.
+  /// `every_steps` is the default value of the parameter `every_steps`.
   LocalSteps(StrategyContext& context, std::int64_t every_steps)
       : Strategy(context),
         every_steps_{*this, "every_steps", every_steps, "steps that each rank makes alone between two exchanges",
@@ -27,11 +27,11 @@ class LocalSteps : public Strategy {
   StrategyTraits traits() const final { return {.gradients = GradientsOfRanks::kOwn}; }
 
  protected:
-  /// Makes the parameters equal on all ranks. Called on all ranks after the same step, and only if there has been an
-  /// update since the last call.
+  /// Makes the parameters of all ranks equal, by changing them through `edit`. Called on all ranks after the same step,
+  /// and only if there has been an update since the last call.
   virtual void unite(ArenaEdit& edit) = 0;
 
-  /// Replaces parameters and floating-point buffers by their means over all ranks.
+  /// Replaces all parameters and floating-point buffers by their means over all ranks.
   void average(ArenaEdit& edit) const;
 
   void after_update(std::uint64_t step, ArenaEdit& edit) final;
@@ -42,7 +42,7 @@ class LocalSteps : public Strategy {
   class OfTheMean;
 
   void unite_if_apart(ArenaEdit& edit);
-  /// Returns all tensors that average() changes.
+  /// Returns the tensors that average() changes: the block of parameters, and the floating-point buffers.
   std::vector<at::Tensor> averaged(ArenaEdit& edit) const;
 
   Parameter<std::int64_t> every_steps_;

@@ -12,7 +12,8 @@
 namespace trainyard {
 namespace {
 
-/// Processes on different hosts may have the same id, so a random number is added, which is drawn once.
+/// Returns a text that is unique to this process. Processes on different hosts may have the same id, so the text also
+/// contains a random number, which is drawn once.
 std::string process_identity() {
   static const unsigned drawn = std::random_device()();
   return fmt::format("process {} ({:08x})", getpid(), drawn);

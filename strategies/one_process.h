@@ -7,9 +7,9 @@
 
 namespace trainyard {
 
-/// Throws kUnsupported, naming two ranks and their processes, unless all ranks are threads of one process. All ranks
-/// must call this function, because it waits for the identities of all processes. `where` names the strategy in the
-/// error.
+/// Throws kUnsupported unless all ranks are threads of one process. The error names two ranks in different processes.
+/// All ranks must call this function, because it exchanges data between them. `where` is the beginning of the error
+/// text, which names the strategy.
 void check_one_process(RankGroup& ranks, const std::string& where);
 
 }  // namespace trainyard

@@ -17,7 +17,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// Lets the other rank answer with the text of this one, except for the first digit of its process.
+/// Makes the simulated other rank answer with the text of this rank, but with a different first digit of the process
+/// id.
 void answer_like_another_process(const collectives::Operation& operation) {
   const std::size_t half = operation.bytes() / 2;
   auto* second = static_cast<char*>(operation.data.data) + half;

@@ -16,11 +16,12 @@ at::Tensor Passes::forward(Model& model, const MicroBatch& batch) const {
   return loss(model.training_step(batch.data), batch);
 }
 
-/// The weight and the loss scale enter as the seed of the backward pass, so the loss itself needs no further operation.
+/// The weight, which includes the loss scale, is passed to autograd as the gradient of the loss, so the loss need not
+/// be multiplied by it.
 at::Tensor Passes::backward(at::Tensor loss, double weight) {
   const TraceSpan span(options_.trace, "backward", SpanKind::kBackward);
   loss.backward(weight_tensor(weight, loss.options()));
-  return loss.detach();  // The graph is dropped with the argument, so that nothing holds on to the batch.
+  return loss.detach();  // The autograd graph, which refers to the batch, is freed together with the argument `loss`.
 }
 
 const at::Tensor& Passes::weight_tensor(double weight, const at::TensorOptions& options) {
@@ -64,10 +65,11 @@ at::Tensor Passes::loss(at::Tensor loss, const MicroBatch& batch) const {
   return loss;
 }
 
-/// A loss of 16 bits is widened, because a loss scale, or a weight such as 1/3, does not fit into 16 bits.
+/// A 16-bit loss is converted to float32, because a loss scale, or a weight such as 1/3, cannot be represented exactly
+/// in 16 bits.
 at::Tensor Passes::differentiable(at::Tensor loss) const {
   if (loss.scalar_type() == at::kHalf || loss.scalar_type() == at::kBFloat16) loss = loss.to(at::kFloat);
-  // A finite loss is multiplied by 1, any other one by NaN.
+  // Multiplies a finite loss by 1, and any other loss by NaN.
   return options_.on_nan == OnNan::kSkip ? loss * (loss.detach() * 0 + 1) : loss;
 }
 

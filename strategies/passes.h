@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "tensors/work_recorder.h"
 #include "messages/words.h"
 #include "strategies/micro_batch.h"
 #include "strategies/step_trace.h"
 #include "tensors/autocast.h"
 #include "tensors/rank_generator.h"
+#include "tensors/work_recorder.h"
 
 namespace trainyard {
 
-/// The reaction to a loss that is infinite or not a number.
+/// What to do if a loss is infinite or not a number.
 enum class OnNan : std::uint8_t {
   kStop,  ///< The run ends with an error that names the step and the batch. This rank makes no update.
   /// The step is skipped: the gradients are discarded, and no update is made. All ranks skip the step, unless each rank
@@ -27,13 +27,13 @@ enum class OnNan : std::uint8_t {
 };
 constexpr auto words_of(OnNan) { return words("reaction to a loss that is not finite", "stop", "skip", "ignore"); }
 
-/// A guard that exists while a forward pass runs. It switches on autocast if the run uses it, and holds the rank's turn
-/// to draw random numbers (RankGenerator::Turn) if the pass may draw any. While it exists, the rank must not wait for
-/// another rank.
+/// A guard that must exist while a forward pass runs. It switches on autocast if the run uses it. If the pass may draw
+/// random numbers, it also holds a lock (RankGenerator::Turn), because ranks in one process share LibTorch's random
+/// generator. The rank must therefore not wait for another rank while the guard exists.
 class ForwardScope {
  public:
-  /// `type` is the type in which autocast computes on devices of type `device`; empty means no autocast. `generator` is
-  /// null if the pass draws no random numbers.
+  /// `type` is the type to which autocast converts on devices of type `device`; if empty, autocast is off. `generator`
+  /// is null if the pass draws no random numbers.
   ForwardScope(at::DeviceType device, std::optional<at::ScalarType> type, RankGenerator* generator) {
     if (generator != nullptr) turn_.emplace(*generator);
     if (type) autocast_.emplace(device, *type);
@@ -44,56 +44,59 @@ class ForwardScope {
   std::optional<Autocast> autocast_;
 };
 
-/// The forward and backward passes of a rank, with the settings of the run: autocast, the rank's own random numbers,
-/// and the check for losses that are not finite.
+/// Runs the forward and backward passes of a rank with the settings of the run: autocast, random numbers, and the check
+/// for losses that are not finite.
 class Passes {
  public:
   struct Options {
     std::string where;  ///< The prefix of error messages.
     at::DeviceType device = at::kCPU;
-    /// The type in which autocast computes; if empty, there is no autocast.
+    /// The type to which autocast converts; if empty, autocast is off.
     std::optional<at::ScalarType> autocast;
-    OnNan on_nan = OnNan::kIgnore;  ///< What happens when a loss is not finite.
-    /// Controls this rank's turns to draw random numbers; null if no turns are needed.
+    OnNan on_nan = OnNan::kIgnore;  ///< What to do if a loss is not finite.
+    /// The generator of this rank's random numbers; null if the rank need not share LibTorch's generator with other
+    /// ranks.
     RankGenerator* generator = nullptr;
-    /// Records and repeats the passes of a micro-batch; null to compute all of them.
+    /// Records the passes of a micro-batch and repeats them for later ones; null to compute every pass anew.
     WorkRecorder* recorder = nullptr;
-    StepTrace* trace = nullptr;  ///< The record of the rank's activity; null to record nothing.
+    StepTrace* trace = nullptr;  ///< Records when the rank did what; null to record nothing.
   };
 
   explicit Passes(Options options) : options_(std::move(options)) {}
 
-  /// Computes the forward pass of one micro-batch and returns its loss, ready for backward(). Throws what the function
-  /// loss() below throws.
+  /// Computes the forward pass of one micro-batch and returns its loss, which can be passed to backward(). Throws what
+  /// loss() throws.
   at::Tensor forward(Model& model, const MicroBatch& batch) const;
 
   /// Runs the backward pass, which adds the gradients of `loss`, multiplied by `weight`, to the gradients of the
-  /// parameters. Returns the loss without its graph.
+  /// parameters. Returns the loss detached from the autograd graph.
   at::Tensor backward(at::Tensor loss, double weight);
 
-  /// Computes both passes of one micro-batch and returns its loss without the graph. The device may repeat passes that
-  /// it has recorded (WorkRecorder), so this function is for strategies that do nothing during the backward pass.
+  /// Computes both passes of one micro-batch and returns its loss, detached from the autograd graph. The device may
+  /// repeat passes that it has recorded (WorkRecorder), so this function is for strategies that do nothing during the
+  /// backward pass.
   at::Tensor forward_and_backward(Model& model, const MicroBatch& batch);
 
-  // The following functions are for strategies that run the forward pass in parts.
+  // The following functions are for strategies that run the forward pass in parts, and so cannot call forward().
 
-  /// Returns the guard for a part of the forward pass of a training step.
+  /// Returns a guard, which must exist while a part of the forward pass of a training step runs.
   ForwardScope training() const { return ForwardScope(options_.device, options_.autocast, options_.generator); }
-  /// Returns the guard for a part of a forward pass that draws no random numbers, such as an evaluation.
+  /// Returns a guard like training(), but for a forward pass that draws no random numbers, such as that of an
+  /// evaluation.
   ForwardScope evaluation() const { return ForwardScope(options_.device, options_.autocast, nullptr); }
 
-  /// Returns the loss to differentiate, made from the `loss` that a model returned: a 16-bit loss is converted to
-  /// float32. With OnNan::kStop, throws kInvalidArgument if the loss is not finite, naming the step and the batch of
-  /// `batch`; a loss that is not on the CPU is checked later, by check_losses(). With OnNan::kSkip, a loss that is not
-  /// finite makes all gradients NaN, so that the step is skipped.
+  /// Converts the `loss` that a model returned into the loss to pass to backward(): a 16-bit loss becomes float32. With
+  /// OnNan::kStop, throws kInvalidArgument if the loss is not finite, naming the step and the batch; a loss that is not
+  /// on the CPU is checked later, by check_losses(). With OnNan::kSkip, a loss that is not finite makes all gradients
+  /// NaN, so that the step is skipped.
   at::Tensor loss(at::Tensor loss, const MicroBatch& batch) const;
 
-  /// Checks the losses that loss() left unchecked, and throws what loss() throws. Called at the end of a step, when the
-  /// rank waits for the device anyway.
+  /// Checks the losses on a device that loss() has not checked, and throws what loss() throws. Called at the end of a
+  /// step, when the rank waits for the device anyway.
   void check_losses() const;
 
  private:
-  /// A loss on a device, with its position in the run.
+  /// A loss on a device, with the step and the batch for the error message.
   struct Unchecked {
     at::Tensor loss;
     std::uint64_t step, epoch, index;

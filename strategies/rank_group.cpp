@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-/// Runs an operation on a tensor in place if it is in host memory, and otherwise through a copy there.
+/// Runs `operation` on the tensor itself if it is in host memory, and otherwise on a copy in host memory, which is
+/// copied back.
 template <class Operation>
 Work RankGroup::on_host(const at::Tensor& flat, const Operation& operation) {
   if (flat.device().is_cpu()) return operation(elements_of(flat));

@@ -14,16 +14,17 @@
 
 namespace trainyard {
 
-/// Returns the elements of a flat tensor in host memory, for an operation of a collective. Nothing is copied.
+/// Returns a description of a flat tensor in host memory that can be passed to the operations of a Collective. Nothing
+/// is copied, so the tensor must exist until the operation is finished.
 Elements elements_of(const at::Tensor& host);
 
-/// A group of ranks, with operations on flat, contiguous tensors.
+/// A group of ranks that exchange flat, contiguous tensors.
 ///
 /// An operation on host memory works in place and may still be in progress when the call returns. An operation on a
 /// device tensor works on a copy in host memory and is finished when the call returns.
 ///
-/// A single rank also forms a group. Its operations change nothing, so most callers need not treat it differently. All
-/// ranks of a group must call the same operations in the same order. Copies of this object refer to the same group.
+/// All ranks of a group must call the same operations in the same order. In a group of a single rank, operations change
+/// nothing, so most callers need not treat this case separately. Copies of this object refer to the same group.
 class RankGroup {
  public:
   /// Makes a group of a single rank.
@@ -35,36 +36,38 @@ class RankGroup {
   std::uint32_t rank() const { return collective_ ? collective_->rank() : 0; }
   std::uint32_t size() const { return collective_ ? collective_->size() : 1; }
 
-  // The following are operations of Collective, where they are described. Bounds are in elements.
+  // These operations are described in collectives/collective.h. Bounds are in elements.
   Work all_reduce(const at::Tensor& flat, ReduceOp op);
   Work broadcast(const at::Tensor& flat, std::uint32_t root);
   Work reduce_scatter(const at::Tensor& flat, ReduceOp op, std::span<const std::uint64_t> bounds);
   Work all_gather(const at::Tensor& flat, std::span<const std::uint64_t> bounds);
 
-  // The following operations wait for their results.
+  // These operations wait for their results.
   double sum(double value);  ///< Returns the sum of the values of all ranks.
   bool any(bool here);       ///< Returns true if `here` is true on any rank.
   std::vector<std::string> all_gather_texts(const std::string& text);
 
-  /// Lets operations in progress continue; see Collective::progress.
+  /// Makes progress with unfinished operations, without waiting; see Collective::progress.
   void progress();
 
-  /// Returns a flat tensor with `elements` elements, whose values are undefined. If the tensor is in host memory and
-  /// the collective has memory that operations can use without a copy, the tensor is in such memory. Every rank must
-  /// request the same sizes in the same order.
+  /// Returns a flat tensor with `elements` elements, whose values are undefined. If `options` ask for host memory, the
+  /// tensor is in memory on which operations of this group work without a copy, if the collective has such memory.
+  /// Every rank must call this function with the same sizes in the same order.
   at::Tensor scratch(std::int64_t elements, const at::TensorOptions& options);
 
-  /// Makes the group fail because this rank cannot continue. The other ranks get an error that names this rank, instead
-  /// of waiting for it.
+  /// Makes the group fail because this rank cannot continue. The other ranks get an error that names this rank and
+  /// contains `reason`, instead of waiting for this rank.
   void abort(const std::string& reason) noexcept;
 
-  /// Prepares for operations that work on `memory`; see Collective::use.
+  /// Lets later operations on `memory` work without a copy, if the collective supports this; see Collective::use.
   void use(const Buffer& memory);
 
-  /// Makes this object count the bytes of device tensors that it copies to the host and back. `link` may be null.
+  /// Makes this object add the bytes that it copies between the device and the host to the counters in `link`, which
+  /// may be null.
   void count_copies(std::shared_ptr<devices::LinkBytes> link) { link_ = std::move(link); }
 
-  /// Returns the collective, for functions that this class lacks. Must not be called for a group of a single rank.
+  /// Returns the collective, for functions that this class does not have. Must not be called for a group of a single
+  /// rank.
   Collective& collective() { return *collective_; }
 
  private:

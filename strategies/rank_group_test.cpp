@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using testing::PretendedGroup;
 using testing::PretendedOthers;
 
-/// A group of this rank and one that is pretended.
+/// Returns a group of two ranks: this rank, and a simulated one.
 RankGroup group_of_two(PretendedOthers& others) {
   CollectiveContext context;
   context.where = "here";

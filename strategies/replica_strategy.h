@@ -13,22 +13,23 @@ namespace trainyard {
 
 class GradientBuckets;
 
-/// A range of neighbouring gradients that the ranks reduce with one operation.
+/// A contiguous range of the gradients that the ranks reduce with one operation.
 struct Bucket {
-  /// The index of the bucket. Bucket 0 is at the end of the block, with the gradients that backward finishes first.
+  /// The index of the bucket. Bucket 0 contains the gradients that backward finishes first, which are at the end of the
+  /// gradient block.
   std::uint32_t index = 0;
   std::uint32_t count = 1;         ///< The number of buckets into which all gradients are divided.
-  std::uint64_t offset_bytes = 0;  ///< The offset of the bucket in the gradient block of the arena.
+  std::uint64_t offset_bytes = 0;  ///< The offset of the bucket in the flat block of all gradients.
   std::uint64_t bytes = 0;
 };
 
-/// The base of strategies whose ranks are replicas: each has the whole model and a part of the data, and the ranks
-/// reduce their gradients. A derived class determines how a bucket of gradients is reduced; this class determines when.
-/// The hooks are called in this order:
+/// The base class of strategies whose ranks are replicas: each rank has the whole model and a part of the data, and the
+/// ranks reduce their gradients. A derived class determines how a bucket of gradients is reduced; this class determines
+/// when. It calls these hooks of the derived class:
 ///
 ///     prepare_reduction, then in every step: reduce for each bucket, finish for each bucket, complete_reduction
 ///
-/// In a run with a single rank, none of these hooks is called.
+/// With a single rank, none of these hooks is called.
 class ReplicaStrategy : public Strategy {
  public:
   explicit ReplicaStrategy(StrategyContext& context);
@@ -40,24 +41,26 @@ class ReplicaStrategy : public Strategy {
   /// single bucket with all gradients, which is reduced when the backward pass has finished all of them.
   virtual std::uint64_t bucket_bytes() const { return 0; }
 
-  /// Allocates the memory and makes the groups of ranks that the reduction needs.
+  /// Called once, before the first step. A derived class allocates memory and makes groups of ranks here. The default
+  /// does nothing.
   virtual void prepare_reduction() {}
 
   /// Starts to reduce one bucket in place and returns immediately. `gradients` is the bucket's part of the flat
-  /// gradient block, on this rank's device. Called for the buckets in the same order on every rank, each as soon as the
-  /// last backward pass of the step has finished it. If the last micro-batch is empty, reduce() is called at the end of
-  /// the step.
+  /// gradient block, on this rank's device. Called for all buckets in the same order on every rank, normally while the
+  /// last backward pass of the step is still running. A rank without samples in the last micro-batch has no such pass;
+  /// on this rank, reduce() is called at the end of the step.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
 
-  /// Completes a bucket. Called for every bucket at the end of the step, after Work::wait() for the Work returned by
-  /// reduce(). The arguments are the same as in reduce(). The default does nothing.
+  /// Called for every bucket at the end of the step, when the Work that reduce() returned is finished, with the same
+  /// arguments as reduce(). The default does nothing.
   virtual void finish(const Bucket& /*bucket*/, const at::Tensor& /*gradients*/) {}
 
-  /// Called at the end of a step, after finish() for every bucket. A strategy that starts reductions independently of
-  /// reduce() waits for them here.
+  /// Called at the end of a step, after finish() for every bucket. A derived class whose reductions are not covered by
+  /// the Work that reduce() returns waits for them here. The default does nothing.
   virtual void complete_reduction() {}
 
-  /// Lets communication make progress. Called whenever the last backward pass of a step has finished a gradient.
+  /// Makes progress with the communication between ranks. Called whenever the last backward pass of a step has finished
+  /// a gradient.
   virtual void progress() { world().progress(); }
 
  private:
@@ -76,7 +79,7 @@ class ReplicaStrategy : public Strategy {
   std::vector<Reduction> reductions_;         ///< The reductions of this step.
 };
 
-/// The parameter `bucket_mb`, which several strategies have in common. Its value determines
+/// The setting `bucket_mb`, which several strategies declare by having a member of this type. Its value determines
 /// ReplicaStrategy::bucket_bytes().
 class BucketSize {
  public:

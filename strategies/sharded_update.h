@@ -13,38 +13,37 @@
 
 namespace trainyard {
 
-/// The common part of the strategies `zero1` and `zero2`: every rank has all parameters but updates only its own part
-/// of them. Afterwards the ranks send the updated parts to each other. A rank needs the optimizer's state only for its
-/// own part.
+/// The common part of the strategies `zero1` and `zero2`: every rank has all parameters, but its optimizer updates only
+/// one part of them, and so keeps state only for this part. Afterwards the ranks send the updated parts to each other.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class ShardedUpdate {
  public:
-  /// Returns the part of the flat blocks that `rank` updates in a run with `ranks` ranks.
+  /// Returns the part of the parameters that `rank` updates in a run with `ranks` ranks.
   static ArenaShard shard_of(const ArenaLayout& layout, std::uint32_t rank, std::uint32_t ranks);
 
   ShardedUpdate(World& world, const Arena& arena, StepTrace* trace);
 
-  /// Returns the bounds of the ranks' parts, in elements, for a collective operation over the `bytes` bytes at `offset`
-  /// of a flat block.
+  /// Returns the bounds of the ranks' parts within the `bytes` bytes at `offset` of the flat block of parameters or
+  /// gradients. The bounds are in elements, counted from `offset`, as collective operations expect them.
   std::vector<std::uint64_t> bounds_of(std::uint64_t offset, std::uint64_t bytes) const;
 
-  /// Gives every rank the parameters of all parts and the buffers of rank 0. If the run resumes, this is called after
-  /// the ranks have restored their own parts.
+  /// Called before the first step. Collects the parts of all ranks, so that every rank has all parameters, and copies
+  /// the buffers of rank 0 to all ranks. If the run resumes, each rank has restored its own part before.
   void synchronise(ArenaEdit& edit);
 
-  /// Gives every rank the parameters of all parts. Called after the ranks have updated their own parts.
+  /// Called after each update. Collects the parts of all ranks, so that every rank has all updated parameters.
   void gather_parameters(ArenaEdit& edit);
 
-  /// Returns the amount of memory that this rank holds for parameters and gradients, not counting additional memory of
-  /// the strategy.
+  /// Returns how much memory this rank uses for parameters and gradients, not counting additional memory of the
+  /// strategy.
   Holdings holdings() const;
 
  private:
   World& world_;
   const Arena& arena_;
   StepTrace* trace_;
-  /// The bounds of the ranks' parts of the flat blocks, in bytes; see shard_bounds.
+  /// The bounds of the ranks' parts, in bytes; see shard_bounds().
   std::vector<std::uint64_t> bounds_;
 };
 

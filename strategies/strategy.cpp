@@ -27,9 +27,9 @@ void Strategy::check_world_size(std::uint32_t world_size) const {
 
 void Strategy::set_up(const RankParts& parts) {
   parts_ = parts;
-  // This comes before anything else, because what follows may need memory that threads share.
+  // This check comes first, because the following code may use memory that only threads of one process share.
   if (traits().share == RanksShare::kProcess) check_one_process(world(), where());
-  // The ranks' shards differ in size, so a collective cannot work on them in place.
+  // If the ranks keep only shards, the shards can differ in size, so the collective cannot work on them in place.
   if (!arena().shard().parameters) world().use(arena().parameter_memory());
   if (!arena().shard().gradients) world().use(arena().gradient_memory());
   prepare();
@@ -54,7 +54,7 @@ void Strategy::start() {
 }
 
 at::Tensor Strategy::train(const MicroBatch& batch) {
-  end_evaluation();  // An evaluation may have been broken off.
+  end_evaluation();  // The caller may have cancelled an evaluation.
   step_samples_ += batch.samples;
   loss_scale_ = batch.loss_scale;
   gradients_are_due_ = batch.last;
@@ -84,20 +84,20 @@ StepSummary Strategy::summary_of_step(const StepEnd& wanted) {
 double Strategy::norm_of_all(const at::Tensor& own_gradients) const {
   const double own = l2_norm(own_gradients);
   if (traits().gradients != GradientsOfRanks::kParts) return own;
-  // Every rank does this, even one that happens to have all gradients, because the others would wait for it.
+  // Every rank calls sum(), even a rank that has all gradients, because the others wait for it.
   const double all = world().sum(own * own);
   return all == own * own ? own : std::sqrt(all);
 }
 
-/// One pass checks all gradients: their norm is finite unless one of them is not (or is beyond 1e19, which no scale
-/// makes useful).
+/// Checks all gradients by their norm, which is not finite if any gradient is infinite or NaN (or beyond 1e19, which is
+/// useless at any loss scale).
 bool Strategy::finite_everywhere(double norm) const {
   const bool overflow = !std::isfinite(norm);
   return traits().gradients == GradientsOfRanks::kOwn ? !world().any(overflow) : !overflow;
 }
 
-/// A rank without samples starts its reductions only when it completes them, so the ranks complete them together. Later
-/// ones would otherwise meet those of this step.
+/// The reductions of a dropped step must be completed on all ranks. A rank without samples starts them only in
+/// complete_gradients(); without this call, other ranks would mistake its later reductions for those of this step.
 void Strategy::drop_step() {
   together([this] {
     if (gradients_are_due_) complete_gradients();
@@ -124,7 +124,7 @@ void Strategy::begin_step() {
 }
 
 Evaluation& Strategy::begin_evaluation() {
-  end_evaluation();  // An evaluation may have been broken off.
+  end_evaluation();  // The caller may have cancelled an evaluation.
   ArenaEdit edit(arena());
   evaluation_ = make_evaluation(edit);
   return *evaluation_;
@@ -137,7 +137,7 @@ void Strategy::end_evaluation() {
 }
 
 void Strategy::begin_snapshot() {
-  end_evaluation();  // An evaluation may have been broken off.
+  end_evaluation();  // The caller may have cancelled an evaluation.
   ArenaEdit edit(arena());
   before_snapshot(edit);
   arena().publish_for_snapshot();

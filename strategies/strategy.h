@@ -28,47 +28,50 @@ class Accelerator;
 
 /// The arguments of a strategy's constructor. The rank is in the PluginContext.
 struct StrategyContext : PluginContext {
-  /// The accelerator of this rank; null if the strategy is constructed only to read its declaration.
+  /// The accelerator of this rank. Null if the strategy is constructed only to read its parameters and traits, while a
+  /// launch file is checked.
   Accelerator* accelerator = nullptr;
-  /// The model of this rank; null if the strategy is constructed only to read its declaration. Model::build is called
-  /// before Strategy::shard().
+  /// The model of this rank; null in the same case as `accelerator`. Model::build is called before Strategy::shard().
   Model* model = nullptr;
 };
 
-/// The parts of a rank that its strategy works on. They outlive the strategy. Only `trace` can be null.
+/// The objects of a rank that its strategy works with. They outlive the strategy. Only `trace` can be null.
 struct RankParts {
   Model* model = nullptr;
   Arena* arena = nullptr;
   World* world = nullptr;
   Passes* passes = nullptr;
-  StepTrace* trace = nullptr;  ///< The record of the rank's activity; null if nothing is recorded.
+  StepTrace* trace = nullptr;  ///< Records when the rank did what; null if nothing is recorded.
 };
 
-/// The tasks of end_step() besides completing the gradients: checks, clipping and norms.
+/// What Strategy::end_step() must do besides completing the gradients.
 struct StepEnd {
-  bool check_finite = false;  ///< True to check whether a gradient overflowed.
-  double clip_value = 0;      ///< The limit for the absolute value of a gradient in the arena; 0 = no limit.
-  bool norm = false;          ///< True to compute the norm of the gradients, after they are clipped to clip_value.
+  bool check_finite = false;  ///< True to check whether a gradient is infinite or NaN.
+  /// The limit for the absolute value of each element of the gradients; 0 = no limit. The limit and the gradients are
+  /// both multiplied by the loss scale.
+  double clip_value = 0;
+  bool norm = false;  ///< True to compute the norm of the gradients, after they have been clipped to `clip_value`.
 };
 
-/// A summary of the gradients of a step. Every rank gets the same summary, unless the gradients differ between ranks
-/// (GradientsOfRanks::kOwn and kIndependent). In that case each rank gets its own norm and, with kIndependent, its own
-/// `finite`.
+/// What Strategy::end_step() has found out about the gradients of a step. Every rank gets the same result, unless the
+/// gradients differ between ranks (GradientsOfRanks::kOwn and kIndependent). In that case each rank gets its own norm
+/// and, with kIndependent, its own `finite`.
 struct StepSummary {
-  bool finite = true;  ///< False only if some gradient overflowed and StepEnd::check_finite was set.
-  double norm = 0;     ///< The L2 norm of all gradients. It is meaningful only if StepEnd::norm was set.
+  bool finite = true;  ///< False if StepEnd::check_finite was set and a gradient is infinite or NaN.
+  double norm = 0;     ///< The L2 norm of all gradients, if StepEnd::norm was set.
 };
 
-/// A plugin that determines how ranks train one model together. A strategy is part of the accelerator host, because it
-/// works in place on the host's arena. It handles only tensors and does not depend on the hardware.
+/// A plugin that determines how the ranks of a run train one model together. Each rank has an accelerator host (the
+/// component that computes losses and gradients), which owns a strategy. The strategy works directly on the rank's
+/// arena, the memory with the flat blocks of parameters, gradients and buffers. It handles only tensors and does not
+/// depend on the hardware.
 ///
-/// There are two kinds of strategies. If every rank has the whole model and only the reduction of gradients differs, a
-/// strategy derives from ReplicaStrategy and implements little besides `reduce`. Other strategies derive from this
-/// class and implement `compute`; by default every rank computes by itself.
+/// There are two kinds of strategies. If every rank has the whole model, and the strategy only determines how gradients
+/// are reduced, it derives from ReplicaStrategy and implements little besides `reduce`. Other strategies derive from
+/// this class and override `compute`; the default computes each rank's passes without communication.
 ///
 /// The accelerator host calls the public functions below in the order shown here, which is the same on every rank.
 /// These functions call the hooks further below, which do nothing by default unless stated otherwise:
-///
 // clang-format off
 ///     set_up            -> prepare
 ///     start             -> synchronise
@@ -88,7 +91,8 @@ struct StepSummary {
 ///         restore_state
 // clang-format on
 ///
-/// Hooks that may change parameters have an ArenaEdit as an argument; all other hooks must not change parameters.
+/// Hooks that may change parameters get an ArenaEdit, through which they do so; all other hooks must not change
+/// parameters.
 class Strategy : public Configurable, public Stateful {
  public:
   static constexpr const char* kKind = "strategy";
@@ -96,45 +100,46 @@ class Strategy : public Configurable, public Stateful {
 
   explicit Strategy(StrategyContext& context);
 
-  /// Returns what the planner and the accelerator host must know about the strategy.
+  /// Returns facts about the strategy for the planner (which checks a launch file) and the accelerator host, such as
+  /// the supported number of ranks.
   virtual StrategyTraits traits() const { return {}; }
 
-  /// Returns this rank's shard of the flat blocks; see ArenaShard. By default the shard contains all bytes. Called
-  /// once, before the arena is made.
+  /// Returns which part of the flat blocks of parameters and gradients this rank keeps and updates; see ArenaShard. The
+  /// default is everything. Called once, before the memory for parameters is allocated.
   virtual ArenaShard shard(const ArenaLayout& /*layout*/) const { return {}; }
 
-  /// Returns figures about the strategy for the training metrics, such as `gradient_bytes`.
+  /// Returns values to report with the training metrics, such as `gradient_bytes`.
   virtual std::vector<Scalar> stats() const { return {}; }
 
-  /// Saves the values that the strategy keeps from step to step; see Stateful. The default saves nothing. Called on all
-  /// ranks, after begin_snapshot(), unless the run has no checkpoint writer.
+  /// Saves the values that the strategy keeps from step to step, for a checkpoint; see Stateful. Called on all ranks
+  /// after begin_snapshot(), if the run saves checkpoints. The default saves nothing.
   void save_state(StateWriter& /*into*/) const override {}
   /// Restores the values that save_state() saved. Called after start() if the run resumes from a checkpoint that
   /// contains such values.
   void restore_state(const StateReader& /*from*/) override {}
 
-  /// Throws kUnsupported, naming the supported numbers of ranks, if the traits do not allow `world_size` ranks.
+  /// Throws kUnsupported if traits() do not allow `world_size` ranks. The error names the supported numbers of ranks.
   void check_world_size(std::uint32_t world_size) const;
 
-  /// Prepares the strategy. Called when the model and the arena exist. Throws kUnsupported if
-  /// StrategyTraits::share is kProcess and the ranks are not threads of one process.
+  /// Prepares the strategy. Called once, when the model and its memory (the arena) exist. Throws kUnsupported if the
+  /// strategy requires that all ranks are threads of one process (StrategyTraits::share is kProcess) and they are not.
   void set_up(const RankParts& parts);
 
   /// Makes all ranks start from the same parameters. If the run resumes, this function is called after the checkpoint
-  /// has been restored into the arena.
+  /// writer has restored the parameters.
   void start();
 
-  /// Computes the forward and backward pass of one micro-batch. Returns the loss without its graph, or an undefined
-  /// tensor if the batch is empty.
+  /// Computes the forward and backward pass of one micro-batch. Returns the loss, detached from the autograd graph, or
+  /// an undefined tensor if the micro-batch is empty.
   at::Tensor train(const MicroBatch& batch);
 
-  /// Completes the gradients of a step, so that the arena contains the gradients for the optimizer. Also checks and
-  /// clips them as `wanted` requires. Called after the last micro-batch.
+  /// Called after the last micro-batch of a step. Waits until this rank's gradients are final, so that the optimizer
+  /// can use them, and then checks and clips them as `wanted` requires.
   StepSummary end_step(const StepEnd& wanted);
 
   /// Discards the gradients of the current step, which then makes no update. Can be called at any time before
-  /// begin_update(). Between the last micro-batch and end_step(), all ranks must call it, because it waits until the
-  /// reductions in progress are complete.
+  /// begin_update(). If it is called between the last micro-batch and end_step(), all ranks must call it, because it
+  /// waits until the reductions in progress are complete.
   void drop_step();
 
   /// Returns the number of the update that uses the gradients of step `step`, or 0 if this rank makes no update in this
@@ -146,57 +151,60 @@ class Strategy : public Configurable, public Stateful {
   /// after begin_update().
   void end_update(std::uint64_t step);
 
-  /// Begins an evaluation or a prediction and returns the object for it, which exists until end_evaluation() is called.
-  /// Called on all ranks.
+  /// Begins an evaluation or a prediction. The reference is valid until end_evaluation() is called. Called on all
+  /// ranks.
   Evaluation& begin_evaluation();
-  /// Ends the evaluation or prediction, if there is one. Called on all ranks. If an evaluation is cancelled, the next
-  /// train(), begin_evaluation() or begin_snapshot() calls end_evaluation().
+  /// Ends the evaluation or prediction, if there is one. Called on all ranks. If the caller cancels an evaluation, it
+  /// need not call this function: the next train(), begin_evaluation() or begin_snapshot() does so.
   void end_evaluation();
 
-  /// Prepares the arena for the checkpoint writer's copy. Called on all ranks before every copy.
+  /// Called on all ranks before the checkpoint writer copies the parameters and buffers for a checkpoint. Ensures that
+  /// they have their current values.
   void begin_snapshot();
 
-  /// Returns the traits for the planner.
+  /// Returns traits() in the form in which they are passed to the launcher.
   core::PluginTraits declared_traits() const final;
 
  protected:
-  // The hooks, in the order in which they are called.
+  // The hooks that a strategy overrides, in the order in which they are called.
 
-  /// Allocates the memory and makes the groups of ranks that the strategy needs.
+  /// Called by set_up(). A strategy allocates memory and makes groups of ranks here. The default does nothing.
   virtual void prepare() {}
 
-  /// Makes all ranks start from the same parameters and buffers. The default copies the parameters and buffers of rank
-  /// 0 to all ranks.
+  /// Called by start(). Makes all ranks start from the same parameters and buffers. The default copies the parameters
+  /// and buffers of rank 0 to all ranks.
   virtual void synchronise(ArenaEdit& edit) { take_from_rank_0(edit); }
 
-  /// Computes the forward and backward pass of one micro-batch, and communicates with other ranks if the strategy needs
-  /// that; see train(). By default the rank computes alone.
+  /// Called by train(), with the same argument and result. Computes the passes of one micro-batch, and may communicate
+  /// with other ranks. The default computes without communication.
   virtual at::Tensor compute(const MicroBatch& batch);
 
-  /// Waits until the arena contains the gradients for the optimizer. Also called if the step is dropped after its last
-  /// micro-batch, so that no reduction remains in progress.
+  /// Called by end_step(). Waits until this rank's gradients are final, so that the optimizer can use them. Also called
+  /// if the step is dropped after its last micro-batch, so that no reduction remains in progress. The default does
+  /// nothing.
   virtual void complete_gradients() {}
 
-  /// Discards gradients that are outside of the arena or are being sent. The gradients in the arena are zeroed
-  /// afterwards.
+  /// Called by drop_step(). Discards gradients that the strategy keeps in additional memory. The rank's block of
+  /// gradients is zeroed afterwards. The default does nothing.
   virtual void drop_gradients(ArenaEdit& /*edit*/) {}
 
-  /// Returns the result of begin_update(). By default, every rank makes one update in each step, and the update has the
-  /// number of the step.
+  /// Called by begin_update(), and returns its result. By default, every rank makes one update in each step, and the
+  /// number of the update is `step`.
   virtual std::uint64_t claim_update(std::uint64_t step) { return step; }
 
-  /// Called by end_update(). A strategy that exchanges parameters after an update overrides this function. It is not
-  /// called for a dropped step, so a strategy stores state here that a dropped step must not change.
+  /// Called by end_update(). A strategy that exchanges parameters after an update does so here. The function is not
+  /// called for a dropped step, so state that a dropped step must not change is updated here. The default does nothing.
   virtual void after_update(std::uint64_t /*step*/, ArenaEdit& /*edit*/) {}
 
-  /// Makes the object for an evaluation or a prediction. The default is for ranks that hold the whole model.
+  /// Called by begin_evaluation(). The default is for strategies in which every rank has the whole model, with current
+  /// parameters.
   virtual std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit);
 
-  /// Ensures that the blocks that the checkpoint writer copies, including the buffers, contain the current values. The
-  /// default does nothing.
+  /// Called by begin_snapshot(). Ensures that this rank's blocks of parameters and buffers contain the current values.
+  /// The default does nothing.
   virtual void before_snapshot(ArenaEdit& /*edit*/) {}
 
-  // Hooks use the following functions.
+  // Functions that hooks can call.
 
   /// Copies the parameters and buffers of rank 0 to all ranks.
   void take_from_rank_0(ArenaEdit& edit);
@@ -210,11 +218,11 @@ class Strategy : public Configurable, public Stateful {
   StepTrace* trace() const { return parts_.trace; }
 
   /// Returns the loss scale of the current step, which is 1 if the loss is not scaled. It is valid from the first
-  /// compute() of the step to its after_update() or drop_gradients(). The gradients of the step are multiplied by the
-  /// loss scale, and the optimizer divides them by it. The loss scale can differ from step to step, so state that is
-  /// made from gradients must be divided by it before it is kept.
+  /// compute() of the step to its after_update() or drop_gradients(). The rank's gradients are multiplied by it, and
+  /// the optimizer divides them by it. It can differ from step to step, so a strategy that keeps values computed from
+  /// gradients must divide them by it.
   double loss_scale() const { return loss_scale_; }
-  /// Returns the number of samples that this rank has received in the current step, in all micro-batches.
+  /// Returns the number of samples that this rank has received in the micro-batches of the current step.
   std::uint64_t step_samples() const { return step_samples_; }
   /// Returns true if end_step() was called for the current step.
   bool step_has_ended() const { return step_has_ended_; }
@@ -224,7 +232,8 @@ class Strategy : public Configurable, public Stateful {
   double norm_of_all(const at::Tensor& own_gradients) const;
   bool finite_everywhere(double norm) const;
   void begin_step();
-  /// Runs a part of a step. If `part` throws, the other ranks also fail, instead of waiting for this rank.
+  /// Calls `part` and returns its result. If `part` throws, makes the groups of ranks fail before the exception
+  /// continues, so that the other ranks do not wait for this rank.
   template <class Part>
   auto together(const Part& part);
 

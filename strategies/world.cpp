@@ -20,7 +20,7 @@ RankGroup World::make_group(const std::string& name, const std::vector<std::uint
   return groups_.emplace_back(make_collective(plugin_, group));
 }
 
-// A rank may wait for this one in any of the groups, and need not be in the world's next operation.
+// Other ranks may be waiting for this rank in any of the groups, not only in the world.
 void World::abort(const std::string& reason) noexcept {
   RankGroup::abort(reason);
   for (RankGroup& group : groups_) group.abort(reason);

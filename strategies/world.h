@@ -11,20 +11,20 @@
 
 namespace trainyard {
 
-/// The group of all ranks of a run.
+/// The group of all ranks of a run, which can also make smaller groups.
 class World : public RankGroup {
  public:
-  /// Connects to the other ranks, unless the run has a single rank. `collective` is the plugin that connects them; see
-  /// make_collective(). `timeout` is how long to wait for a rank that does not respond. Throws kTimeout, naming the
-  /// ranks that did not connect.
+  /// Connects to the other ranks, unless the run has a single rank. `collective` names the plugin through which ranks
+  /// exchange data; see make_collective(). `timeout` is how long to wait for a rank that does not respond. Throws
+  /// kTimeout, naming the ranks that did not connect.
   World(const PluginContext& context, PluginSpec collective, std::chrono::milliseconds timeout);
 
-  /// Makes and connects a further group, whose name must be unique within the run. `ranks` contains the numbers of its
-  /// members in the run, in ascending order. All members must call this function with the same arguments, and no other
-  /// rank may call it.
+  /// Makes and connects a group of the ranks in `ranks`, in ascending order. `name` must be unique within the run.
+  /// Exactly the ranks in `ranks` must call this function, with the same arguments.
   RankGroup make_group(const std::string& name, const std::vector<std::uint32_t>& ranks);
 
-  /// Makes the world and every group made by make_group() fail because this rank cannot continue.
+  /// Makes the world and every group made by make_group() fail because this rank cannot continue. The other ranks get
+  /// an error that contains `reason`.
   void abort(const std::string& reason) noexcept;
 
   std::chrono::milliseconds timeout() const { return timeout_; }

@@ -38,8 +38,8 @@ void Connection::note(std::uint32_t events) {
   if ((events & EPOLLOUT) != 0 || ending_) writable_ = true;
 }
 
-// If less has come than there is room for, nothing more is there, and epoll will report what comes later. The end is
-// the exception, because it may have been reported together with the bytes before it.
+// If recvmsg() does not fill all places, no more bytes have arrived, and epoll will report later ones. If the end of
+// the connection was reported, however, it may not be reported again, so reading continues until the end is reached.
 std::size_t Connection::read(std::span<iovec> places) {
   if (!readable()) return 0;
   msghdr header = message(places);
@@ -69,7 +69,8 @@ std::size_t Connection::write(std::span<iovec> pieces) {
     return static_cast<std::size_t>(sent);
   }
   writable_ = false;
-  // What the other side has sent before it closed the connection can still be read, so that the end is found there.
+  // The connection is not marked as closed yet, because bytes that the other side sent earlier may still be unread.
+  // read() finds the end after them.
   if (!must_wait(errno)) ending_ = readable_ = true;
   return 0;
 }

@@ -33,11 +33,10 @@ class Connection {
   bool readable() const { return readable_ && !closed_; }
   bool writable() const { return writable_ && !closed_; }
 
-  /// Receives bytes that have arrived into `places`, one place after another. Returns the number of bytes received,
-  /// which is 0 if none have arrived.
+  /// Receives bytes that have arrived, and fills the buffers in `places` one after another. Returns the number of bytes
+  /// received, which is 0 if none have arrived or the connection is closed.
   std::size_t read(std::span<iovec> places);
-  /// Sends the bytes of `pieces`, as far as the kernel accepts them without waiting. Returns the number of bytes
-  /// accepted.
+  /// Sends as many bytes of `pieces` as the kernel accepts without waiting, and returns their number.
   std::size_t write(std::span<iovec> pieces);
 
   /// Returns true if the other side has closed the connection or has been lost. Everything that it sent before has then
@@ -45,7 +44,7 @@ class Connection {
   bool closed() const { return closed_; }
   /// Returns true if the kernel has reported that the connection ends. Bytes that arrived before may still be unread.
   bool ending() const { return ending_ || closed_; }
-  /// Returns the number of bytes that have been received and sent so far.
+  /// Returns how many bytes this connection has received and sent in total.
   std::uint64_t moved() const { return moved_; }
   /// Tells the other side that no more bytes will be sent.
   void finish();
@@ -60,7 +59,8 @@ class Connection {
   std::uint64_t moved_ = 0;
 };
 
-/// Removes the first `bytes` bytes from a list of pieces, and returns the rest of the list.
+/// Removes the first `bytes` bytes from a list of pieces, and returns the rest of the list. If these bytes end in the
+/// middle of a piece, the piece is shortened.
 std::span<iovec> without(std::span<iovec> pieces, std::size_t bytes);
 
 }  // namespace trainyard::streams

@@ -11,7 +11,7 @@ namespace {
 
 using Length = std::uint32_t;
 
-/// The records of a stream of frames have no position but their order.
+/// The position of every frame. Only the order of the frames distinguishes them.
 constexpr Position kFrame{~std::uint64_t{0}, 0};
 
 }  // namespace

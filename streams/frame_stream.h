@@ -11,17 +11,18 @@
 
 namespace trainyard::streams {
 
-/// A stream of frames. A frame is a message of any size up to a limit. Frames that the kernel does not accept
-/// immediately wait in a queue of limited size. The stream never blocks the caller, and allocates memory only during
+/// A stream of frames. A frame is a message of any size up to a limit. Frames wait in a queue of limited size until
+/// flush() has passed them to the kernel. The stream never blocks the caller, and allocates memory only during
 /// construction.
 class FrameStream {
  public:
   struct Limits {
-    std::size_t frame_bytes;  ///< The maximum size of a frame. A longer frame is refused before it is read.
+    /// The maximum size of a frame. A longer frame is refused as soon as its length has arrived.
+    std::size_t frame_bytes;
     std::size_t queue_bytes;  ///< The maximum number of bytes that wait to be sent.
   };
 
-  /// If `secrets` is empty, frames are sent in clear.
+  /// If `secrets` is empty, frames are sent unencrypted.
   FrameStream(Connection connection, const std::optional<StreamSecrets>& secrets, const Limits& limits);
 
   Connection& connection() { return connection_; }
@@ -29,10 +30,11 @@ class FrameStream {
 
   /// Returns true if the queue has room for a frame of `bytes` bytes.
   bool has_room(std::size_t bytes) const;
-  /// Sends a frame that consists of `head` followed by `body`. There must be room for it. If the other side has closed
-  /// the stream, the frame is discarded.
+  /// Puts a frame that consists of `head` followed by `body` into the queue; flush() sends it. Throws kInternal if the
+  /// frame is too long or the queue has no room. If the other side has closed the stream, the frame is discarded.
   void push(Bytes head, Bytes body);
-  /// Continues to send the frames in the queue. Returns true if anything was sent.
+  /// Passes as many bytes of the queued frames to the kernel as it accepts without waiting. Returns true if anything
+  /// was sent.
   bool flush();
   bool all_sent() const { return begin_ == end_; }
 

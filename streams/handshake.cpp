@@ -7,7 +7,7 @@
 namespace trainyard::streams {
 namespace {
 
-/// The last character is the version of the protocol.
+/// The last two characters are the version of the protocol.
 constexpr std::array<char, 8> kMagic{'T', 'Y', 'S', 'T', 'R', 'M', '0', '1'};
 
 constexpr std::string_view kHello = "hello";
@@ -23,7 +23,7 @@ Nonce random_nonce() {
 
 Bytes route_of(const Hello& hello) { return std::as_bytes(std::span(&hello.route, 1)); }
 
-/// Everything that both sides have seen.
+/// Derives the secret of one direction from everything that both sides have exchanged.
 Secret stream_secret(const Secret& pair, const Binding& binding, const Hello& hello, const Answer& answer,
                      std::string_view direction) {
   return pair.derive(direction, {binding, route_of(hello), hello.nonce, answer.nonce});

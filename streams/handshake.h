@@ -10,8 +10,8 @@
 
 namespace trainyard::streams {
 
-/// Identifies a stream: it is number `stream` of the streams between the members `from`, which connects, and `to`,
-/// which accepts.
+/// Identifies a stream between two members, which are usually ranks of a group: `from` connects, `to` accepts, and
+/// `stream` numbers the streams between the same two members.
 struct Route {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
@@ -20,8 +20,8 @@ struct Route {
 
 using Nonce = std::array<std::byte, 32>;
 
-/// The first message of a handshake. All messages of a handshake have fixed sizes, so that a stranger cannot cause
-/// memory to be allocated.
+/// The first message of a handshake. All messages of a handshake have fixed sizes, so that an unknown sender cannot
+/// make the member allocate memory.
 struct Hello {
   std::array<char, 8> magic{};
   Route route;
@@ -31,14 +31,15 @@ struct Hello {
 };
 static_assert(sizeof(Hello) == 88);
 
-/// The second message, from the member that has accepted the connection.
+/// The second message of a handshake, from the member that has accepted the connection.
 struct Answer {
   Nonce nonce{};
   Proof proof{};
 };
 static_assert(sizeof(Answer) == 64);
 
-/// The third message. It proves that the Hello was not recorded earlier and repeated by somebody else.
+/// The third message of a handshake, from the member that has connected. It proves that the Hello is new, and not a
+/// copy of an earlier Hello that somebody has recorded.
 struct Confirmation {
   Proof proof{};
 };
@@ -49,9 +50,9 @@ struct StreamSecrets {
   Secret received;  ///< The secret for everything that this member receives.
 };
 
-/// The part of a handshake that runs at the connecting member. `pair` is the secret of the two members, and `binding`
-/// identifies the purpose of the stream; if either differs between the two members, they refuse each other. Every
-/// handshake yields new secrets, so nothing that was recorded from an earlier stream is accepted.
+/// The part of a handshake that runs at the connecting member. `pair` is the secret that the two members share, and
+/// `binding` identifies the purpose of the stream. If either differs between the two members, they refuse each other.
+/// Every handshake yields new secrets, so nothing that was recorded from an earlier stream is accepted.
 class ConnectingHandshake {
  public:
   ConnectingHandshake(const Secret& pair, const Binding& binding, const Route& route);
@@ -80,8 +81,8 @@ class AcceptingHandshake {
   /// hello.route.from.
   AcceptingHandshake(const Secret& pair, const Binding& binding, const Hello& hello);
 
-  /// Returns the message to send, or nothing if the sender of the Hello does not have the secret or has used another
-  /// binding.
+  /// Returns the message to send next, or nothing if the sender of the Hello does not have the secret or has used
+  /// another binding.
   std::optional<Answer> answer();
   bool confirmed_by(const Confirmation& confirmation) const;
   /// Returns the secrets of the stream. Call this only after confirmed_by() has returned true.

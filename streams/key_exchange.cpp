@@ -27,7 +27,8 @@ KeyExchange::KeyExchange() {
 
 KeyExchange::~KeyExchange() = default;
 
-// The shares are part of the secret, so that both sides notice if they have seen different ones.
+// Derives the result also from both shares. If somebody has changed a share on its way, the two sides get different
+// secrets and notice this.
 Secret KeyExchange::secret_with(const Share& other) const {
   const Key peer(EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, nullptr, octets(other.data()), other.size()));
   require(peer != nullptr, "EVP_PKEY_new_raw_public_key");
@@ -35,7 +36,7 @@ Secret KeyExchange::secret_with(const Share& other) const {
   require(work != nullptr && EVP_PKEY_derive_init(work.get()) == 1, "EVP_PKEY_derive_init");
   std::array<std::byte, Secret::kBytes> raw{};
   std::size_t size = raw.size();
-  // libcrypto refuses the few shares with which anybody could compute the secret.
+  // libcrypto refuses the few special shares for which everybody could compute the secret.
   if (EVP_PKEY_derive_set_peer(work.get(), peer.get()) != 1 ||
       EVP_PKEY_derive(work.get(), octets(raw.data()), &size) != 1) {
     throw Error(Code::kCorrupt, "the share of a key exchange is not usable: {} of its bytes are zero",

@@ -12,10 +12,10 @@ struct evp_pkey_st;
 
 namespace trainyard::streams {
 
-/// One side of a key exchange (X25519, RFC 7748). Afterwards, two members have a secret in common that nobody else can
-/// compute, even somebody who has read everything that they sent to each other. The shares must be sent over a channel
-/// that others can read but not write. Every object has a new key, so secrets of the past stay secret even if a later
-/// one becomes known.
+/// One side of a key exchange (X25519, RFC 7748). Each side sends its share, which is a public key, to the other.
+/// Afterwards, both sides have a common secret that nobody else can compute, not even somebody who has read both
+/// shares. The shares must be sent over a channel on which nobody else can change them. Every object has a new key, so
+/// earlier secrets remain safe even if a later one becomes known.
 class KeyExchange {
  public:
   static constexpr std::size_t kShareBytes = 32;
@@ -26,7 +26,7 @@ class KeyExchange {
   KeyExchange(const KeyExchange&) = delete;
   KeyExchange& operator=(const KeyExchange&) = delete;
 
-  /// Returns the share of this side, which the other members need.
+  /// Returns the share of this side, which the other side needs.
   const Share& share() const { return share_; }
 
   /// Returns the common secret of this object and the object whose share is `other`. Throws kCorrupt if `other` is not

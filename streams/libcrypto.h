@@ -18,7 +18,7 @@ inline void require(bool succeeded, const char* call) {
 inline unsigned char* octets(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
 inline const unsigned char* octets(const std::byte* bytes) { return reinterpret_cast<const unsigned char*>(bytes); }
 
-/// Frees an object of libcrypto with its own function.
+/// A deleter for std::unique_ptr that frees an object of libcrypto with the function `kFree`.
 template <auto kFree>
 struct Freed {
   template <class T>

@@ -23,23 +23,23 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostStrangers = 64;
 constexpr auto kHandshake = 5s;
-/// How long a member may take to confirm its greeting while others wait.
+/// When there are too many connections, a connection that has sent a valid Hello may take this long to confirm it.
 constexpr auto kGreeted = 500ms;
 /// The time between two attempts to connect.
 constexpr auto kRetry = 20ms;
-constexpr int kLook = 50;  // In milliseconds.
+constexpr int kLook = 50;  // The longest wait between two looks at all connections, in milliseconds.
 
-/// Returns true if one of `events` has occurred, and no error that is not among them.
+/// Returns true if one of `events` has occurred on the descriptor, without an error.
 bool is_ready(int fd, int events) {
   pollfd item{fd, static_cast<short>(events), 0};
   return ::poll(&item, 1, 0) == 1 && (item.revents & events) != 0 && (item.revents & ~events & POLLERR) == 0;
 }
 
-/// A part of a handshake that is being received: a message of a fixed size.
+/// Receives one message of a handshake, which has a fixed size and may arrive in pieces.
 template <class T>
 class Incoming {
  public:
-  /// Returns the message when it is complete.
+  /// Returns the message when it is complete, and nullptr before.
   const T* receive(Connection& connection) {
     while (got_ < sizeof message_) {
       iovec place{reinterpret_cast<std::byte*>(&message_) + got_, sizeof message_ - got_};
@@ -55,14 +55,15 @@ class Incoming {
   std::size_t got_ = 0;
 };
 
-/// Sends a message of a handshake. The socket's buffer is empty, so there is room for it.
+/// Sends a message of a handshake. Returns false if the kernel does not accept all of it, which does not normally
+/// happen because the socket's send buffer is empty.
 template <class T>
 bool send_whole(Connection& connection, const T& message) {
   iovec piece{const_cast<T*>(&message), sizeof message};
   return connection.write({&piece, 1}) == sizeof message;
 }
 
-/// A connection that this member makes.
+/// A connection that this member makes to another member.
 struct Outgoing {
   Route route;
   std::optional<Connection> connection;
@@ -74,7 +75,7 @@ struct Outgoing {
   Clock::time_point next{};
 };
 
-/// A connection of somebody who is not known yet.
+/// A connection that this member has accepted, from a sender that has not proved yet that it is a member.
 struct Stranger {
   Connection connection;
   Clock::time_point until;
@@ -136,7 +137,8 @@ class Meet {
     last_refusal_ = fmt::format("{} because {}", who, why);
   }
 
-  // Everything is looked at after every wait: there are few connections, and this happens once.
+  // Waits until something happens on any connection. The caller then examines all connections, which is fast enough
+  // because there are few and this happens only once.
   void wait() {
     std::vector<pollfd> items{{listener_.fd(), POLLIN, 0}};
     for (const Stranger& stranger : strangers_) items.push_back({stranger.connection.fd(), POLLIN, 0});
@@ -149,14 +151,15 @@ class Meet {
     ::poll(items.data(), items.size(), retries ? static_cast<int>(kRetry.count()) : kLook);
   }
 
-  // Whoever is asked for first is read first, so that a member's greeting is not lost among connections that say
-  // nothing.
+  // Reads from each new connection immediately, so that a member's Hello is noticed before the connection could be
+  // closed to make room for others.
   void accept() {
     std::string from;
     for (std::size_t i = 0; i < kMostStrangers && is_ready(listener_.fd(), POLLIN) && make_room(); ++i) {
       Socket socket = listener_.accept(from);
       if (socket.empty()) {
-        // Without a free descriptor nobody could be accepted, and poll would return at once for ever.
+        // If the process has no free descriptor, it must close a connection. Otherwise it could accept none, and poll()
+        // would never wait again.
         if ((errno == EMFILE || errno == ENFILE) && !strangers_.empty()) strangers_.pop_front();
         return;
       }
@@ -167,8 +170,9 @@ class Meet {
     }
   }
 
-  /// Closes a connection if there are too many. Returns false if all of them have just greeted as members do: those
-  /// that repeat what a member has said do not hold up others for long.
+  /// If there are too many connections, closes the oldest that has not sent a valid Hello, or else the oldest. Returns
+  /// false if all of them have sent a valid Hello and the oldest did so very recently. A stranger can repeat the Hello
+  /// of a member, but cannot confirm it, so it takes up a place only for a short time.
   bool make_room() {
     if (strangers_.size() < kMostStrangers) return true;
     auto first = std::ranges::find_if(strangers_, [](const Stranger& stranger) { return !stranger.handshake; });
@@ -179,7 +183,8 @@ class Meet {
     return true;
   }
 
-  /// Returns true if the connection is no longer needed here.
+  /// Continues the handshake. Returns true if the connection can be removed from the list, because it was admitted or
+  /// refused or is closed.
   bool go_on(Stranger& stranger) {
     stranger.connection.note(EPOLLIN);
     if (!stranger.handshake) {
@@ -214,7 +219,8 @@ class Meet {
     return true;
   }
 
-  // A greeting can be repeated by anybody who has seen it, but not its confirmation.
+  // Admits the connection if its confirmation is valid. Anybody who has seen a member's Hello can repeat it, but only
+  // the member can make the confirmation.
   bool admit(Stranger& stranger, const Confirmation& confirmation) {
     const Route& route = stranger.route;
     auto& place = found_[route.from][route.stream];
@@ -282,9 +288,10 @@ class Meet {
 
   Listener& listener_;
   const Meeting& meeting_;
-  std::vector<std::vector<std::optional<NewStream>>> found_;  ///< Of each member, each stream.
+  /// The streams that have been made, by member and stream.
+  std::vector<std::vector<std::optional<NewStream>>> found_;
   std::vector<Outgoing> outgoing_;
-  std::list<Stranger> strangers_;  ///< The one that came first is the first.
+  std::list<Stranger> strangers_;  ///< In the order in which they arrived.
   std::uint64_t refused_ = 0;
   std::string last_refusal_;
 };

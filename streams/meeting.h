@@ -12,12 +12,12 @@
 
 namespace trainyard::streams {
 
-/// What a member must know about another member in order to connect to it.
+/// What a member of a group, such as a rank, must know about another member in order to connect to it.
 struct Peer {
   std::string name;           ///< The name of the member for errors, such as "rank 3".
   std::string endpoint;       ///< The address of the other member, as Listener::endpoint() returns it there.
   std::uint32_t streams = 0;  ///< The number of streams to make. It must be the same at both members.
-  Secret secret;              ///< The secret that the two members have in common.
+  Secret secret;              ///< The secret that the two members share.
 };
 
 /// Everything that a member must know in order to connect to all other members.
@@ -35,14 +35,15 @@ struct NewStream {
   StreamSecrets secrets;
 };
 
-/// Makes all streams between this member and the others; all members must call this function. Of every two members, the
-/// one with the lower number accepts the connections of the other. Returns the streams, indexed by member; those of
-/// this member itself are empty. Both ends have the streams between two members in the same order.
+/// Makes all streams between this member of a group and the other members; all members must call this function. Of
+/// every two members, the one with the lower number accepts the connections of the other. Returns the streams, indexed
+/// by member; those of this member itself are empty. Both ends have the streams between two members in the same order.
 ///
-/// Connections from strangers are closed. At most 64 connections whose sender is not known yet are kept at a time, none
-/// of them longer than 5 seconds, and each takes up only a few hundred bytes.
+/// Connections from senders that do not know the secret are closed. At most 64 connections whose sender is not known
+/// yet are kept at a time, none of them longer than 5 seconds, and each takes up only a few hundred bytes.
 ///
-/// Throws kTimeout, naming the members with which there is no connection, and saying how many connections were refused.
+/// Throws kTimeout if a stream is missing at the end of `meeting.timeout`. The error names the members with which a
+/// stream is missing, and states how many connections were refused.
 std::vector<std::vector<NewStream>> meet(Listener& listener, const Meeting& meeting);
 
 }  // namespace trainyard::streams

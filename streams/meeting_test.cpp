@@ -28,7 +28,7 @@ Secret secret_of(int number) {
   return Secret(bytes);
 }
 
-/// Members in one process that meet on the loopback interface.
+/// Several members in one process that meet on the loopback interface.
 class Members {
  public:
   explicit Members(std::uint32_t count) {
@@ -69,7 +69,7 @@ class Members {
   std::vector<Meeting> meetings_;
 };
 
-/// Passes a frame through a stream, and returns what arrives at the other end.
+/// Sends a frame through a stream, and returns what arrives at the other end.
 std::string through(NewStream from, NewStream to) {
   const FrameStream::Limits limits{1000, 2000};
   FrameStream sender(std::move(from.connection), from.secrets, limits);
@@ -127,7 +127,7 @@ TEST(MeetingTest, AMemberOfAnotherRunOrAnotherGroupIsRefused) {
   }
 }
 
-// Strangers say nothing, or something else, or what a member has said before, while the members meet.
+// While the members meet, strangers connect that send nothing, or wrong bytes, or a recorded Hello of a member.
 TEST(MeetingTest, StrangersDoNotKeepTheMembersApart) {
   Members members(2);
   const ConnectingHandshake old(members[1].peers[0].secret, members[1].binding, {1, 0, 0});
@@ -155,10 +155,11 @@ TEST(MeetingTest, StrangersDoNotKeepTheMembersApart) {
   EXPECT_EQ(through(std::move(one.streams[1][0]), std::move(other.streams[0][0])), "hello");
 }
 
-// As many as a process may have, and more: each is accepted, and closed when others come.
+// A stranger opens more connections than a process may have descriptors. Each is accepted, and closed when others
+// arrive.
 TEST(MeetingTest, TenThousandConnectionsCostOnlyDescriptorsThatAreClosed) {
   Members members(2);
-  members[0].timeout = members[1].timeout = 110s;  // A machine with other work takes long for so many.
+  members[0].timeout = members[1].timeout = 110s;  // So many connections can take long on a busy machine.
   auto first = members.meet(0);
   for (int i = 0; i < 10'000; ++i) connect_to(members.endpoint(0));
   auto second = members.meet(1);

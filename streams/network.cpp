@@ -23,7 +23,7 @@
 namespace trainyard::streams {
 namespace {
 
-/// How many connections may wait to be accepted.
+/// The backlog of listen(): how many connections may wait to be accepted.
 constexpr int kWaiting = 1024;
 
 struct Address {
@@ -34,7 +34,7 @@ struct Address {
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 
-/// Reads a numeric address and a port. Returns false if it is none; names are never looked up.
+/// Reads a numeric address and a port. Returns false for anything else; host names are never looked up.
 bool read_address(const std::string& host, const std::string& port, Address& address) {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
@@ -69,7 +69,7 @@ bool is_link_local(const ifaddrs& entry) {
          IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(entry.ifa_addr)->sin6_addr) != 0;
 }
 
-/// The addresses of all interfaces that are up, those of IPv4 first.
+/// Returns the addresses of all interfaces that are up, the IPv4 addresses first.
 std::vector<Interface> interfaces() {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) throw Error(Code::kIo, "cannot list the network interfaces: {}", std::strerror(errno));
@@ -93,7 +93,7 @@ Socket make_socket(const Address& address) {
   return socket;
 }
 
-/// Returns the error, or 0 if the socket now listens.
+/// Makes the socket listen at the address. Returns 0, or the value of errno if this fails.
 int listen_at(const Socket& socket, const Address& address) {
   const int one = 1;
   ::setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);

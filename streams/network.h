@@ -18,8 +18,8 @@ struct Ports {
 Ports read_ports(const std::string& text);
 
 /// Returns the address, as text, of the network interface `name`: the first IPv4 address, or else the first IPv6
-/// address that is not link-local. `name` may also be an address of this machine, which is returned. Throws
-/// kInvalidArgument, naming the interfaces of this machine, if there is none.
+/// address that is not link-local. `name` may also be an address of this machine, which is then returned. Throws
+/// kInvalidArgument, naming the interfaces of this machine, if there is no such interface.
 std::string address_of_interface(const std::string& name);
 
 /// Returns the address of the first interface that is up, has an address and is not the loopback interface. Throws
@@ -50,7 +50,7 @@ class Listener {
 /// can be made. Returns an empty socket if the connection was refused immediately.
 Socket connect_to(const std::string& endpoint);
 
-/// Sets the options that streams need, for example that small messages are sent immediately.
+/// Sets the options that streams need, such as TCP_NODELAY, so that small messages are sent immediately.
 void prepare(const Socket& socket);
 
 }  // namespace trainyard::streams

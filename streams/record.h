@@ -12,20 +12,22 @@ struct evp_cipher_ctx_st;
 
 namespace trainyard::streams {
 
-/// The position of a record in the exchange. Both sides know it without being told, so it is not sent. A record can be
-/// opened only at the position for which it was sealed.
+/// The position of a record, which is the piece of a stream that is encrypted and authenticated at a time. Both sides
+/// know the position from the operation that they carry out, so it is not sent. A record can be opened only with the
+/// position with which it was sealed.
 struct Position {
   std::uint64_t operation = 0;
   std::uint64_t offset = 0;
 };
 
-/// The number of bytes that sealing adds to a record.
+/// The number of bytes that encryption adds to a record: the length of the authentication tag.
 constexpr std::size_t kTagBytes = 16;
 
-/// The common part of sealing and opening: AES-128-GCM, with one key for each direction of a stream. The nonce is the
-/// number of the record, which is not sent either. A record therefore cannot be opened if it was changed, repeated,
-/// left out or moved, or if it was made for another stream or another run. After `bytes_per_key` bytes, both sides
-/// derive the next key, because one key is safe only for a limited number of bytes.
+/// The common base of Sealer, which encrypts records, and Opener, which decrypts and verifies them. It uses AES-128-GCM
+/// with one key for each direction of a stream. The nonce is derived from the number of the record, which is not sent,
+/// either. A record therefore cannot be opened if it was changed, repeated, left out or moved, or if it was made for
+/// another stream or another run. After `bytes_per_key` bytes, both sides derive the next key, because one key is safe
+/// only for a limited number of bytes.
 class RecordCipher {
  public:
   static constexpr std::uint64_t kBytesPerKey = std::uint64_t{1} << 36;
@@ -65,8 +67,8 @@ class Sealer final : public RecordCipher {
   explicit Sealer(const Secret& secret, std::uint64_t bytes_per_key = kBytesPerKey)
       : RecordCipher(secret, Direction::kSeal, bytes_per_key) {}
 
-  /// Encrypts `plain` to `sealed` and adds the tag, so that `sealed` becomes kTagBytes longer than `plain`. Both may
-  /// begin at the same address. Does not allocate.
+  /// Encrypts `plain`, and writes the result and the tag to `sealed`, which must have room for kTagBytes more bytes
+  /// than `plain`. `plain` and `sealed` may begin at the same address. Does not allocate memory.
   void seal(const Position& position, std::span<const std::byte> plain, std::byte* sealed);
 };
 
@@ -76,9 +78,9 @@ class Opener final : public RecordCipher {
   explicit Opener(const Secret& secret, std::uint64_t bytes_per_key = kBytesPerKey)
       : RecordCipher(secret, Direction::kOpen, bytes_per_key) {}
 
-  /// Decrypts `sealed`, which does not include the tag, to `plain`. Both may begin at the same address. Returns false
-  /// unless the record is the one that was sealed next and for this position. After false, `plain` must not be used,
-  /// and the stream must be closed. Does not allocate.
+  /// Decrypts `sealed`, which does not include the tag, to `plain`. The two may begin at the same address. Returns true
+  /// if this is the next record of the Sealer, unchanged and sealed for this position. If the function returns false,
+  /// the caller must not use `plain`, and must close the stream. Does not allocate memory.
   bool open(const Position& position, std::span<const std::byte> sealed, std::span<const std::byte, kTagBytes> tag,
             std::byte* plain);
 };

@@ -47,7 +47,7 @@ RecordStream::Arrival RecordStream::receive(const Position& position, std::span<
     const std::size_t got = connection_.read(without(places, received_));
     if (got == 0) break;
     received_ += got;
-    // A wrong length is noticed before anything is waited for.
+    // A wrong length is noticed immediately, so that the stream never waits for bytes that do not come.
     if (received_ >= sizeof received_length_ && received_length_ != record.size()) refuse("has another length");
   }
   if (received_ < whole) return received_ > before ? Arrival::kSome : Arrival::kNothing;

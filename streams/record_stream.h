@@ -11,13 +11,13 @@
 
 namespace trainyard::streams {
 
-/// A stream for large amounts of data. Both sides know without being told which records follow, with which sizes and
-/// positions. A record is sent as its length (4 bytes), its bytes and, if the stream is encrypted, its tag. At any
-/// time, at most one record is in transfer in each direction. The stream never blocks the caller, and allocates memory
-/// only during construction.
+/// A stream for large amounts of data. Both sides know in advance which records follow, with which sizes and positions.
+/// A record is sent as its length (4 bytes), its bytes and, if the stream is encrypted, its tag. At any time, at most
+/// one record is in transfer in each direction. The stream never blocks the caller, and allocates memory only during
+/// construction.
 class RecordStream {
  public:
-  /// If `secrets` is empty, records are sent in clear. No record may have more than `most_bytes` bytes.
+  /// If `secrets` is empty, records are sent unencrypted. No record may have more than `most_bytes` bytes.
   RecordStream(Connection connection, const std::optional<StreamSecrets>& secrets, std::size_t most_bytes);
 
   Connection& connection() { return connection_; }
@@ -25,16 +25,17 @@ class RecordStream {
 
   /// Returns true if the kernel has accepted the last record completely. Only then may send() be called.
   bool idle() const { return unsent_.empty(); }
-  /// Encrypts a record and begins to send it. If the stream is in clear, the memory of `record` must not change until
-  /// idle() returns true.
+  /// Encrypts a record and begins to send it. Throws kInternal if idle() is false or the record is too long. If the
+  /// stream is not encrypted, the memory of `record` must not change until idle() returns true.
   void send(const Position& position, std::span<const std::byte> record);
   /// Continues to send the current record. Returns true if anything was sent.
   bool flush();
 
   enum class Arrival { kNothing, kSome, kComplete };
-  /// Continues to receive the next record into `record`. All calls until the record is complete must have the same
-  /// arguments. Throws kCorrupt, naming the stream, unless the record is the one that the other side sent next, for
-  /// this position and with this size. After the exception, `record` must not be used.
+  /// Continues to receive the next record into `record`, and returns whether nothing, some bytes or the last byte of it
+  /// arrived during this call. All calls until the record is complete must have the same arguments. Throws kCorrupt,
+  /// naming the stream, unless the record is the one that the other side sent next, for this position and with this
+  /// size. After the exception, `record` must not be used.
   Arrival receive(const Position& position, std::span<std::byte> record);
 
  private:

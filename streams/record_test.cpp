@@ -64,7 +64,8 @@ TEST(RecordTest, SealsAndOpensInPlace) {
   EXPECT_TRUE(std::equal(memory.begin(), memory.begin() + kSize, plain_of(3).begin()));
 }
 
-// The wanted bytes are those of Python's cryptography, with a key and a nonce derived by Python's hmac.
+// The expected bytes were computed with Python's package cryptography, with a key and a nonce derived with Python's
+// hmac.
 TEST(RecordTest, IsAesGcmWithTheCountInTheNonce) {
   Sealer sealer(secret_of(1));
   const std::string hello = "hello";
@@ -141,13 +142,13 @@ TEST(RecordTest, ChangesTheKeyAfterAnAmountOfBytes) {
   Sealer sealer(secret_of(1), kFew);
   Opener opener(secret_of(1), kFew);
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(opens(opener, {}, seal(sealer, {}, plain_of(i)), plain_of(i))) << i;
-  // A side that does not change its key is out of step after the third record.
+  // An Opener that does not change its key cannot open the records after the third.
   Sealer changes(secret_of(1), kFew);
   Opener stays(secret_of(1));
   for (int i = 0; i < 4; ++i) EXPECT_EQ(opens(stays, {}, seal(changes, {}, plain_of(i)), plain_of(i)), i < 3);
 }
 
-// The wanted bytes are those of Python's hmac, put together as RFC 5869 says.
+// The expected bytes were computed with Python's hmac according to RFC 5869.
 TEST(SecretTest, DerivesAsTheSpecificationSays) {
   EXPECT_EQ(hex(secret_of(1).derive("a").bytes()), "b066d1e0864faf299240c03ab879256f6ca8d37034ccac288084b9d3d98630a3");
   const std::string text = "abc";

@@ -18,7 +18,7 @@
 namespace trainyard::streams {
 namespace {
 
-// The label is followed by a zero byte, which no label contains, so that it cannot run into what comes next.
+// Joins the label, a zero byte and the parts. No label contains a zero byte, so the end of the label is unambiguous.
 std::vector<std::byte> joined(std::string_view label, std::initializer_list<Bytes> parts) {
   std::vector<std::byte> all(label.size() + 1);
   std::ranges::copy(std::as_bytes(std::span(label)), all.begin());

@@ -11,7 +11,8 @@ namespace trainyard::streams {
 
 using Bytes = std::span<const std::byte>;
 
-/// A message authentication code (HMAC-SHA256). It proves that somebody who knows a secret has written certain bytes.
+/// A message authentication code (HMAC-SHA256). It proves that certain bytes come from somebody who knows a certain
+/// secret.
 using Proof = std::array<std::byte, 32>;
 
 /// A secret of 32 bytes. The bytes are overwritten when the object is destroyed. The class has no conversion to text,
@@ -28,14 +29,16 @@ class Secret {
   /// Returns a new secret from the random generator of libcrypto.
   static Secret random();
 
-  /// Derives another secret, from which this one cannot be computed (HKDF-SHA256, RFC 5869). `label` names the purpose
-  /// of the new secret, and `context` contains everything else that it depends on. Equal arguments yield equal secrets.
+  /// Derives another secret, from which this secret cannot be computed (HKDF-SHA256, RFC 5869). `label` names the
+  /// purpose of the new secret, and `context` contains everything else that it depends on. Equal arguments yield equal
+  /// secrets.
   Secret derive(std::string_view label, std::initializer_list<Bytes> context = {}) const;
 
-  /// Returns the proof for the concatenation of `parts`. All parts but the last must have fixed sizes.
+  /// Returns the proof for the concatenation of `parts`. `label` names the purpose of the proof. All parts except the
+  /// last must have fixed sizes, so that different parts never have the same concatenation.
   Proof prove(std::string_view label, std::initializer_list<Bytes> parts) const;
-  /// Returns true if `proof` is what prove() returns for the other arguments. The time that this takes does not depend
-  /// on where the proofs differ.
+  /// Returns true if `proof` is what prove() returns for `label` and `parts`. The comparison takes the same time
+  /// wherever the proofs differ, so the time reveals nothing.
   bool accepts(const Proof& proof, std::string_view label, std::initializer_list<Bytes> parts) const;
 
   std::span<const std::byte, kBytes> bytes() const { return bytes_; }
@@ -44,7 +47,8 @@ class Secret {
   std::array<std::byte, kBytes> bytes_{};
 };
 
-/// A digest of texts that identify where keys and proofs are valid, such as one group of one run.
+/// A digest of texts that identify the purpose for which keys and proofs are valid, such as the streams of one group in
+/// one run.
 using Binding = std::array<std::byte, 32>;
 
 /// Returns the SHA-256 digest of a list of texts. Different lists have different digests.

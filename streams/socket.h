@@ -5,7 +5,7 @@
 
 namespace trainyard::streams {
 
-/// The owner of a file descriptor, which it closes.
+/// Owns a file descriptor, and closes it when it is destroyed.
 class Socket {
  public:
   Socket() = default;

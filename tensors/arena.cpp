@@ -23,15 +23,16 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
 }
 
-/// Moves the bytes of a tensor. The tensor stays the same object, which the model holds.
+/// Copies the values of a model's tensor to `place`, and makes the tensor refer to that memory. The tensor object,
+/// which the model holds, stays the same.
 void move_into(const NamedTensor& named, const at::Tensor& place) {
   const at::NoGradGuard no_gradients;
   place.copy_(named.tensor);
   replace_data(named.tensor, place);
 }
 
-/// Returns the dtype that all parameters share, after checking that each can be moved: one flat view needs one type,
-/// and autograd accumulates only into leaves.
+/// Returns the dtype that all parameters share, after checking that each parameter can be moved into the arena: a flat
+/// view has only one type, and autograd accumulates only into leaves.
 DType dtype_of_parameters(const std::vector<NamedTensor>& parameters) {
   if (parameters.empty()) throw Error(Code::kInvalidArgument, "the model has {} parameters; at least 1 is needed", 0);
   const NamedTensor& first = parameters.front();
@@ -70,7 +71,7 @@ std::uint64_t append(const std::vector<NamedTensor>& tensors, const std::string&
   return offset;
 }
 
-/// Returns an entry relative to a block that begins at byte `begin` of the whole one.
+/// Returns `entry` with its offset relative to a block that holds only the bytes from `begin` on.
 ArenaEntry relative(ArenaEntry entry, std::uint64_t begin) {
   entry.offset_bytes -= begin;
   return entry;
@@ -105,7 +106,7 @@ Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<Named
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     move_into(buffers[i], buffers_.entry(layout_.entries[parameters.size() + i]));
   }
-  // Whoever reads the announced blocks finds the initial values there.
+  // The host memory must contain the initial values before info() announces it to other components.
   parameters_.to_host(devices::Purpose::kState);
   buffers_.to_host(devices::Purpose::kState);
   if (own.device) device_ = std::make_shared<TensorArena>(own, own_parameters(), own_gradients());
@@ -126,7 +127,8 @@ bool Arena::holds(const ArenaEntry& entry) const {
   return entry.offset_bytes >= shard_.begin && entry.offset_bytes + bytes <= shard_.end;
 }
 
-/// Autograd adds to a gradient that is defined before the first backward pass.
+/// Moves a parameter into the block, and defines its gradient before the first backward pass, because autograd adds to
+/// an existing gradient in place.
 void Arena::move_parameter_in(const NamedTensor& named, const ArenaEntry& entry) {
   if (!shard_.parameters || holds(entry)) {
     move_into(named, parameters_.entry(relative(entry, shard_.parameters ? shard_.begin : 0)));
@@ -138,7 +140,7 @@ void Arena::move_parameter_in(const NamedTensor& named, const ArenaEntry& entry)
   }
 }
 
-/// Copies the bytes of a parameter that are inside the shard, if only a part of it is.
+/// If a part of a parameter is inside the shard, copies the bytes of this part into the block.
 void Arena::copy_overlap(const NamedTensor& named, const ArenaEntry& entry) {
   const std::uint64_t entry_end = entry.offset_bytes + named.tensor.nbytes();
   const std::uint64_t first = std::max(entry.offset_bytes, shard_.begin), last = std::min(entry_end, shard_.end);

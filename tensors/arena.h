@@ -15,7 +15,8 @@
 
 namespace trainyard {
 
-/// The layout of an arena with all parameters and buffers. It is computed before any memory is allocated.
+/// The layout of an arena: the position of each parameter and buffer of a model in the flat blocks of memory that hold
+/// them. It is computed before any memory is allocated.
 struct ArenaLayout {
   std::vector<ArenaEntry> entries;  ///< The parameters, then the buffers.
   /// The size of the block of parameters, including padding.
@@ -28,8 +29,8 @@ struct ArenaLayout {
   static ArenaLayout of(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers);
 };
 
-/// The shard of a rank: which bytes of the block of parameters belong to the rank, and which of the rank's own blocks
-/// hold only these bytes. By default the shard is the whole block.
+/// The shard of a rank, that is, the range of bytes in the block of all parameters for which the rank is responsible.
+/// Also states which of the rank's blocks hold only this range. By default the shard is everything.
 struct ArenaShard {
   static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
@@ -48,9 +49,10 @@ struct ArenaShard {
 /// optimizers and reductions may process whole blocks. The model's tensors become views of the blocks: values are
 /// copied in once, and autograd then accumulates into the gradient block in place.
 ///
-/// Other components use host memory. If the device has separate memory, the model's tensors are stored there and the
-/// host memory mirrors them: the functions publish_... copy the device's values to the host, and an ArenaEdit can fetch
-/// values that other components have changed. Otherwise there is only one memory, and these functions copy nothing.
+/// The model computes in the memory of its device; the other components of the run use host memory. If the device has
+/// separate memory, the model's tensors are stored there and the host memory mirrors them: the functions publish_...
+/// copy the device's values to the host, and an ArenaEdit can fetch values that other components have changed.
+/// Otherwise there is only one memory, and these functions copy nothing.
 ///
 /// An optimizer in the same process can work on the device's memory instead (ArenaInfo::device_arena). Gradients and
 /// parameters are then copied only for readers and checkpoints.
@@ -97,27 +99,30 @@ class Arena {
 
   bool has_buffers() const { return !buffers_.empty(); }
 
-  /// Sets a callback that is called at the end of every ArenaEdit that changed or fetched parameters.
+  /// Sets the callback, which replaces the previous one. It is called when an ArenaEdit that has changed or fetched
+  /// parameters is destroyed.
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
-  /// Makes the gradients of a step visible to the optimizer, which sets the gradients in the memory where it works to
-  /// zero after use. If this is host memory and the device has separate memory, this function sets the gradients on the
-  /// device to zero.
+  /// Hands the gradients of a step to the optimizer. If the device has separate memory and the optimizer works in host
+  /// memory, this function copies the gradients there, and sets those on the device to zero. Otherwise it does nothing.
+  /// The optimizer sets gradients to zero after it has used them.
   void publish_gradients() const;
 
-  /// Makes the parameters and the buffers in host memory up to date, for components that read them after a step.
+  /// Brings the parameters and the buffers in host memory up to date, for components that read them after a step.
   void publish_to_readers() const { publish(devices::Purpose::kReaders); }
-  /// Makes the parameters, the buffers and the optimizer's state in host memory up to date, for a checkpoint.
+  /// Brings the parameters, the buffers and the optimizer's state in host memory up to date, for a checkpoint.
   void publish_for_snapshot() const;
 
-  /// Makes the optimizer update `parameters` instead of this rank's block. `parameters` is the memory of a parameter
-  /// server: all ranks share it, and its layout is the same as in this rank's block.
+  /// Makes info() announce `parameters` to the optimizer in place of this rank's block, so the optimizer updates them
+  /// instead. `parameters` is the memory of a parameter server: all ranks share it, and it has the layout of this
+  /// rank's block.
   void serve_from(const Buffer& parameters) { server_ = parameters; }
 
   /// Returns the number of trainable values, without padding.
   std::uint64_t parameter_count() const { return parameter_count_; }
 
-  /// Returns the size of all blocks in bytes. A block that is mirrored counts once.
+  /// Returns the total size of the blocks in bytes. A block that exists both on the device and in host memory counts
+  /// once.
   std::uint64_t bytes() const;
 
   /// Returns the message that announces to the optimizer and the checkpoint writer where the blocks are. The arguments
@@ -142,7 +147,8 @@ class Arena {
   MirroredBlock parameters_;
   MirroredBlock gradients_;
   MirroredBlock buffers_;  ///< A block of bytes, because buffers can have different dtypes.
-  /// The arena as an optimizer on the device sees it; null if there is no separate memory.
+  /// The interface through which an optimizer updates the parameters on the device; null if there is no separate
+  /// memory.
   std::shared_ptr<TensorArena> device_;
   Buffer server_;  ///< The memory given to serve_from(); empty if there is none.
   std::function<void()> on_change_;

@@ -17,7 +17,8 @@ void set_enabled(at::DeviceType device, bool on) { autocast::set_autocast_enable
 at::ScalarType type_of(at::DeviceType device) { return autocast::get_autocast_dtype(device); }
 void set_type(at::DeviceType device, at::ScalarType type) { autocast::set_autocast_dtype(device, type); }
 #else
-// LibTorch has one set of functions for each kind of device; the names of cuda's do not mention the device.
+// LibTorch has separate functions for each kind of device. The names of the functions for CUDA do not mention the
+// device.
 [[noreturn]] void refuse(at::DeviceType device) {
   throw Error(Code::kUnsupported, "this LibTorch has no mixed precision on '{}'; it has it on cpu, cuda and xpu",
               at::DeviceTypeName(device, /*lower_case=*/true));
@@ -57,8 +58,7 @@ Autocast::Autocast(at::DeviceType device, at::ScalarType type)
   autocast::increment_nesting();
 }
 
-/// The converted weights are dropped with the outermost Autocast, because the optimizer is about to change the
-/// originals.
+/// The outermost Autocast discards the converted weights, because the optimizer is about to change the originals.
 Autocast::~Autocast() {
   if (autocast::decrement_nesting() == 0) autocast::clear_cache();
   set_enabled(device_, was_enabled_);

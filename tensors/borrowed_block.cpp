@@ -9,7 +9,7 @@ namespace trainyard {
 
 BorrowedBlock::BorrowedBlock(std::int64_t elements, const at::TensorOptions& options) : flat_(at::empty({0}, options)) {
   point_to(nullptr);
-  // Nothing resizes a storage that claims to be large enough.
+  // The storage claims to have the full size, so LibTorch does not try to allocate memory for it.
   flat_.storage().unsafeGetStorageImpl()->set_nbytes(static_cast<std::size_t>(elements) * flat_.element_size());
   flat_.unsafeGetTensorImpl()->set_sizes_contiguous({elements});
 }

@@ -7,7 +7,8 @@
 
 namespace trainyard {
 
-/// A flat tensor whose memory is provided only temporarily.
+/// A flat tensor whose memory is provided only temporarily. Strategies use it for parameters that a rank holds only
+/// while they are needed for a computation.
 ///
 /// Views of the block, including views that autograd has saved for the backward pass, always refer to the memory that
 /// is currently provided. While no memory is provided, the views have sizes and a type, but must not be read or

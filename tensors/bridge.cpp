@@ -13,7 +13,7 @@
 namespace trainyard {
 namespace {
 
-/// Both names of every element type that messages and LibTorch share.
+/// The element types that both messages and LibTorch support.
 constexpr std::array<std::pair<DType, at::ScalarType>, 10> kTypes{{{DType::kUInt8, at::kByte},
                                                                    {DType::kInt8, at::kChar},
                                                                    {DType::kInt16, at::kShort},
@@ -25,7 +25,8 @@ constexpr std::array<std::pair<DType, at::ScalarType>, 10> kTypes{{{DType::kUInt
                                                                    {DType::kFloat64, at::kDouble},
                                                                    {DType::kBool, at::kBool}}};
 
-/// The shape and the offset may have come from another process.
+/// Throws kCorrupt if the tensor does not fit into its buffer. The shape and the offset may have come from another
+/// process, so they are not trusted.
 void check_inside_buffer(const Tensor& tensor) {
   const std::size_t wanted = checked_bytes(tensor.dtype, tensor.shape);
   if (tensor.offset > tensor.buffer.size() || wanted > tensor.buffer.size() - tensor.offset) {
@@ -39,9 +40,10 @@ void check_inside_buffer(const Tensor& tensor) {
 at::Tensor view_of(const Tensor& tensor) {
   check_inside_buffer(tensor);
   const auto options = at::TensorOptions().dtype(scalar_type_of(tensor.dtype));
-  // from_blob refuses a null pointer, which is what an empty buffer has.
+  // An empty buffer has a null pointer, which from_blob refuses.
   if (tensor.elements() == 0) return at::empty(tensor.shape, options);
-  // The deleter's captured copy is the reference that keeps the bytes alive; there is nothing else to delete.
+  // The lambda holds a copy of the buffer, which keeps the bytes alive as long as the tensor; it need not delete
+  // anything.
   return at::from_blob(
       tensor.data(), tensor.shape, [kept = tensor.buffer](void*) {}, options);
 }

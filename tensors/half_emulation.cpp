@@ -24,7 +24,8 @@ HalfEmulation::HalfEmulation(const std::vector<NamedTensor>& parameters, const A
     }
     const std::int64_t first = parameter.data_ptr<float>() - masters_.data_ptr<float>();
     parameter.set_data(rounded_.narrow(0, first, parameter.numel()).view(parameter.sizes()));
-    // This hook gets what the backward pass has computed, before that is added to the arena's gradient.
+    // The hook receives the gradient that the backward pass has computed, before it is added to the gradient in the
+    // arena.
     parameter.register_hook([](const at::Tensor& gradient) { return through_half(gradient); });
   }
   refresh();

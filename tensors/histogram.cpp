@@ -20,8 +20,8 @@
 namespace trainyard {
 namespace {
 
-/// The number of elements that are looked at together. It bounds the memory for copies, which 16-bit types and factors
-/// need, and keeps the counts of a slice exact in float32.
+/// The number of elements in a slice, which is processed as a whole. It limits the memory for copies, which are needed
+/// for 16-bit types and factors, and is small enough that float32 represents the counts of a slice exactly.
 constexpr std::int64_t kSlice = 1 << 20;
 /// Beyond this magnitude, squares of values could overflow in float32.
 constexpr double kLargeMagnitude = 0x1p60;
@@ -32,7 +32,7 @@ at::Tensor flat(const at::Tensor& values) {
   return values.reshape({-1});
 }
 
-/// Calls `use` with each slice, times `factor`, in at least float32.
+/// Calls `use` with each slice, multiplied by `factor` and converted to float32 if its type is narrower.
 template <class Use>
 void for_each_slice(const at::Tensor& values, double factor, Use use) {
   for (std::int64_t begin = 0; begin < values.numel(); begin += kSlice) {
@@ -50,13 +50,14 @@ struct Range {
   bool finite() const { return std::isfinite(smallest) && std::isfinite(largest); }
 };
 
-/// Returns values that are not finite if there are any in the slice.
+/// Returns the smallest and the largest element. If an element is not finite, at least one of the results is not
+/// finite.
 Range range_of(const at::Tensor& slice) {
   const auto [low, high] = at::aminmax(slice);
   return {low.item<double>(), high.item<double>()};
 }
 
-/// Fills the numbers of elements, the smallest and the largest value.
+/// Determines the numbers of elements, and the smallest and the largest finite value.
 void measure_range(const at::Tensor& values, double factor, Histogram& made) {
   std::int64_t finite = 0;
   for_each_slice(values, factor, [&](at::Tensor slice) {
@@ -74,7 +75,7 @@ void measure_range(const at::Tensor& values, double factor, Histogram& made) {
   made.not_finite = made.elements - static_cast<std::uint64_t>(finite);
 }
 
-/// Does what add_to_buckets() does with LibTorch, for other devices and types.
+/// Does the same as add_to_buckets(), but with LibTorch's operations, for other devices and types.
 void add_with_libtorch(const at::Tensor& slice, const BucketGrid& grid, BucketSums& sums) {
   constexpr auto kBuckets = static_cast<std::int64_t>(Histogram::kMaxBuckets);
   const auto [variance, mean] = at::var_mean(slice, /*unbiased=*/false);
@@ -88,7 +89,7 @@ void add_with_libtorch(const at::Tensor& slice, const BucketGrid& grid, BucketSu
     sums.counts[i] += static_cast<std::uint64_t>(counts.data_ptr<std::int64_t>()[i]);
 }
 
-/// Fills the buckets, the mean and the deviation.
+/// Computes the counts of the buckets, the mean and the standard deviation.
 void count(const at::Tensor& values, double factor, Histogram& made) {
   const BucketGrid grid{.low = static_cast<double>(made.first) * made.width,
                         .width = made.width,
@@ -124,7 +125,7 @@ void trim(Histogram& made) {
 double bucket_width(double smallest, double largest) {
   const double magnitude = std::max(std::abs(smallest), std::abs(largest));
   if (magnitude == 0) return 1;
-  // Fewer bits are left out where all values are equal, so that the bucket remains visible.
+  // If all values are equal, the only bucket is made wider, so that it is still visible in a picture.
   int exponent = largest > smallest ? std::max(std::ilogb(largest - smallest), std::ilogb(magnitude) - 16) - 6
                                     : std::ilogb(magnitude) - 6;
   exponent = std::max(exponent, -126);

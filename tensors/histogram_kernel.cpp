@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-// Neighbouring values are often in the same bucket. Each of four neighbours has a table and sums of its own, so that
-// none waits for the one before it.
+// Neighbouring values are often in the same bucket. Each of four neighbours therefore has its own table and sums, so
+// that the processor need not wait for one addition before it begins the next.
 void add_to_buckets(std::span<const float> values, const BucketGrid& grid, BucketSums& sums) {
   constexpr std::size_t kLanes = 4;
   constexpr int kLast = static_cast<int>(Histogram::kMaxBuckets) - 1;

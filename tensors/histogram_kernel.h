@@ -9,22 +9,24 @@
 
 namespace trainyard {
 
-/// The counts of buckets, and the sums from which the mean and the deviation are computed.
+/// The totals that add_to_buckets() accumulates: the number of values in each bucket of a histogram, and the sums from
+/// which the mean and the standard deviation are computed.
 struct BucketSums {
-  double distances = 0;  ///< The sum of the distances from a centre.
-  double squares = 0;    ///< The sum of their squares.
+  double distances = 0;  ///< The sum of value - centre.
+  double squares = 0;    ///< The sum of (value - centre)^2.
   std::uint64_t counts[Histogram::kMaxBuckets] = {};
 };
 
-/// Equally wide buckets, and the centre from which distances are measured.
+/// The buckets of a histogram, which all have the same width, and the centre from which distances are measured.
 struct BucketGrid {
   double low = 0;    ///< Where the first bucket begins.
   double width = 1;  ///< A power of two.
   double centre = 0;
 };
 
-/// Adds values in host memory, which are finite, to `sums`. A value outside of the buckets counts in the nearest one.
-/// One pass, several times faster than the operations of LibTorch that do the same.
+/// Adds `values`, which must be finite, to `sums`. A value below the first or above the last bucket is counted in that
+/// bucket. The function makes a single pass over the values, and is several times faster than the equivalent LibTorch
+/// operations.
 void add_to_buckets(std::span<const float> values, const BucketGrid& grid, BucketSums& sums);
 
 }  // namespace trainyard

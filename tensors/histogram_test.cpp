@@ -17,7 +17,7 @@
 namespace trainyard {
 namespace {
 
-/// Counts by the definition of a bucket, one value at a time.
+/// Counts the values in each bucket one by one, by the definition of a bucket.
 std::map<std::int64_t, std::uint64_t> counted(const at::Tensor& values, double width) {
   std::map<std::int64_t, std::uint64_t> counts;
   const at::Tensor flat = values.to(at::kDouble).reshape({-1});
@@ -40,7 +40,8 @@ void expect_counts(const Histogram& histogram, const at::Tensor& values) {
 TEST(HistogramTest, EveryValueIsInItsBucket) {
   for (const double scale : {1.0, 1e-3, 1e-30, 12345.0, 1e30}) {
     for (const double offset : {0.0, 3.0, -100.0}) {
-      // Multiples of 1/256 are exact, so no value is within a rounding error of an edge that it does not touch.
+      // The values are multiples of 1/256, which are exact. So a value is either exactly on the edge of a bucket, or
+      // farther away from it than a rounding error.
       const at::Tensor values = ((at::randn({2000}) * 256).round() / 256 + offset).to(at::kDouble) * scale;
       const Histogram histogram = histogram_of(values);
       expect_counts(histogram, values);

@@ -24,8 +24,8 @@ Tensor MirroredBlock::message() const {
 
 at::Tensor MirroredBlock::entry(const ArenaEntry& entry) const {
   const auto dtype = static_cast<DType>(entry.dtype);
-  // The view is made from the memory and not from the flat tensor, so that a change of its neighbours does not change
-  // its version.
+  // The view is made from the memory and not from the flat tensor. Otherwise it would share the version counter of its
+  // neighbours, and autograd would mistake a change of a neighbour for a change of this entry.
   if (!own_.device) return view_of({dtype, entry.shape, entry.offset_bytes, host_});
   const auto offset = static_cast<std::int64_t>(entry.offset_bytes);
   const auto size = static_cast<std::int64_t>(size_of(dtype));

@@ -14,7 +14,8 @@
 
 namespace trainyard {
 
-/// The separate memory of a device, in which an arena has its blocks.
+/// Describes the memory of a device, if it is separate from host memory. The blocks with the model's parameters,
+/// gradients and buffers are then in this memory.
 struct DeviceMemory {
   /// A function that copies a whole block between host and device. A copy to the host is complete on return. A copy to
   /// the device is complete before any later computation on the device begins.
@@ -25,13 +26,15 @@ struct DeviceMemory {
   std::optional<at::Device> device;  ///< The device; empty if kernels work on the host memory itself.
   /// The function that copies blocks; empty to use LibTorch's own copy.
   Copy copy;
-  MakeUpdate make_update;  ///< Empty to make the update of LibTorch's operations.
+  /// The function that makes the update; empty to use make_tensor_update().
+  MakeUpdate make_update;
   /// Counts the bytes that are copied; may be null.
   std::shared_ptr<devices::LinkBytes> link;
 };
 
-/// One flat block of an arena, which has two sides: the host memory and the memory that kernels work on. The optimizer
-/// and the checkpoint writer can map the host memory in other processes.
+/// One of the flat blocks that hold the model's parameters, gradients and buffers. A block has two sides: the host
+/// memory and the memory that kernels work on. The optimizer and the checkpoint writer can map the host memory in other
+/// processes.
 ///
 /// On the CPU both sides are the same bytes, and nothing is ever copied. For a device with separate memory, there is a
 /// second block of the same layout on the device. Code that has changed one side must copy the block to the other side.
@@ -59,8 +62,9 @@ class MirroredBlock {
   /// Returns a view of one entry, with its shape and type, on the side that kernels work on.
   at::Tensor entry(const ArenaEntry& entry) const;
 
-  /// Copy the whole block to the host's side (to_host) or to the device's side (to_device), and count the bytes for
-  /// this purpose. Return false if nothing is copied, because both sides are the same bytes or the block is empty.
+  /// Copy the whole block to the host's side (to_host) or to the device's side (to_device), and count its bytes under
+  /// `purpose` in DeviceMemory::link. Return false if nothing is copied, because both sides are the same bytes or the
+  /// block is empty.
   bool to_host(devices::Purpose purpose) const;
   bool to_device(devices::Purpose purpose) const;
 

@@ -20,7 +20,7 @@ Buffer zeroed(std::size_t bytes) {
   return buffer;
 }
 
-/// The CPU in the role of a device with memory of its own: everything but the addresses is as on a real one.
+/// Treats the CPU as a device with separate memory. Apart from the addresses, everything is as with a real device.
 const DeviceMemory kOwn{.device = at::Device(at::kCPU), .copy = {}, .link = {}};
 
 float* host_values(const ArenaInfo& info, std::size_t block) { return info.blocks[block].data.as<float>().data(); }
@@ -73,7 +73,7 @@ TEST(MirroredBlockTest, TheAcceleratorsOwnCopyIsUsedForWholeBlocks) {
   EXPECT_EQ(copies, 2);
 }
 
-/// An arena, with a buffer, whose weight has memory of its own.
+/// An arena with a weight and a buffer, on a device with separate memory.
 class OwnMemoryArenaTest : public testing::Test {
  protected:
   at::Tensor weight_ = at::ones({4}).set_requires_grad(true);
@@ -160,7 +160,8 @@ TEST(ReplaceDataTest, TheTensorStaysTheSameObjectAndTakesOverDeviceAndMemory) {
   EXPECT_TRUE(same.requires_grad());
 }
 
-/// LibTorch's own set_data refuses to change to the meta device, as it refuses vendors' devices.
+/// Uses the meta device, because LibTorch's set_data refuses a change to it in the same way as to devices of other
+/// vendors.
 TEST(ReplaceDataTest, WorksBetweenDevicesThatLibTorchDoesNotList) {
   const at::Tensor tensor = at::ones({2}).set_requires_grad(true);
   replace_data(tensor, at::ones({5}, at::TensorOptions().device(at::kMeta)));

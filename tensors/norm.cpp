@@ -12,10 +12,12 @@
 namespace trainyard {
 namespace {
 
-constexpr std::int64_t kRun = 4096;  ///< The length of a run, which is summed in the tensor's own precision.
-constexpr int kLanes = 32;           ///< The independent partial sums, so that the loop fills wide registers.
+constexpr std::int64_t kRun = 4096;  ///< The number of values whose squares are added up in the tensor's own precision.
+/// The number of independent partial sums, with which the loop fills wide registers.
+constexpr int kLanes = 32;
 
-/// The sum of squares of one run. The lanes are added in the order of their index, whatever the machine's vector width.
+/// Returns the sum of the squares of up to kRun values. The partial sums are added in the order of their index,
+/// whatever the machine's vector width.
 template <class T>
 [[gnu::always_inline]] inline double square_run(const T* values, std::int64_t count) {
   T lanes[kLanes] = {};
@@ -29,7 +31,8 @@ template <class T>
   return sum;
 }
 
-/// One of the clones is chosen when the library is loaded, so that the loop uses the widest registers of the machine.
+/// The compiler makes a version for each of these instruction sets. The best version for this machine is chosen when
+/// the library is loaded.
 TRAINYARD_TARGET_CLONES("default", "avx2", "avx512f") double square_sum(const float* values, std::int64_t count) {
   double sum = 0;
   for (std::int64_t begin = 0; begin < count; begin += kRun) {
@@ -47,7 +50,8 @@ double l2_norm(const at::Tensor& flat) {
     if (flat.scalar_type() == at::kFloat) return std::sqrt(square_sum(flat.data_ptr<float>(), flat.numel()));
     if (flat.scalar_type() == at::kDouble) return std::sqrt(square_sum(flat.data_ptr<double>(), flat.numel()));
   }
-  // The norm of halves is computed in single precision: in their own it would lose most of its digits, or overflow.
+  // The norm of 16-bit values is computed in single precision: in 16 bits, it would lose most of its digits or
+  // overflow.
   const at::ScalarType type = flat.element_size() == 2 ? at::kFloat : flat.scalar_type();
   return at::linalg_vector_norm(flat, 2, at::OptionalIntArrayRef(), /*keepdim=*/false, type).item<double>();
 }

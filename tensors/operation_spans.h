@@ -6,12 +6,12 @@
 
 namespace trainyard {
 
-/// Records every operation of LibTorch that the calling thread runs as a span (core/spans/span_scope.h), from the
-/// construction of this object to its destruction. Does nothing while nobody records operations. On a device that works
-/// asynchronously, the span is the time of the call, not of the work.
+/// Records a span (a named stretch of time in the timeline of the run) for every LibTorch operation that the
+/// constructing thread runs while this object exists. Does nothing while nobody has asked the run for these spans. On a
+/// device that works asynchronously, the span covers the call of the operation, not the work on the device.
 ///
-/// The spans come from the observers on which LibTorch's own profilers are built. These exist in all supported versions
-/// and need no library of a vendor.
+/// The implementation registers an observer (at::RecordFunction), as LibTorch's own profilers do. This works in all
+/// supported versions and requires no library from a hardware vendor.
 class OperationSpans {
  public:
   OperationSpans();

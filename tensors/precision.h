@@ -27,8 +27,8 @@ struct Precision {
 /// Returns the names of all precisions, widest first: 64-true, 32-true, bf16-mixed, 16-mixed, bf16-true, 16-true.
 const std::vector<std::string>& precision_names();
 
-/// Returns precision_names() and the short names that Lightning accepts: 64, 32, bf16 and 16, where the last two mean
-/// bf16-mixed and 16-mixed.
+/// Returns precision_names(), followed by the short names 64, 32, bf16 and 16, which PyTorch Lightning also accepts.
+/// The last two mean bf16-mixed and 16-mixed.
 const std::vector<std::string>& precision_names_and_aliases();
 
 /// Returns the precision with this name or short name. Throws kInvalidArgument, with a list of the allowed names, for

@@ -80,7 +80,7 @@ TEST(AutocastTest, ANewOneSeesWeightsThatHaveChanged) {
   EXPECT_EQ(product(), 8);
 }
 
-/// A parameter of four numbers in an arena of its own.
+/// An arena with a single parameter of four numbers.
 struct OneParameter {
   explicit OneParameter(const std::vector<float>& values)
       : parameter(at::ones({static_cast<std::int64_t>(values.size())}).set_requires_grad(true)),

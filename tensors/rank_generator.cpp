@@ -56,7 +56,7 @@ RankGenerator::Turn::~Turn() {
   at::Tensor now = present_state();
   const bool drew = !now.equal(generator_->state_);
   generator_->state_ = std::move(now);
-  // A model that has drawn once keeps its turns for good.
+  // Once a model has drawn a random number, it takes turns until the end of the run.
   generator_->idle_turns_ = drew ? -1'000'000'000 : generator_->idle_turns_ + 1;
 }
 

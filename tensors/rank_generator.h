@@ -7,10 +7,10 @@
 
 namespace trainyard {
 
-/// The random numbers of a rank that shares its process with other ranks. LibTorch has one generator for the CPU in a
-/// process. Ranks that are threads of one process would draw from it in whatever order they happen to run, and no run
-/// could be repeated. Each rank therefore has its own sequence, and only one rank at a time runs a pass that draws
-/// random numbers.
+/// Gives each rank its own sequence of random numbers if several ranks share a process. LibTorch has only one CPU
+/// generator per process. If ranks that are threads of one process drew from it in whatever order they happened to run,
+/// no run could be repeated. Each rank therefore has its own state, which it puts into the generator while it draws,
+/// and only one rank at a time runs a forward or backward pass that draws random numbers.
 ///
 /// A rank that is alone in its process has no overhead. A rank whose model has drawn no random numbers in its first
 /// three passes is assumed never to draw, and no longer waits for the other ranks.
@@ -27,12 +27,12 @@ class RankGenerator {
   /// generator is seeded, restored or otherwise used.
   std::unique_lock<std::mutex> hold() const;
 
-  /// Makes the current state of LibTorch's generator the start of the rank's own sequence. The caller must hold the
-  /// lock.
+  /// Makes the current state of LibTorch's generator the state of the rank's own sequence. The caller must hold the
+  /// lock from hold().
   void adopt();
 
   /// Puts the state of the rank's own sequence into LibTorch's generator. Does nothing if the rank is alone in its
-  /// process or adopt() was never called. The caller must hold the lock.
+  /// process or adopt() was never called. The caller must hold the lock from hold().
   void install() const;
 
   /// A scope in which the current thread draws from the rank's own sequence. Other ranks that draw wait until the scope

@@ -19,7 +19,7 @@ void seed(std::uint64_t number) {
   generator.set_current_seed(number);
 }
 
-/// What a process of its own would draw.
+/// Returns the numbers that a rank would draw if it were alone in its process.
 at::Tensor alone(std::uint64_t number) {
   seed(number);
   return at::cat({at::rand({100}), at::rand({100})});
@@ -57,7 +57,7 @@ TEST(RankGeneratorTest, WhoeverDoesNotDrawWaitsForNobodyInTheEnd) {
   }
   for (int i = 0; i < 3; ++i) RankGenerator::Turn turn(one);
   const auto held = other.hold();
-  RankGenerator::Turn turn(one);  // This would wait for ever.
+  RankGenerator::Turn turn(one);  // If the turn were not free, this would wait forever.
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ void replace_data(const at::Tensor& tensor, const at::Tensor& data) {
     tensor.set_data(data);
     return;
   }
-  // LibTorch uses a list of device types instead. The copy is sound because both objects have the same fields.
+  // LibTorch's set_data instead checks a list of device types. The copy is safe because both objects have the same C++
+  // type and thus the same fields.
   if (typeid(*target) != typeid(c10::TensorImpl) || typeid(*source) != typeid(c10::TensorImpl)) {
     throw Error(Code::kUnsupported,
                 "a tensor on {} cannot be moved to {}, whose tensors are of a class of their own; ordinary ones are "

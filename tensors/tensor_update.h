@@ -13,18 +13,19 @@ namespace trainyard {
 /// The flat tensors in the memory of a device that an update works on.
 struct UpdateBlocks {
   at::Tensor parameters;
-  at::Tensor gradients;           ///< Has the type of the parameters.
-  std::vector<at::Tensor> state;  ///< One tensor for each state of the rule: float64 for float64, otherwise float32.
+  at::Tensor gradients;  ///< Has the type of the parameters.
+  /// One tensor for each state that the update rule keeps; see update_state_type().
+  std::vector<at::Tensor> state;
 };
 
 /// Returns an update that is made of LibTorch's operations, so it works on every device that LibTorch supports. Its
 /// results are bit-identical to those of the processor's kernels in float32, if the device rounds after each operation.
 ///
-/// The caller has checked that the blocks and the ranges of the request fit together.
+/// The caller must have checked that the blocks and the ranges of the request fit together.
 std::unique_ptr<devices::Update> make_tensor_update(const devices::UpdateRequest& request, UpdateBlocks blocks);
 
-/// Returns the type of the optimizer's state for parameters of this type. Throws kUnsupported if the parameters are not
-/// floating-point numbers.
+/// Returns the type of the optimizer's state for parameters of this type: float64 for float64, otherwise float32.
+/// Throws kUnsupported if the parameters are not floating-point numbers.
 at::ScalarType update_state_type(at::ScalarType parameters);
 
 }  // namespace trainyard

@@ -6,8 +6,8 @@
 
 #include <optional>
 
-// Every difference between the supported versions of LibTorch (1.13 of Debian 12, 2.6 of Debian 13, and upstream's
-// releases) is decided here and nowhere else.
+// Describes how the supported versions of LibTorch differ: 1.13 of Debian 12, 2.6 of Debian 13, and the releases of the
+// PyTorch project. Every difference that matters to Trainyard has a name in this file.
 
 /// True if LibTorch has version `major`.`minor` or a later one.
 #define TRAINYARD_TORCH_AT_LEAST(major, minor) \
@@ -18,16 +18,16 @@ namespace trainyard {
 /// True if LibTorch has float16 kernels for the CPU, and supports autocast to float16 there.
 inline constexpr bool kHalfOnCpu = TRAINYARD_TORCH_AT_LEAST(2, 3);
 
-/// True if TorchScript may specialize a module for the shapes of earlier batches. Since version 2.0 it may not: in 2.6,
-/// a module with a branch that only some batches take fails when the batch size changes ("The size of tensor a (20)
-/// must match the size of tensor b (7) ...").
+/// True if TorchScript may be allowed to specialize a module for the shapes of earlier batches, which makes later
+/// batches faster. From version 2.0 on it may not: in 2.6, a module with a branch that only some batches take fails
+/// when the batch size changes ("The size of tensor a (20) must match the size of tensor b (7) ...").
 inline constexpr bool kTorchScriptSpecializes = !TRAINYARD_TORCH_AT_LEAST(2, 0);
 
 /// True if LibTorch has scaled_dot_product_attention, a fused operation for attention with kernels for GPUs.
 #define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
 
-/// The type that LibTorch's functions take for a tensor that may be missing: c10::optional before version 2.4,
-/// std::optional since.
+/// The type of optional arguments of LibTorch's functions: c10::optional before version 2.4, and std::optional since
+/// then.
 #if TRAINYARD_TORCH_AT_LEAST(2, 4)
 template <class T>
 using TorchOptional = std::optional<T>;

@@ -15,13 +15,13 @@ bool is_on_path(const Event& event) {
   return event.kind != SpanKind::kWait || event.name != "message";
 }
 
-/// The place of an event: only what runs on one thread of one component can lie inside each other. A hop is not work.
+/// Identifies a thread by its component and its number. Only events on the same thread can enclose each other.
 using Lane = std::tuple<std::string_view, std::uint32_t>;
 
 std::size_t depth_of(const Event& event, std::map<Lane, std::vector<std::int64_t>>& open) {
   if (event.kind == SpanKind::kHop) return 0;
   std::vector<std::int64_t>& ends = open[{event.component, event.own_thread}];
-  // What ends later lies beside, and not inside.
+  // An event that ends earlier than this event does not enclose it.
   while (!ends.empty() && (ends.back() <= event.begin_ns || ends.back() < event.end_ns)) ends.pop_back();
   const std::size_t depth = ends.size();
   ends.push_back(event.end_ns);
@@ -44,7 +44,7 @@ BatchPath path_of(const Timeline& timeline, std::uint64_t trace) {
   for (const Event& event : timeline.events()) {
     if (event.trace == trace && is_on_path(event)) path.lines.push_back({event});
   }
-  // What contains something else comes first.
+  // Of events that begin at the same time, the enclosing event comes first.
   std::ranges::stable_sort(path.lines, [](const PathLine& a, const PathLine& b) {
     return std::tuple(a.event.begin_ns, -a.event.end_ns) < std::tuple(b.event.begin_ns, -b.event.end_ns);
   });

@@ -10,8 +10,8 @@
 
 namespace trainyard::timeline {
 
-/// An event that a batch has caused. `depth` is the number of enclosing events: those of the same component and the
-/// same batch during which this event took place.
+/// An event that a batch has caused. `depth` is the number of enclosing events, that is, events of the same batch on
+/// the same thread of the same component during which this event took place.
 struct PathLine {
   Event event;
   std::size_t depth = 0;
@@ -27,8 +27,9 @@ struct BatchPath {
   std::vector<PathLine> lines;
 };
 
-/// Returns the path of the batch `trace`. It has no lines if the timeline does not contain the batch. Times during
-/// which a component waited for a message are left out, because they concern the component rather than the batch.
+/// Returns the path of a batch. `trace` is the number of the batch, as it is in the headers of messages. The path has
+/// no lines if the timeline does not contain the batch. Times during which a component waited for a message are left
+/// out, because they concern the component rather than the batch.
 BatchPath path_of(const Timeline& timeline, std::uint64_t trace);
 
 /// Returns a short description of an event, such as "Batch from data_loader", "waits for rank1/accelerator_host" or

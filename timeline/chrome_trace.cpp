@@ -17,7 +17,7 @@ std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The format counts in microseconds. As text, no digit of the nanoseconds is lost.
+/// Converts nanoseconds to microseconds, the unit of the format, as a text, so that no digit is lost.
 std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
 class Writer {
@@ -26,7 +26,8 @@ class Writer {
     write_("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   }
 
-  /// Names the rows, so that arrows can refer to rows of events that come later.
+  /// Assigns and names the row of an event. This is done for all events first, because an arrow can refer to the row of
+  /// a later event.
   void add_row(const Event& event) {
     const Row row = row_of(event);
     if (rows_.contains(row)) return;
@@ -63,7 +64,8 @@ class Writer {
     return text + "}";
   }
 
-  /// A message of a sender without a row, such as a member in another language, has no arrow.
+  /// Adds the arrow of a message. A sender that records no spans, such as a program in another language, has no row, so
+  /// its messages get no arrow.
   void add_arrow(const Event& event) {
     const auto from = lanes_.find(event.peer);
     const auto to = lanes_.find(event.component);

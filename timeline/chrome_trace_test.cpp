@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules are those of the "Trace Event Format", by which Perfetto imports JSON.
+// The tests check the rules of the "Trace Event Format", which Perfetto requires of JSON files.
 #include "timeline/chrome_trace.h"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@
 namespace trainyard::timeline {
 namespace {
 
-// The numbers of the fields in perfetto_trace.proto.
+// The field numbers of messages in Perfetto's perfetto_trace.proto.
 constexpr std::uint32_t kTracePacket = 1;
 namespace packet {
 constexpr std::uint32_t kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kInterned = 12, kSequenceFlags = 13,
@@ -28,20 +28,20 @@ enum Type : std::uint64_t { kBegin = 1, kEnd = 2, kInstant = 3 };
 }  // namespace track_event
 namespace track {
 constexpr std::uint32_t kUuid = 1, kName = 2, kProcess = 3, kParent = 5;
-constexpr std::uint32_t kPid = 1, kProcessName = 6;  // Of the process.
+constexpr std::uint32_t kPid = 1, kProcessName = 6;  // Fields of the descriptor of a process.
 }  // namespace track
 namespace annotation {
 constexpr std::uint32_t kName = 1, kNumber = 3, kText = 6;
 }
 constexpr std::uint64_t kOneSequence = 1;
 
-/// Texts that are written once and then referred to by their numbers.
+/// Assigns numbers to texts. The file contains each text only once, and refers to it by its number elsewhere.
 class Interned {
  public:
-  /// `field` is that of InternedData.
+  /// `field` is the number of the field of InternedData in which the texts are written.
   explicit Interned(std::uint32_t field) : field_(field) {}
 
-  /// Returns the number of the text, which it adds to `fresh` if it is new.
+  /// Returns the number of the text. If the text is new, adds it to `fresh`, a message of the type InternedData.
   std::uint64_t number(std::string_view text, ProtobufMessage& fresh) {
     const auto known = numbers_.find(text);
     if (known != numbers_.end()) return known->second;
@@ -59,7 +59,7 @@ class Interned {
   std::map<std::string, std::uint64_t, std::less<>> numbers_;
 };
 
-/// The numbers of the tracks. Those of processes are above all others.
+/// Assigns ids to the tracks. The ids of process tracks are larger than all others.
 class Tracks {
  public:
   static std::uint64_t of_process(std::int32_t pid) {
@@ -86,7 +86,8 @@ class TraceWriter {
     if (row == row_of_messages(row.pid, row.component)) senders_[row.component] = tracks.front();
   }
 
-  /// A message of a sender without a row, such as a member in another language, has no flow.
+  /// Writes the flow of a message. A sender that records no spans, such as a program in another language, has no track,
+  /// so its messages get no flow.
   void write_hop(const Event& hop) {
     const auto from = senders_.find(hop.peer);
     const auto to = rows_.find(row_of_messages(hop.pid, hop.component));
@@ -125,7 +126,7 @@ class TraceWriter {
   void begin(const Event& slice, std::uint64_t track) {
     ProtobufMessage fresh, event = event_on(track, track_event::kBegin);
     event.add(track_event::kCategory, categories_.number(name_of(slice.kind), fresh));
-    // Names of steps are all different.
+    // The names of steps are all different, so they are not interned.
     if (slice.kind == SpanKind::kStep) {
       event.add(track_event::kOwnName, title_of(slice));
     } else {
@@ -189,7 +190,7 @@ class TraceWriter {
 
   std::string run_;
   const std::function<void(std::string_view)>& write_;
-  Interned categories_{1}, names_{2}, annotations_{3};  // The fields of InternedData.
+  Interned categories_{1}, names_{2}, annotations_{3};  // The arguments are field numbers of InternedData.
   Tracks tracks_;
   std::map<Row, std::uint64_t> rows_;                  ///< The first track of each row.
   std::map<std::string_view, std::uint64_t> senders_;  ///< The track with the messages of each component.

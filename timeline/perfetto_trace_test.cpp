@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes are read by the rules of the Protocol Buffers' wire format. That Perfetto's own schema describes them is
-// shown by tests/perfetto_readers.
+// The tests decode the bytes according to the wire format of Protocol Buffers. tests/perfetto_readers tests that they
+// comply with Perfetto's own schema.
 #include "timeline/perfetto_trace.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// The fields of a message, in their order. Numbers are kept as such, everything else as bytes.
+/// The decoded fields of a message, by field number. Fields that are not numbers are kept as bytes.
 struct Fields {
   std::multimap<std::uint32_t, std::uint64_t> numbers;
   std::multimap<std::uint32_t, std::string> bytes;

@@ -16,7 +16,8 @@ namespace {
 
 using Parts = std::map<std::string, ProfilePart>;
 
-/// Handlers differ by their messages, but what remains of them without their parts is the same kind of work.
+/// Returns the name under which an event counts. The time of a handler that belongs to no nested span counts as "other
+/// work", whatever message it handles.
 std::string what_of(const Event& event) { return event.kind == SpanKind::kHandler ? "other work" : words_for(event); }
 
 void add(Parts& parts, const SelfTime& time) {
@@ -70,7 +71,8 @@ std::vector<HopProfile> hops_of(const Timeline& timeline, const StepWindow& wind
     std::tie(hop.from, hop.to, hop.type) = key;
     list.push_back(hop);
   }
-  std::ranges::stable_sort(list, std::ranges::greater(), &HopProfile::mean_ns);  // Still the sums.
+  // At this point, mean_ns still contains the sum.
+  std::ranges::stable_sort(list, std::ranges::greater(), &HopProfile::mean_ns);
   for (HopProfile& hop : list) hop.mean_ns /= static_cast<std::int64_t>(hop.count);
   return list;
 }

@@ -26,7 +26,7 @@ struct StepWindow {
 std::optional<StepWindow> find_steps(const Timeline& timeline, std::uint64_t steps, std::uint64_t after = 0);
 
 /// One kind of activity of a component, with its total time and the number of times it happened. `what` is a
-/// description as from words_for(), without details that differ from message to message.
+/// description such as words_for() returns, without details that differ from message to message.
 struct ProfilePart {
   std::string what;
   SpanKind kind = SpanKind::kOther;
@@ -34,18 +34,20 @@ struct ProfilePart {
   std::uint64_t count = 0;
 };
 
-/// How a component spent the time of the window. Each moment of its event loop counts only for the innermost span, so
-/// that the parts and `idle_ns` add up to the length of the window.
+/// How a component spent the time of the window (StepWindow). Spans, the activities of a component, can be nested. Each
+/// moment of its event loop counts only for the innermost span, so that the parts and `idle_ns` add up to the length of
+/// the window.
 struct ComponentProfile {
   std::string component;
   std::vector<ProfilePart> parts;  ///< The parts, the longest first.
   std::int64_t idle_ns = 0;
-  /// What the component's own threads did. The times are averages over the threads that did anything.
+  /// What the component's own threads did, which are the threads that it has started itself. The times are averages
+  /// over those threads that did anything.
   std::vector<ProfilePart> own_threads;
   std::uint32_t number_of_own_threads = 0;
 };
 
-/// The messages of one type that one component has sent to another.
+/// The messages of one type that one component has sent to another, and the time from sending to arrival.
 struct HopProfile {
   std::string from, to, type;
   std::uint64_t count = 0;

@@ -10,8 +10,9 @@
 
 namespace trainyard::timeline {
 
-/// A row in a picture of the timeline. It shows the event loop of a component, one of the component's own threads, or
-/// the steps of a rank; a step also covers the time between handlers.
+/// A row in a picture of the timeline. A row shows the event loop of a component, one of the threads that a component
+/// has started itself, or the steps of a rank. Steps have a separate row, because a step also covers the time between
+/// handlers.
 struct Row {
   std::int32_t pid = 0;
   std::string_view component;

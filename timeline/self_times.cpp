@@ -7,7 +7,7 @@
 namespace trainyard::timeline {
 
 std::vector<SelfTime> self_times(std::vector<const Event*> events, std::int64_t begin_ns, std::int64_t end_ns) {
-  // What contains something else comes first.
+  // Of events that begin at the same time, the enclosing event comes first.
   std::ranges::stable_sort(events, [](const Event* a, const Event* b) {
     return std::tuple(a->begin_ns, -a->end_ns) < std::tuple(b->begin_ns, -b->end_ns);
   });

@@ -9,7 +9,7 @@
 
 namespace trainyard::timeline {
 
-/// The beginning or the end of a slice, on one lane of a row.
+/// The beginning or the end of a slice (an event with its duration, drawn as a bar) on one lane of a row.
 struct LaneEvent {
   const Event* slice = nullptr;
   std::size_t lane = 0;

@@ -8,7 +8,7 @@
 namespace trainyard::timeline {
 namespace {
 
-/// A name in a table would not be longer; the rest of it is of no use.
+/// Longer texts are cut off at this length, which is enough for any sensible name.
 constexpr std::size_t kMostTextBytes = 200;
 
 template <class T>
@@ -17,7 +17,8 @@ const T& at(const std::vector<T>& list, std::uint32_t index, const char* what) {
   throw Error(Code::kCorrupt, "a message of spans refers to {} {}, and has {}", what, index, list.size());
 }
 
-/// The kinds of spans whose step and trace belong together. A checkpoint, for instance, is written long after its step.
+/// Returns true for the kinds of spans whose step is the step of the batch in `trace`. A checkpoint, for instance, is
+/// written during a later step.
 bool tells_step(SpanKind kind) {
   return kind == SpanKind::kStep || kind == SpanKind::kForward || kind == SpanKind::kUpdate;
 }
@@ -56,7 +57,8 @@ void Timeline::add(const Spans& spans) {
   for (; events_.size() > most_events_; ++dropped_) events_.pop_front();
 }
 
-/// The numbers of steps and batches grow, so the smallest are dropped first.
+/// Adds the event to the maps by step and by batch. If a map becomes too large, drops the smallest numbers, because
+/// they are the oldest.
 void Timeline::index(const Event& event) {
   if (event.kind == SpanKind::kStep && event.rank == 0) steps_[event.step] = event;
   if (event.kind == SpanKind::kRead && event.trace != 0) read_.insert(event.trace);

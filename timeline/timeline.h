@@ -13,8 +13,8 @@
 
 namespace trainyard::timeline {
 
-/// A span with its texts, which are valid as long as the Timeline that contains it exists. Times are those of
-/// CLOCK_MONOTONIC.
+/// A span: what a component did, or waited for, from one time to another. The texts are valid as long as the Timeline
+/// that contains the span exists. Times are those of CLOCK_MONOTONIC.
 struct Event {
   SpanKind kind = SpanKind::kHandler;
   std::string_view process, component, thread, name, peer;
@@ -29,21 +29,21 @@ struct Event {
   std::int64_t length_ns() const { return end_ns - begin_ns; }
 };
 
-/// The parts of a trace (docs/wire_format.md, section 4): the data loader that sent the batch, and the number of the
-/// batch among all batches of this data loader.
+/// Identifies a batch: the rank of the data loader that sent the batch, and the number of the batch among all batches
+/// of this data loader. The `trace` of an event contains both (docs/wire_format.md, section 4).
 struct BatchNumber {
   std::uint32_t rank = 0;
   std::uint64_t batch = 0;
 };
 BatchNumber batch_of(std::uint64_t trace);
 
-/// The spans of all processes of a run, in the order of their arrival. The number of events is limited; when there are
-/// too many, the oldest are dropped.
+/// The spans of all processes of a run, in the order of their arrival. A span is what a component did, or waited for,
+/// from one time to another. The number of events is limited; when there are too many, the oldest are dropped.
 class Timeline {
  public:
   static constexpr std::size_t kMostEvents = 1'000'000;
-  /// The largest number of different texts: names of components and descriptions of what they do. A run typically has a
-  /// few dozen of them.
+  /// The largest number of different texts, such as the names of components and the descriptions of what they do. A run
+  /// typically has a few dozen texts.
   static constexpr std::size_t kMostTexts = 10'000;
 
   explicit Timeline(std::size_t most_events = kMostEvents) : most_events_(most_events) {}
@@ -55,13 +55,13 @@ class Timeline {
   void add(const Spans& spans);
 
   const std::deque<Event>& events() const { return events_; }
-  /// Returns the steps of rank 0, by their numbers.
+  /// Returns the training steps of rank 0, by number.
   const std::map<std::uint64_t, Event>& steps() const { return steps_; }
   /// Returns the step to which a batch belongs, or 0 if it is not known.
   std::uint64_t step_of(std::uint64_t trace) const;
   /// Returns the traces of the batches of a step, ordered by rank, then by number.
   std::vector<std::uint64_t> batches_of(std::uint64_t step) const;
-  /// Returns true if the timeline contains the reading of the batch.
+  /// Returns true if the timeline contains the span in which the data loader read the batch.
   bool was_read(std::uint64_t trace) const { return read_.contains(trace); }
   /// Returns how many spans were lost in the processes because they were recorded faster than they could be published.
   std::uint64_t lost() const;

@@ -117,7 +117,8 @@ TEST(BatchPathTest, ShowsWhatHappenedBecauseOfTheBatchInItsOrderAndNothingElse) 
   EXPECT_TRUE(path_of(timeline, 12345).lines.empty());
 }
 
-/// Three steps of 100 ns, of a host that waits, computes and is idle, and a loader with two threads of its own.
+/// Tests with three steps of 100 ns. The accelerator host waits, computes and is idle; the data loader has started two
+/// threads.
 class ProfileTest : public ::testing::Test {
  protected:
   ProfileTest() {

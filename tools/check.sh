@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks what must hold before a commit lands. It installs the Debian packages that it needs.
+# Runs the checks that every commit must pass. Installs the Debian packages that it needs.
 #
 #   tools/check.sh                    # format, spelling, layers, build, libraries, tests: from a clean clone on Debian 12 or 13
 #   tools/check.sh --fast             # the same without installing anything and without the slow tests
@@ -33,7 +33,8 @@ done
 . tools/libtorch.sh
 choose_torch
 build="${TRAINYARD_BUILD_DIR:-build/check$trainyard_torch_build}"
-# Counted here, because nproc prints 1 if OMP_NUM_THREADS is 1.
+# The number of processors is determined with OMP_NUM_THREADS unset, because nproc would otherwise print the value of
+# this variable.
 export TRAINYARD_JOBS="${TRAINYARD_JOBS:-$(env -u OMP_NUM_THREADS nproc)}"
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
@@ -54,7 +55,7 @@ run_tests() {
 }
 
 stage_format() {
-  # Other versions of clang-format lay the same code out differently; Debian 13 does not have this one.
+  # Other versions of clang-format format the same code differently. Debian 13 does not have this version.
   if apt-cache show clang-format-14 >/dev/null 2>&1; then need clang-format-14; fi
   if command -v clang-format-14 >/dev/null; then
     sources | xargs clang-format-14 --dry-run -Werror
@@ -65,7 +66,7 @@ stage_format() {
 
 stage_spelling() {
   need codespell
-  # The built page contains libraries, and the lock file hashes.
+  # These files are not checked: the built page contains libraries, and the lock file contains hashes.
   git ls-files | grep -vE '\.(svg|png|jpg)$|^LICENSE$|^viewer/page/(dist/|package-lock\.json$)' | xargs codespell
 }
 
@@ -78,13 +79,15 @@ stage_layers() {
 
 stage_build() {
   need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}"
-  # Several files at a time where they allow it (tests do not): a build from nothing takes two thirds of the time.
+  # A unity build compiles several source files together, except for tests. A build from scratch then takes two thirds
+  # of the time.
   configure "$build" -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON -DCMAKE_UNITY_BUILD=ON \
     "${trainyard_torch_options[@]}"
   cmake --build "$build" --parallel "$TRAINYARD_JOBS"
 }
 
-# Each file by itself, without the includes and the warnings that the files compiled with it may hide.
+# Compiles each file separately, because in a unity build one file can hide missing includes and warnings of another
+# file.
 stage_dev() {
   need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}"
   cmake --preset dev >/dev/null
@@ -125,10 +128,10 @@ stage_fuzz() {
   build/fuzz/bin/trainyard_fuzz_messages -max_total_time="${TRAINYARD_FUZZ_SECONDS:-120}" -timeout=10 build/fuzz/corpus
 }
 
-# Fresh machines, each a Debian in a folder.
+# The whole check in freshly installed Debian systems, each in a folder.
 stage_debian12() { tools/stages/fresh_debian.sh bookworm; }
 stage_debian13() { tools/stages/fresh_debian.sh trixie; }
-# Libraries that are not in Debian read recordings. Needs a build, and the registries PyPI and npm.
+# Libraries from PyPI and npm read the files that Trainyard writes. Needs a build, and access to PyPI and npm.
 stage_readers() {
   need python3-venv
   command -v npm >/dev/null || need nodejs npm
@@ -139,13 +142,13 @@ stage_package() {
   tools/stages/package.sh
 }
 
-# Real engines on hosts that are namespaces of this machine; needs root.
+# Runs with real engines, such as Slurm, on several hosts, which are network namespaces of this machine; needs root.
 stage_engines() {
   [ -x "$build/bin/trainyard" ] || stage_build
   tools/stages/engines.sh "$build"
 }
 
-# The clients as their users install them.
+# Tests the clients after installing them in the same way as users do.
 stage_clients() {
   need python3-venv python3-zmq
   command -v npm >/dev/null || need nodejs npm

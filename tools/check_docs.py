@@ -21,13 +21,13 @@ COMMAND = re.compile(r"(?:^|[\s`(|/])trainyard ([a-z]+)(?: ([a-z]+))?")
 
 
 def pages():
-    """All pages that people read: below docs/, and every other Markdown file of the tree."""
+    """Returns all Markdown files of the source tree."""
     skipped = {"build", ".git", "node_modules"}
     return sorted(path for path in ROOT.rglob("*.md") if not skipped & set(path.relative_to(ROOT).parts))
 
 
 def split(text):
-    """The lines of a page as (number, line, is_code); indented and fenced lines are code."""
+    """Yields the lines of a page as (number, line, is_code). Indented and fenced lines are code."""
     fenced = False
     for number, line in enumerate(text.splitlines(), 1):
         if FENCE.match(line):
@@ -37,7 +37,7 @@ def split(text):
 
 
 def anchors(page):
-    """The anchors of a page, made from its headings as GitHub makes them."""
+    """Returns the anchors of a page, formed from its headings in the same way as by GitHub."""
     found, seen = set(), {}
     for _, line, code in split(page.read_text(encoding="utf-8")):
         heading = re.match(r"#{1,6} +(.*)", line)
@@ -52,7 +52,7 @@ def anchors(page):
 
 
 def links(page):
-    """The links of a page outside of code, as (line number, target)."""
+    """Yields the links of a page that are not in code, as (line number, target)."""
     for number, line, code in split(page.read_text(encoding="utf-8")):
         if not code:
             for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
@@ -87,15 +87,17 @@ def check_reachable():
 
 
 def known_verbs():
-    """The verbs of the command, from its sources. A verb that is a family maps to the words that may follow it."""
+    """Returns the subcommands of `trainyard`, read from its sources. A family of subcommands, such as `topic`, maps to
+    the words that may follow it."""
     verbs = {}
     for source in sorted((ROOT / "tools" / "trainyard").glob("*_verb.cpp")):
         text = source.read_text(encoding="utf-8")
-        # A family may be spread over several files, such as topic_verb.cpp and topic_echo.cpp.
+        # The code of a family may be in several files, such as topic_verb.cpp and topic_echo.cpp.
         family = source.name.removesuffix("_verb.cpp")
         whole = "".join(part.read_text(encoding="utf-8") for part in sorted(source.parent.glob(f"{family}_*.cpp")))
         for name, rest in VERBS.findall(text):
-            # Some families take the names below them from a table, so any quoted word of the source may be one.
+            # Some families have their subcommands in a table, so any quoted word in the source may be the name of a
+            # subcommand.
             verbs[name] = set(re.findall(r'"([a-z]+)"', whole)) if "require_subcommand" in rest else set()
     return verbs
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds Trainyard for an NVIDIA GPU and runs the tests that need one. No network is needed: LibTorch is that of the
-# PyTorch which is installed, and everything else comes from an archive that another machine has packed.
+# Builds Trainyard for an NVIDIA GPU and runs the tests that need a GPU. No network is needed: LibTorch is taken from
+# the installed PyTorch, and all other libraries from an archive that was packed on another machine.
 #
 #   tools/check_gpu.sh --pack               # on Debian 12: writes build/gpu/dependencies.tar.xz
 #   tools/check_gpu.sh                      # on the machine with the GPU: build and tests
 #   tools/check_gpu.sh --stage build tests  # only these stages
 #
-# The machine needs CMake, g++, nvcc or the headers of its toolkit, and a Python with a PyTorch that has CUDA; PYTHON
-# names another one than python3. Without a GPU everything is built, and the tests say that they are skipped.
+# The machine needs CMake, g++, nvcc or the headers of the CUDA toolkit, and a Python with a PyTorch for CUDA. The
+# variable PYTHON names this Python; the default is python3. Without a GPU, everything is built, and the tests report
+# that they are skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,8 +30,9 @@ jobs="${TRAINYARD_JOBS:-$(env -u OMP_NUM_THREADS nproc)}"
 
 fail() { echo "check_gpu: $1" >&2; exit 1; }
 
-# Sets torch and cuda: the folder of LibTorch, and one with include/ and lib/ of CUDA's runtime and of NCCL. Those of
-# the packages that PyTorch depends on fit it, whatever toolkit is installed beside them.
+# Sets the variables torch (the folder of LibTorch) and cuda (a folder with include/ and lib/ of the CUDA runtime and of
+# NCCL). The latter come from the packages on which PyTorch depends, so their versions match, whatever toolkit is
+# installed on the machine.
 find_libraries() {
   local found
   found="$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__), torch.__version__, torch.version.cuda)')" ||
@@ -45,7 +47,7 @@ find_libraries() {
   for folder in "${CUDA_HOME:-/usr/local/cuda}" "$(dirname "$torch")"/nvidia/cuda_runtime \
                 "$(dirname "$torch")"/nvidia/cu[0-9]* "$(dirname "$torch")"/nvidia/nccl; do
     for headers in "$folder/include" "$folder/include/cccl"; do
-      # A header of an earlier folder wins.
+      # If several folders contain a header, the first one is used.
       [ ! -d "$headers" ] || cp -rsn "$(realpath "$headers")/." "$cuda/include/"
     done
     for library in "$folder"/lib*/libcudart.so* "$folder"/lib*/libnccl.so*; do
@@ -89,7 +91,7 @@ stage_build() {
   cmake --build "$work/build" --parallel "$jobs" ${TRAINYARD_GPU_TARGETS:+--target $TRAINYARD_GPU_TARGETS}
 }
 
-# What the GPU's tests do not cover is that the same sources work with this LibTorch, so the numerics run as well.
+# Also runs the tests of numerics, because the GPU tests alone do not show that all sources work with this LibTorch.
 stage_tests() {
   export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
   if command -v nvidia-smi >/dev/null; then

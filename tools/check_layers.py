@@ -3,8 +3,8 @@
 """Checks that dependencies point one way: messages <- { core, checkpoints, streams } <- visitors <- recordings <- plugins <- launch <- tools, tests see all.
 
 Reads the `#include "..."` lines of every source file. Prints each line that breaks a rule and exits with 1 if there is one.
-Plugin folders never include each other; a family's own interface and helpers (files directly in the family's folder) are
-open to its plugins, and its folder `testing` to tests.
+Plugin folders must not include each other. A plugin may include the files directly in its parent folder (the interface
+and helpers of its kind of plugin), and a test may include the folder `testing` there.
 
 With `--libraries BUILD` it looks at what was built instead. The layers that each layer's CMake target links, directly or
 through others, are those that its folder may include, no fewer and no more. The libraries that a built library or plugin
@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAMILIES = ("collectives", "accelerators", "strategies", "models", "datasets", "transforms", "environments", "components")
-# What each layer may include, beyond itself.
+# The layers that each layer may include, besides itself.
 ALLOWED = {
     "messages": set(),
     "checkpoints": {"messages"},
@@ -44,9 +44,9 @@ ALLOWED = {
     "launch": {"messages", "core", "visitors", "archive", "environments"},
     "tools": {"messages", "checkpoints", "recordings", "core", "visitors", "archive", "launch", "web", "viewer", "timeline", "environments"},
 }
-# Libraries that are not layers, and whose rules they keep. No layer may call one of them.
+# Libraries that are not layers, with the layer whose rules apply to them. No layer may call their functions.
 PARTS = {"test_device": "devices"}
-# LibTorch stays out of these.
+# The layers that must not use LibTorch.
 WITHOUT_TORCH = {"messages", "streams", "checkpoints", "images", "recordings", "core", "visitors", "datasets", "transforms", "archive", "launch", "tools", "web", "viewer", "timeline", "environments", "devices"}
 INCLUDE = re.compile(r'^\s*#include\s+(["<])([^">]+)[">]')
 
@@ -77,11 +77,11 @@ def violations(path):
 
 
 def includes():
-    """Prints what includes break a rule, and returns how many."""
+    """Prints the includes that break a rule, and returns their number."""
     bad = 0
     for layer in ALLOWED:
         for path in sorted((ROOT / layer).rglob("*")):
-            # What npm installs for the client in JavaScript contains sources of others.
+            # The folder node_modules, which npm fills for the JavaScript client, contains sources of other projects.
             if path.suffix not in (".h", ".cpp") or "node_modules" in path.parts:
                 continue
             for number, name, why in violations(path):
@@ -91,13 +91,13 @@ def includes():
 
 
 def needed_by(library):
-    """The layers whose libraries this library names itself."""
+    """Returns the layers whose libraries this library needs directly (DT_NEEDED)."""
     text = subprocess.run(["readelf", "-d", str(library)], check=True, capture_output=True, text=True).stdout
     return set(re.findall(r"\(NEEDED\).*\[libtrainyard_([a-z_]+)\.so", text))
 
 
 def declared_links(build):
-    """From each layer to the layers that its CMake target links, as the targets to be installed say."""
+    """Maps each layer to the layers that its CMake target links, according to the exported targets."""
     links = {}
     for path in build.glob("CMakeFiles/Export/**/trainyard-targets.cmake"):
         for layer, text in re.findall(
@@ -109,7 +109,7 @@ def declared_links(build):
 
 
 def reached_from(layer, links):
-    """All that a layer links, directly or through others."""
+    """Returns all layers that a layer links, directly or indirectly."""
     found, open_layers = set(), set(links[layer])
     while open_layers:
         next_layer = open_layers.pop()
@@ -120,7 +120,8 @@ def reached_from(layer, links):
 
 
 def links(build):
-    """Prints which libraries of the build folder link other layers than they may include, and returns how many."""
+    """Prints the libraries in the build folder that link layers which they may not include, and returns their
+    number."""
     declared = declared_links(build)
     bad = 0
     for layer in sorted(declared):

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every source file says which licence it has, in its first three lines. Prints those that do not, and exits
-with 1 if there is one.
+"""Checks that every source file names its licence in one of its first three lines. Prints the files that do not, and
+exits with 1 if there is one.
 
-`--self-test` shows that it can tell one from the other.
-"""
+`--self-test` checks that this script distinguishes files with and without a licence line. """
 import pathlib
 import subprocess
 import sys
@@ -13,7 +12,8 @@ import tempfile
 LINE = "SPDX-License-Identifier: Apache-2.0"
 SUFFIXES = (".h", ".cpp", ".py", ".sh", ".cmake", ".js", ".mjs", ".ts", ".tsx", ".css", ".html")
 NAMES = ("CMakeLists.txt",)
-# Built from sources that have the line, and from libraries whose licences are in THIRD_PARTY.txt there.
+# These files are built from sources that have the line, and from libraries whose licences are in THIRD_PARTY.txt in the
+# same folder.
 BUILT = ("viewer/page/dist/",)
 FORMS = (f"// {LINE}", f"# {LINE}", f"/* {LINE} */", f"<!-- {LINE} -->")
 

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which LibTorch Trainyard is built with. To be sourced after packages.sh, from the root of the tree. The variable
-# TRAINYARD_TORCH chooses:
+# Chooses the LibTorch with which Trainyard is built. Source this file after packages.sh, from the root of the source
+# tree. The variable TRAINYARD_TORCH has one of these values:
 #
 #   debian    that of Debian's package libtorch-dev (the default)
 #   pypi      that of the package `torch` of PyPI, for the processor; it is downloaded once, into a folder of the build
 #   FOLDER    one that is there: a folder with include/ and lib/, such as site-packages/torch of a Python
 #
-# Afterwards, trainyard_torch_options are options for CMake, trainyard_torch_build is the part of a build folder's name
-# that says which LibTorch it is, and trainyard_build_packages are the Debian packages that are needed.
+# Afterwards, trainyard_torch_options contains options for CMake, trainyard_torch_build the part of a build folder's
+# name that identifies the LibTorch, and trainyard_build_packages the Debian packages that are needed.
 
 trainyard_torch_options=()
 trainyard_torch_build=""
 trainyard_pypi_torch=build/libtorch-2.11.0
 
-# Everything that the wheels contain and LibTorch needs without a GPU. libtorch_cpu.so asks for two libraries of CUDA,
-# even where it does not use them.
+# The files in the wheels that LibTorch needs without a GPU. libtorch_cpu.so is linked to two CUDA libraries, even
+# though it does not use them without a GPU.
 unpack_torch() {
   python3 - "$1" "$2" <<'PYTHON'
 import pathlib, re, shutil, sys, zipfile
@@ -48,7 +48,7 @@ fetch_torch() {
   touch "$trainyard_pypi_torch/complete"
 }
 
-# Debian's LibTorch is not needed beside another, and neither are its BLAS and its Gloo.
+# With another LibTorch, Debian's LibTorch, BLAS and Gloo are not needed.
 without_debians_torch() {
   local package kept=()
   for package in "${trainyard_build_packages[@]}"; do
@@ -57,7 +57,7 @@ without_debians_torch() {
   trainyard_build_packages=("${kept[@]}")
 }
 
-# choose_torch: does what the variable says.
+# choose_torch: chooses the LibTorch according to TRAINYARD_TORCH.
 choose_torch() {
   case "${TRAINYARD_TORCH:-debian}" in
     debian) return 0 ;;

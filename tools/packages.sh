@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Debian packages that Trainyard needs, and how to get those that are missing. To be sourced.
+# Lists the Debian packages that Trainyard needs, and defines a function that installs missing packages. To be sourced.
 
-# Needed to build and run.
+# The packages that are needed to build and run Trainyard.
 trainyard_build_packages=(
   g++ cmake ninja-build make pkg-config
   libtorch-dev libopenblas0-pthread
@@ -9,15 +9,17 @@ trainyard_build_packages=(
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libssl-dev libpng-dev libjpeg62-turbo-dev
   libboost-dev
 )
-# Needed for the tests as well: GoogleTest, what the Python tests and the checks use, what makes hosts out of namespaces,
-# and the shells and the reader of manual pages for which the command has scripts and a page.
+# The packages that only the tests need: GoogleTest, the packages for the Python tests and the checks, the tools that
+# set up network namespaces as hosts, the shells for which `trainyard` has completion scripts, and the program that
+# shows its manual page.
 trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-pil python3-yaml python3-zmq git zsh fish mandoc
   iproute2 procps)
-# The engines under which tests/lab starts programs. tools/stages/engines.sh unpacks them, and installs none. For
-# `srun --mpi=pmix`, Slurm loads a name of the library that only libpmix-dev contains.
+# The engines (Slurm, mpirun) with which tests/lab starts programs. tools/stages/engines.sh unpacks these packages
+# without installing them. libpmix-dev is needed because `srun --mpi=pmix` loads the library by a name that only this
+# package contains.
 trainyard_engine_packages=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libpmix-dev openmpi-bin)
 
-# install_missing PACKAGE...: says what is missing and installs it, as root or with sudo.
+# install_missing PACKAGE...: prints which packages are missing, and installs them as root or with sudo.
 install_missing() {
   local missing=() package
   for package in "$@"; do

@@ -21,7 +21,7 @@ build="build/release$trainyard_torch_build"
 install_missing "${trainyard_build_packages[@]}"
 
 echo "Building a release in $build (a few minutes the first time)."
-# Several sources are compiled together, which halves the work of a first build.
+# A unity build compiles several source files together, which halves the time of the first build.
 mkdir -p "$build"
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=OFF -DCMAKE_UNITY_BUILD=ON \
   "${trainyard_torch_options[@]}" >"$build/configure.log" 2>&1 || { tail -n 20 "$build/configure.log" >&2; exit 1; }

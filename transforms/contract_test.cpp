@@ -13,7 +13,8 @@
 #include "transforms/testing/contract.h"
 #include "transforms/transform.h"
 
-// These are the rules for every transform. A transform that is added later is tested automatically.
+// Tests the rules that every transform must obey, on all transform plugins of the build, including those that are added
+// later.
 
 namespace trainyard {
 namespace {
@@ -24,7 +25,7 @@ using Bytes = std::vector<std::byte>;
 constexpr std::size_t kMargin = 64;
 constexpr std::uint64_t kKeys = 20;
 
-/// Returns fields of every sort that datasets have. A transform need not accept all of them.
+/// Returns fields of all kinds that datasets have. A transform need not accept all of them.
 std::vector<DatasetField> fields() {
   const auto field = [](DType dtype, std::vector<std::int64_t> shape) {
     return DatasetField{"input", static_cast<std::uint8_t>(dtype), std::move(shape)};
@@ -39,7 +40,7 @@ std::string text_of(const DatasetField& field) {
   return std::string(name_of(static_cast<DType>(field.dtype))) + " " + to_text(field.shape);
 }
 
-/// Returns a sample of the field: small numbers that differ from place to place.
+/// Returns a sample of the field, with small numbers that differ from element to element.
 Bytes sample_of(const DatasetField& field) {
   Bytes bytes(bytes_of(field));
   const auto fill = [&]<class T>(T) {
@@ -76,8 +77,8 @@ class TransformContractTest : public ::testing::TestWithParam<std::string> {
     DatasetField output;
     std::unique_ptr<Transform> transform;
 
-    /// Applies the transform with the random numbers of `key`, or without any for 0. Margins around the output are
-    /// filled with `fill`, like the output itself.
+    /// Applies the transform with the random numbers of `key`, or without random numbers if `key` is 0. Before that,
+    /// fills the output and the margins around it with `fill`.
     Bytes apply(std::uint64_t key, std::byte fill = {}) const {
       const Bytes sample = sample_of(input);
       Bytes result(bytes_of(output) + 2 * kMargin, fill);
@@ -87,7 +88,7 @@ class TransformContractTest : public ::testing::TestWithParam<std::string> {
     }
   };
 
-  /// Returns one for every field that the transform accepts. The test has failed if there is none.
+  /// Returns a prepared transform for every field that the transform accepts. If it accepts none, makes the test fail.
   std::vector<Prepared> prepared() {
     std::vector<Prepared> all;
     std::string refusals;

@@ -17,9 +17,9 @@ namespace trainyard {
 using TransformContext = PluginContext;
 
 /// The random numbers that one transform uses for one sample. A transform may draw as many numbers as it needs. The
-/// same key always gives the same sequence of numbers. The data loader computes the key only from the seed of the run,
-/// the split, the epoch, the sample and the transform's index in the list of transforms. The content of a batch
-/// therefore does not depend on workers, prefetching or placement.
+/// same key always gives the same sequence of numbers. The data loader computes the key from the seed of the run, the
+/// split, the epoch, the sample and the transform's index in the list of transforms, and from nothing else. The content
+/// of a batch therefore does not depend on which thread reads it, or when.
 class TransformRandom {
  public:
   explicit TransformRandom(std::uint64_t key) : key_(key) {}
@@ -38,9 +38,8 @@ class TransformRandom {
 /// The base class of all transforms. A transform changes one field of every sample before the sample becomes part of a
 /// batch, for example by normalising, cropping or flipping it.
 ///
-/// Like a dataset, a transform does not use LibTorch, works on plain bytes, and is called by several threads
-/// concurrently. Images have the shape [channels, height, width] or [height, width]; transforms/image.h contains
-/// functions for images.
+/// A transform does not use LibTorch. It works on plain bytes, and several threads call it concurrently. Images have
+/// the shape [channels, height, width] or [height, width]; transforms/image.h contains functions for images.
 ///
 /// Every transform has the parameter `field`, the name of the field that is changed. The default is "input".
 class Transform : public Configurable {
@@ -58,9 +57,9 @@ class Transform : public Configurable {
 
   /// Computes `output` from `input`. The two spans do not overlap. `input` has the size of the field that was passed to
   /// `prepare`, and `output` has the size of the field that `prepare` returned. `random` is null if nothing may be
-  /// drawn at random, by default in evaluations and predictions (`random_splits` of the data loader). A random
-  /// transform must then do the same to every sample, such as cropping the centre, and produce output of the same shape
-  /// as otherwise. This function is called for every sample, so it must not allocate memory.
+  /// drawn at random, by default in evaluations and predictions (the parameter `random_splits` of the data loader). A
+  /// random transform must then do the same to every sample, for example crop the centre, and produce output of the
+  /// same shape as in training. This function is called for every sample, so it must not allocate memory.
   virtual void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const = 0;
 
   /// Returns the name of the field that is changed.

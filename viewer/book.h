@@ -42,12 +42,12 @@ class Book {
   void add(const Confusion& confusion);
   void add(Change change);
   void add(Alert alert);
-  /// Removes rows of metrics whose steps were repeated by a later launch. Needed for a directory to which several
-  /// launches have written.
+  /// Removes rows of metrics whose steps a later launch has repeated. Needed for a directory to which several launches
+  /// have written.
   void drop_repeated_steps();
 
-  /// Calls `look` with the shelves, and returns a copy of the result. `look` can be a function or a pointer to a member
-  /// of Shelves. The book is locked during the call, so the function must not use the book.
+  /// Calls `look` with the content of the book, and returns a copy of the result. `look` can be a function or a pointer
+  /// to a member of Shelves. The book is locked during the call, so the function must not use the book.
   template <class Look>
   auto read(const Look& look) const {
     const std::lock_guard lock(mutex_);

@@ -23,7 +23,8 @@ struct Change {
 };
 
 nlohmann::json json_of(const Change& change);
-/// Converts the result of json_of() back. Throws nlohmann::json::exception if the object has another form.
+/// Converts a JSON object that json_of() has returned back to a change. Throws nlohmann::json::exception if the object
+/// has another form.
 Change change_of(const nlohmann::json& object);
 
 /// The changes that were made in one run. Their number is limited: when there are too many, the oldest are removed.
@@ -36,8 +37,8 @@ class ChangeShelf {
 
   /// Returns the number that the next change will get.
   std::uint64_t end() const { return changes_.end(); }
-  /// Appends to `news` one push (docs/viewer_protocol.md) for each change with the number `position` or a larger one,
-  /// and sets `position` to end().
+  /// For each change with the number `position` or a larger one, appends to `news` one message for a page (a "push" in
+  /// docs/viewer_protocol.md). Then sets `position` to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

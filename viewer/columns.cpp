@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kAbsentBits = 0x7ff8'0000'0ab5'e47e;
 
-/// Keeps only the elements of these rows.
+/// Removes the elements for which `rows` contains false.
 template <class T>
 void filter(std::vector<T>& values, const std::vector<bool>& rows) {
   std::size_t kept = 0;

@@ -10,7 +10,7 @@
 
 namespace trainyard::viewer {
 
-/// The values of one metric: one for each row of its stage.
+/// The values of one metric: one value for each row of the stage to which the metric belongs.
 struct Column {
   std::string name;
   std::vector<double> values;  ///< The values; absent() for a row that has no value of this metric.
@@ -22,7 +22,7 @@ struct Column {
 double absent();
 bool is_absent(double value);
 
-/// All metrics of one stage, such as "train", ordered by time. Each metric has a column of its own, so that drawing a
+/// All metrics of one stage, such as "train", ordered by time. Each metric has a separate column, so that drawing a
 /// curve reads only the data of that curve.
 ///
 /// The same row can come from two sources: a message and a file. Two rows count as the same if they have the same step
@@ -39,7 +39,7 @@ class Columns {
   /// row is inserted at its place.
   bool add(const Metrics& metrics);
 
-  /// Removes the rows that are not in effect (archive::rows_in_effect).
+  /// Removes the rows whose steps a later launch has repeated (archive::rows_in_effect).
   void drop_repeated_steps();
 
   std::size_t rows() const { return steps_.size(); }

@@ -28,7 +28,8 @@ bool ConfusionShelf::add(const Confusion& confusion) {
     return each.step == confusion.step && each.split == confusion.split && each.classes.size() == classes;
   });
   if (same != matrices_.end()) {
-    // With one rank, this is a second evaluation of the same step.
+    // With one rank, the message is from a second evaluation at the same step. With several ranks, it is from another
+    // rank.
     if (confusion.ranks == 1) same->counts = confusion.counts;
     if (confusion.ranks > 1)
       std::ranges::transform(same->counts, confusion.counts, same->counts.begin(), std::plus<>());

@@ -14,8 +14,8 @@
 
 namespace trainyard::viewer {
 
-/// The confusion matrices of one run, summed over its ranks. Their size is limited: when there are too many, the oldest
-/// are removed.
+/// The confusion matrices of one run, summed over its ranks. A confusion matrix counts how many samples of each class a
+/// classifier took for each class. When there are too many matrices, the oldest are removed.
 class ConfusionShelf {
  public:
   static constexpr std::size_t kMaxMatrices = 200;
@@ -26,15 +26,15 @@ class ConfusionShelf {
   /// classes.
   bool add(const Confusion& confusion);
 
-  /// Returns the matrix of `split` after `step`, in the form of docs/viewer_protocol.md. If `split` is empty, the split
-  /// of the newest matrix is used. If `step` is empty, the newest matrix of the split is returned. Throws kNotFound if
-  /// there is no such matrix.
+  /// Returns the matrix of `split` after `step`, in the form that docs/viewer_protocol.md describes. If `split` is
+  /// empty, the split of the newest matrix is used. If `step` is empty, the newest matrix of the split is returned.
+  /// Throws kNotFound if there is no such matrix.
   nlohmann::json matrix(const std::string& split, std::optional<std::uint64_t> step) const;
 
   /// Returns a number that increases with every message that is added.
   std::uint64_t revision() const { return revision_; }
-  /// If a matrix was added since revision() returned `position`, appends to `news` a push that announces it
-  /// (docs/viewer_protocol.md), and sets `position` to revision().
+  /// If a matrix was added since revision() returned `position`, appends to `news` one message for a page (a "push" in
+  /// docs/viewer_protocol.md) that announces the newest matrix, and sets `position` to revision().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

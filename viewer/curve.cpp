@@ -12,7 +12,8 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The axis of a curve: where each row stands, and whether rows only ever move to the right.
+/// The horizontal axis of a curve: the position of each row, and whether the positions never decrease from one row to
+/// the next.
 struct Places {
   const std::vector<double>* values;
   double zero;
@@ -31,7 +32,7 @@ Places places_of(const Columns& columns, const CurveRequest& request) {
   return {&columns.steps(), 0, columns.steps_ascend()};
 }
 
-/// Adds values up until the bucket is full.
+/// Combines the values of one bucket. end() appends the result to the curve, and begins the next bucket.
 class Bucket {
  public:
   void add(double value) {
@@ -45,7 +46,7 @@ class Bucket {
     curve.x.push_back(x);
     curve.low.push_back(count_ > 0 ? low_ : kNone);
     curve.high.push_back(count_ > 0 ? high_ : kNone);
-    // Rounding can put the mean of equal values beside them.
+    // Rounding could make the mean of equal values slightly smaller or larger than these values.
     curve.mean.push_back(count_ > 0 ? std::clamp(sum_ / static_cast<double>(count_), low_, high_) : kNone);
     curve.smooth.push_back(smooth);
     *this = {};
@@ -58,12 +59,12 @@ class Bucket {
   std::size_t count_ = 0;
 };
 
-/// An exponentially weighted mean, divided by the weight that its values have so far.
+/// An exponentially weighted mean. It is divided by the sum of the weights, which corrects the bias at the beginning.
 class Smoother {
  public:
   explicit Smoother(double weight) : weight_(weight) {}
 
-  /// `value` is finite.
+  /// `value` must be finite.
   void add(double value) {
     sum_ = weight_ * sum_ + (1 - weight_) * value;
     total_ = weight_ * total_ + (1 - weight_);
@@ -76,8 +77,8 @@ class Smoother {
   double total_ = 0;
 };
 
-/// The rows from `first` to before `last` that can be in the window; those of an axis that moves back are all looked
-/// at.
+/// The rows that can be in the window: from `first` up to, but not including, `last`. If positions on the axis decrease
+/// somewhere, these are all rows.
 struct Window {
   std::size_t first = 0, last = 0;
 };
@@ -103,7 +104,8 @@ Curve curve_of(const Columns& columns, const Column& column, const CurveRequest&
   const Places places = places_of(columns, request);
   const Window window = window_of(places, request);
   if (window.first >= window.last) return curve;
-  // Buckets have equal widths on the axis. Where the axis moves back, they have equal numbers of rows.
+  // The buckets have equal widths on the axis. If positions on the axis decrease somewhere, they have equal numbers of
+  // rows instead.
   const double left = places.ascend ? places.at(window.first) : static_cast<double>(window.first);
   const double right = places.ascend ? places.at(window.last - 1) : static_cast<double>(window.last);
   const double scale = right > left ? static_cast<double>(request.points) / (right - left) : 0;
@@ -111,7 +113,7 @@ Curve curve_of(const Columns& columns, const Column& column, const CurveRequest&
   Smoother smoother(request.smooth);
   Bucket bucket;
   double number = -1, end_of_bucket = -kInfinity, x = 0, smooth = kNone;
-  // Without smoothing, what is left of the window does not matter.
+  // Rows before the window are needed only for smoothing.
   for (std::size_t row = request.smooth > 0 ? 0 : window.first; row < window.last; ++row) {
     const double value = column.values[row];
     if (std::isfinite(value)) {
@@ -123,7 +125,7 @@ Curve curve_of(const Columns& columns, const Column& column, const CurveRequest&
     const double here = places.at(row);
     if (!places.ascend && ((request.from && here < *request.from) || (request.to && here > *request.to))) continue;
     const double place = places.ascend ? here : static_cast<double>(row);
-    // Most rows are in the bucket of the row before, which one comparison shows.
+    // Most rows are in the same bucket as the previous row, so this comparison is usually false.
     if (place >= end_of_bucket) {
       if (curve.rows > 0) bucket.end(x, smooth, curve);
       number = std::min(std::max(std::floor((place - left) * scale), number + 1), last_bucket);

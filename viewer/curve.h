@@ -19,9 +19,10 @@ constexpr auto words_of(Axis) { return words("axis", "step", "time", "samples");
 /// Specifies which part of a series a curve shows, and at which resolution.
 struct CurveRequest {
   Axis axis = Axis::kStep;
-  std::optional<double> from, to;  ///< The window, in units of the axis. It is unbounded where a value is missing.
-  std::size_t points = 1000;       ///< The maximum number of buckets.
-  double smooth = 0;               ///< The weight of earlier values in the smoothed values, from 0 to less than 1.
+  /// The window, in units of the axis. A missing value means that the window has no bound on this side.
+  std::optional<double> from, to;
+  std::size_t points = 1000;  ///< The maximum number of buckets.
+  double smooth = 0;          ///< The weight of earlier values in the smoothed values, from 0 to less than 1.
   /// The time, in seconds since 1970, that is 0 on the axis kTime; if it is empty, the time of the first row.
   std::optional<double> zero_time;
 };
@@ -29,8 +30,8 @@ struct CurveRequest {
 /// A series in a form that can be drawn. The window is divided into buckets of equal width, each of which combines its
 /// rows. Buckets without rows are left out. A value is NaN if its bucket contains no finite value.
 struct Curve {
-  std::vector<double> x;  ///< The position on the axis of the last row in each bucket.
-  std::vector<double> low, high, mean;
+  std::vector<double> x;                ///< The position on the axis of the last row in each bucket.
+  std::vector<double> low, high, mean;  ///< The smallest and the largest value in each bucket, and the mean.
   /// The exponentially smoothed value at the last row of each bucket. Smoothing begins at the first row of the series,
   /// so the result does not depend on the window. It is corrected for the bias at the beginning of the series.
   std::vector<double> smooth;
@@ -38,7 +39,7 @@ struct Curve {
   double from = 0, to = 0;  ///< The positions of the first and the last of these rows.
 };
 
-/// Returns the curve in the form of docs/viewer_protocol.md.
+/// Returns the curve in the form that docs/viewer_protocol.md describes.
 nlohmann::json json_of(const Curve& curve);
 
 /// Computes a curve in one pass over the column. A million rows take a few milliseconds.

@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-/// What the list says of one metric: its last value, which need not be in the last row.
+/// Returns the entry of one metric for the list. Its last value need not be in the last row, because rows can lack
+/// values.
 json entry_of(const std::string& stage, const Columns& columns, const Column& column) {
   std::size_t row = columns.rows();
   while (row > 0 && is_absent(column.values[row - 1])) --row;

@@ -21,7 +21,7 @@ class CurveShelf {
 
   /// Adds a row. Returns false if the shelf already contains the row, or if there are too many stages.
   bool add(const Metrics& metrics);
-  /// Removes rows whose steps were repeated by a later launch. Needed for a directory to which several launches have
+  /// Removes rows whose steps a later launch has repeated. Needed for a directory to which several launches have
   /// written.
   void drop_repeated_steps();
 
@@ -36,11 +36,11 @@ class CurveShelf {
   /// the error message suggests the most similar name.
   Curve curve(const std::string& stage, const std::string& name, const CurveRequest& request) const;
 
-  /// The number of rows of each stage that a page has been told about.
+  /// For each stage, the number of rows that a page knows of.
   using Position = std::map<std::string, std::size_t>;
   Position position() const;
-  /// If stages have changed since `position`, appends to `news` a push that names these stages
-  /// (docs/viewer_protocol.md), and updates `position`.
+  /// If stages have changed since `position`, appends to `news` one message for a page (a "push" in
+  /// docs/viewer_protocol.md) that names these stages, and updates `position`.
   void append_news(Position& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -31,7 +31,7 @@ TEST(ColumnsTest, TheSameRowFromTwoSourcesIsAddedOnce) {
   EXPECT_TRUE(columns.add(row(2, 4)));
   EXPECT_FALSE(columns.add(row(2, 4)));
   EXPECT_FALSE(columns.add(row(1, 5)));
-  // A message has nanoseconds, and the file microseconds.
+  // The time in a message is in nanoseconds, but the time in the file is in microseconds.
   Metrics exact = row(2, 4);
   exact.time_ns += 999;
   EXPECT_FALSE(columns.add(exact));
@@ -91,7 +91,7 @@ TEST(CurveTest, CountsTimeFromTheStartAndSamplesAsTheyAre) {
   EXPECT_THAT(curve_of(columns, loss(columns), {.axis = Axis::kSamples}).x, ElementsAre(32, 64));
 }
 
-/// Everything in a bucket is compared with a search through all rows.
+/// The test compares each bucket with the result of a search through all rows.
 TEST(CurveTest, HasTheMinimumMaximumAndMeanOfEachBucket) {
   Columns columns;
   std::mt19937 random(7);
@@ -135,7 +135,7 @@ TEST(CurveTest, TheMeanOfEqualValuesIsThatValue) {
 TEST(CurveTest, SmoothsFromTheFirstRowWhateverTheWindow) {
   Columns columns;
   for (std::uint64_t step = 1; step <= 100; ++step) columns.add(row(step, step % 7 == 0 ? kNan : step % 5));
-  // The definition: each value weighs `smooth` times what the next one does.
+  // This is the definition: the weight of each value is `smooth` times the weight of the next value.
   const auto expected = [&](std::size_t rows, double smooth) {
     double sum = 0, weights = 0, weight = 1;
     for (std::size_t i = rows; i-- > 0;) {

@@ -9,7 +9,7 @@
 namespace trainyard::viewer {
 namespace {
 
-/// Returns the end that the launcher has recorded.
+/// Returns how the run ended according to the launch record, or an empty optional if no end is recorded.
 std::optional<Ending> recorded_ending(const Identity& identity) {
   try {
     const auto record = record_of_launch(identity.directory, identity.run);
@@ -17,7 +17,7 @@ std::optional<Ending> recorded_ending(const Identity& identity) {
     Ending ending = ending_of(*record);
     if (is_over(ending.phase)) return ending;
   } catch (const Error&) {
-    // A record that cannot be read says nothing.
+    // A record that cannot be read counts as missing.
   }
   return {};
 }
@@ -28,7 +28,8 @@ void EndingClues::see(const Order& order) {
   if (order.kind == OrderKind::kStop) stopping_ = true;
 }
 
-// What processes complain about when the launcher has died is not why the run has ended.
+// Keeps the first error. Errors that processes log after the launcher has died are not the cause of the end, so they
+// are ignored.
 void EndingClues::see(const LogRecord& record) {
   if (record.level < LogLevel::kError || !error_.empty() || !visitors::is_alive(run_)) return;
   error_ = record.component + ": " + record.text;

@@ -43,12 +43,12 @@ void Errands::work() {
       waiting_.pop_front();
     }
     try {
-      // A client of its own for each errand: answers that come too late cannot be mistaken.
+      // Each errand has a new client, so that it cannot receive a late answer to a previous errand.
       visitors::RegistryClient registry(context, registry_);
       registry.cancel_when([this] { return stop_.load(); });
       next(registry);
     } catch (const std::exception&) {
-      // The errand itself reports what concerns its sender.
+      // The errand itself must report errors to the page.
     }
   }
 }

@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-/// What the follower's thread does for a run from its beginning to its end.
+/// The work of the follower's thread for one run, until the run ends.
 class Follower::Work {
  public:
   Work(Follower& follower, zmq::context_t& context)
@@ -54,7 +54,7 @@ class Follower::Work {
 
  private:
   json ask(const std::string& op) {
-    // Short waits, so that the follower can be ended while a launcher does not answer.
+    // The thread waits only for short times, so that the follower can be destroyed while a launcher does not answer.
     const std::uint64_t id = registry_.post({{"op", op}});
     const auto until = Clock::now() + 12s;
     while (!follower_.stop_ && Clock::now() < until) {
@@ -69,7 +69,7 @@ class Follower::Work {
     return identity;
   }
 
-  /// Returns what to listen to, of the topics that the run has.
+  /// Returns the topics of the run to which the follower listens.
   static std::vector<std::string> topics_of(const json& topics) {
     static const std::vector<std::string> kKnown{"/metrics",     "/log",       "/predictions",
                                                  "/checkpoints", "/orders",    "/rank_metrics",
@@ -83,14 +83,15 @@ class Follower::Work {
   }
 
   void listen(std::chrono::milliseconds patience) {
-    // A run with short steps sends thousands of messages a second; other work must come to its turn.
+    // A run with short steps sends thousands of messages a second. The number is limited, so that the other work is not
+    // delayed.
     for (int i = 0; i < 1000; ++i) {
       const auto message = watch_.next(i == 0 ? patience : 0ms);
       if (!message) return;
       try {
         take(*message);
       } catch (const std::exception&) {
-        // A message that its own schema does not describe is the sender's mistake, and says nothing about the run.
+        // A message that does not match its own schema is ignored.
       }
     }
   }
@@ -100,7 +101,7 @@ class Follower::Work {
     if (message.stream->fingerprint == message_type<Prediction>().fingerprint) take_prediction(message);
   }
 
-  /// Returns whether the message has one of these types.
+  /// If the message has one of these types, enters it into the book and returns true.
   template <Message... Each>
   bool take_as_one_of(const visitors::Received& message) {
     return (take_as<Each>(message) || ...);
@@ -116,8 +117,8 @@ class Follower::Work {
     return true;
   }
 
-  // The bytes of the tensors were not requested, so the message is not decoded into the struct, which would refer to
-  // them.
+  // Converts the message to JSON and not to the struct Prediction, because the struct would refer to the bytes of the
+  // tensors, which the follower has not requested.
   void take_prediction(const visitors::Received& message) {
     book_.add(sample_of(json::parse(json_from_binary(message.stream->schema, message.bytes()))));
   }
@@ -140,7 +141,7 @@ class Follower::Work {
   void poll() {
     if (const auto observation = polls_.answer()) enter(*observation);
     const bool due = polls_.ask_when_due();
-    // The files have what was missed as a message.
+    // The files also contain messages that were missed.
     if (intake_.caught_up() && (due || behind_)) behind_ = intake_.read_files();
   }
 
@@ -156,7 +157,8 @@ class Follower::Work {
     book_.set_graph(graph_);
   }
 
-  // The logger writes its last lines when it is finalized, before the launcher ends.
+  // Waits until the launcher has ended, because the logger writes its last lines shortly before that. Then reads the
+  // rest of the files.
   void finish() {
     const bool killed = watch_.killed() || clues_.launcher_died();
     const auto until = Clock::now() + 10s;
@@ -178,8 +180,8 @@ class Follower::Work {
   EndingClues clues_;
   ObservationPolls polls_;
   visitors::Watch watch_;
-  json graph_;           ///< The last one.
-  bool behind_ = false;  ///< There is more to read in the files.
+  json graph_;           ///< The newest graph.
+  bool behind_ = false;  ///< True if the files contain more that has not been read yet.
   bool knows_hyperparameters_ = false;
 };
 

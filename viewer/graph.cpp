@@ -20,7 +20,7 @@ using visitors::ObservedEdge;
 using visitors::ObservedNode;
 using visitors::ObservedProcess;
 
-/// The shares of a shorter time say nothing.
+/// The shares of a shorter interval are too inaccurate to be shown.
 constexpr double kLeastSeconds = 0.1;
 
 bool has_shares(const ObservedNode& node) { return node.shares && node.shares->seconds >= kLeastSeconds; }
@@ -45,8 +45,9 @@ json waiting_json(const ComponentShares& shares) {
   return list;
 }
 
-/// `alone` is the process of the component, or null if others share it: then it has no processor time and no memory of
-/// its own.
+/// Returns the JSON of a component. `alone` describes the component's process, or is null if the component shares the
+/// process with others, because the processor time and the memory of the process then cannot be attributed to the
+/// component.
 json component_json(const ObservedNode& node, const json& alone) {
   return {{"name", node.name},
           {"plugin", node.plugin},
@@ -76,7 +77,7 @@ json edge_json(const ObservedEdge& edge) {
           {"blocked", edge.blocked}};
 }
 
-/// Null if no component accounts for its time, because nothing can be said then.
+/// Returns the bottlenecks, or null if no component measures how it spends its time, because they are then unknown.
 json bottlenecks_json(const Observation& observation) {
   if (std::ranges::none_of(observation.nodes, has_shares)) return {};
   json list = json::array();

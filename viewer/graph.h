@@ -10,8 +10,8 @@ struct Observation;
 
 namespace trainyard::viewer {
 
-/// Returns the components and the edges of a run, as the object `graph` of docs/viewer_protocol.md. `now_ns` is the
-/// time of the observation, in nanoseconds since 1970.
+/// Returns the components and the edges of a run, as the object `graph` that docs/viewer_protocol.md describes.
+/// `now_ns` is the time of the observation, in nanoseconds since 1970.
 nlohmann::json graph_of(const visitors::Observation& observation, std::int64_t now_ns);
 
 /// Returns the graph of a run that has ended. It keeps the components, the edges and the totals of the edges, but not

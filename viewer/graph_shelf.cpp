@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Pages that watch the graph get news several times a second.
+/// How long the graph counts as watched after a look. Pages that watch the graph look at it several times a second.
 constexpr std::chrono::seconds kInterest{2};
 
 }  // namespace

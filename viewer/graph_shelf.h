@@ -17,11 +17,13 @@ class GraphShelf {
 
   /// Returns the graph, or null if nothing is known about the components. The call counts as a look for is_watched().
   nlohmann::json look() const;
-  /// Returns true if somebody is looking at the graph: look() or append_news() was called within the last few seconds.
+  /// Returns true if somebody is looking at the graph, that is, if look() or append_news() was called within the last
+  /// few seconds.
   bool is_watched() const;
 
-  /// Graphs are numbered from 1. If the number of the newest graph is not `position`, appends a push with this graph to
-  /// `news` (docs/viewer_protocol.md), and sets `position` to its number. The call counts as a look for is_watched().
+  /// Graphs are numbered from 1. If the number of the newest graph is not `position`, appends to `news` one message for
+  /// a page (a "push" in docs/viewer_protocol.md) that contains this graph, and sets `position` to its number. The call
+  /// counts as a look for is_watched().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

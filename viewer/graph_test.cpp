@@ -14,7 +14,7 @@ using nlohmann::json;
 using visitors::Observation;
 using visitors::ObservedNode;
 
-/// A component that was busy for a quarter of an interval, and waited for the optimizer for a half.
+/// Returns a component that was busy for a quarter of the interval, and waited for the optimizer for half of it.
 ObservedNode node(const std::string& name, const std::string& process, double seconds) {
   ObservedNode node{.name = name, .plugin = name, .process = process, .state = "active", .rank = 0, .shares = {}};
   node.shares.emplace();

@@ -15,12 +15,14 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxTensorName = 300;
-/// Bucket numbers beyond this are not those of a histogram: the numbers would no longer be exact.
+/// The largest number of a bucket that is accepted. Near larger numbers, a double could no longer represent the bounds
+/// of buckets exactly.
 constexpr std::int64_t kMaxFirst = std::int64_t{1} << 50;
-/// Values beyond this magnitude could overflow when they are added.
+/// The largest magnitude of values that is accepted. Larger values could overflow when they are added.
 constexpr double kMaxMagnitude = 0x1p1000;
 
-/// What came from elsewhere must not lead to wrong sums or endless loops.
+/// Returns true if the numbers of a histogram are consistent. Histograms come from untrusted sources, and inconsistent
+/// numbers could lead to wrong sums or endless loops.
 bool is_sound(const Histogram& histogram) {
   int exponent = 0;
   const bool power =
@@ -35,17 +37,17 @@ bool is_sound(const Histogram& histogram) {
 /// Returns the number of the bucket that contains bucket `number` after the width was doubled `times` times.
 std::int64_t coarser(std::int64_t number, int times) { return times >= 62 ? (number < 0 ? -1 : 0) : number >> times; }
 
-/// A row of equally wide buckets.
+/// A sequence of buckets of equal width. The width is a power of two, and bucket i begins at i times the width.
 struct Grid {
-  int exponent = 0;  ///< The width is 2 to this power.
+  int exponent = 0;  ///< The exponent of the width to the base 2.
   std::int64_t first = 0;
-  std::int64_t end = 0;  ///< The bucket after the last one.
+  std::int64_t end = 0;  ///< The number of the bucket after the last one.
 
   static Grid of(const Histogram& histogram) {
     return {std::ilogb(histogram.width), histogram.first,
             histogram.first + static_cast<std::int64_t>(histogram.counts.size())};
   }
-  /// Widens the buckets to 2 to the power of `to`.
+  /// Widens the buckets to the width 2^to, if they are narrower.
   void widen(int to) {
     const int times = std::max(to - exponent, 0);
     const bool empty = first == end;
@@ -53,7 +55,7 @@ struct Grid {
     end = empty ? first : coarser(end - 1, times) + 1;
     exponent += times;
   }
-  /// Covers another row as well, with at most `most` buckets.
+  /// Extends this grid so that it also covers `other`. Widens the buckets if there would be more than `most` of them.
   void cover(Grid other, std::int64_t most) {
     if (other.first == other.end) return;
     if (first == end) *this = other;
@@ -63,7 +65,7 @@ struct Grid {
     end = std::max(end, other.end);
     while (end - first > most) widen(exponent + 1);
   }
-  /// Adds the counts of a histogram, which the row covers.
+  /// Adds the counts of a histogram to `counts`. The grid must cover the histogram.
   void add(const Histogram& histogram, std::vector<std::uint64_t>& counts) const {
     const int times = exponent - std::ilogb(histogram.width);
     for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
@@ -107,7 +109,8 @@ void add_to(Histogram& sum, const Histogram& other) {
 
 bool HistogramShelf::add(const Histograms& message) {
   if (!known_.emplace(message.time_ns, message.rank).second) return false;
-  // Messages come from two sources, of which one is at most some seconds behind.
+  // The oldest entries can be removed, because the second source delivers a message at most a few seconds after the
+  // first.
   if (known_.size() > 10'000) known_.erase(known_.begin());
   const std::size_t most = std::min(message.histograms.size(), Histograms::kMaxHistograms);
   for (std::size_t i = 0; i < most; ++i) {
@@ -133,7 +136,7 @@ void HistogramShelf::thin_out() {
     std::erase_if(steps, [&](const auto&) { return std::exchange(drop, !drop); });
     entries_ += steps.size();
   }
-  // So many tensors that there is one step of each.
+  // There are so many tensors that even one step of each tensor is too much.
   if (entries_ > kMaxEntries) {
     series_.clear();
     entries_ = 0;

@@ -13,8 +13,9 @@
 
 namespace trainyard::viewer {
 
-/// Adds the histogram `other` to `sum`. Both belong to the same tensor; `other` may describe the part that another rank
-/// holds. The result uses the wider buckets of the two, or still wider ones if there would be too many.
+/// Adds the histogram `other` to `sum`. Both histograms belong to the same tensor; `other` may describe the part of it
+/// that another rank holds. The result has the wider buckets of the two, or even wider buckets if there would be too
+/// many.
 void add_to(Histogram& sum, const Histogram& other);
 
 /// The histograms of one run over time. Their number is limited: when there are too many, the histograms of every
@@ -31,15 +32,15 @@ class HistogramShelf {
   /// Returns the list of all tensors that have histograms. The elements have the form `{"of", "name", "steps",
   /// "last_step", "elements"}`.
   nlohmann::json list() const;
-  /// Returns the histograms of one tensor over time, in the form of docs/viewer_protocol.md. All have the same buckets,
-  /// of which there are at most `buckets`. Throws kNotFound if there is no such tensor; the error message suggests the
-  /// most similar name.
+  /// Returns the histograms of one tensor over time, in the form that docs/viewer_protocol.md describes. All of them
+  /// have the same buckets, at most `buckets` in number. Throws kNotFound if there is no such tensor; the error message
+  /// suggests the most similar name.
   nlohmann::json series(HistogramOf of, const std::string& name, std::size_t buckets) const;
 
   /// Returns a number that increases with every message that is added.
   std::uint64_t revision() const { return revision_; }
-  /// If histograms were added since revision() returned `position`, appends to `news` a push that announces them
-  /// (docs/viewer_protocol.md), and sets `position` to revision().
+  /// If histograms were added since revision() returned `position`, appends to `news` one message for a page (a "push"
+  /// in docs/viewer_protocol.md) that announces them, and sets `position` to revision().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -12,7 +12,7 @@ struct Identity {
   std::string name;       ///< The name without the suffix.
   std::string file;       ///< The launch file.
   std::string directory;  ///< The output directory.
-  std::string source;     ///< Where it comes from: "live", "past" or "recording".
+  std::string source;     ///< Where the data comes from: "live", "past" or "recording".
   std::int64_t started_ns = 0;
 };
 

@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 using ::testing::ElementsAre;
 
-/// Counts values by the definition of a bucket.
+/// Builds a histogram of the values according to the definition of a bucket.
 Histogram histogram_of(const std::vector<double>& values, double width, const std::string& name = "w") {
   Histogram made{.name = name, .elements = values.size(), .width = width};
   const auto bucket = [&](double value) { return static_cast<std::int64_t>(std::floor(value / width)); };
@@ -216,7 +216,7 @@ TEST(BookTest, InsightsAreReadFromTheFileOfTheLogger) {
   EXPECT_EQ(file.damaged_lines(), 1u);
   EXPECT_EQ(book.read(&Shelves::histograms).list().size(), 1u);
   EXPECT_EQ(book.read(&Shelves::confusion).matrix("", {})["step"], 1);
-  book.add(results);  // The same came as a message.
+  book.add(results);  // The same results arrive as a message, too.
   const json samples = book.read(&Shelves::samples).list({}, 10);
   ASSERT_EQ(samples.size(), 1u);
   EXPECT_EQ(samples[0]["image"], "data:image/png;base64,Zm9v");

@@ -7,9 +7,9 @@
 
 namespace trainyard::viewer {
 
-/// Recognizes duplicates by their hashes. The viewer learns most facts twice, from a message and from a file. The
-/// number of hashes is limited: the oldest are removed. By then, both sources have passed the item in question, so it
-/// does not come again.
+/// Recognizes duplicates by their hashes. The viewer learns most facts twice, from a message and from a file. Only the
+/// newest hashes are kept. By the time a hash is removed, both sources have delivered the fact, so it does not arrive
+/// again.
 class KnownHashes {
  public:
   explicit KnownHashes(std::size_t limit) : limit_(limit) {}

@@ -40,7 +40,7 @@ Identity identity_of(const archive::RunRecord& record) {
   return identity;
 }
 
-/// Returns the launch that is writing to the output directory now, if it can be found.
+/// Returns the running launch that is writing to the output directory, or an empty optional if there is none.
 std::optional<visitors::RunInfo> running_launch(const archive::RunRecord& record) {
   if (record.last() == nullptr || archive::state_now(*record.last()) != archive::LaunchState::kRunning) return {};
   try {
@@ -48,7 +48,7 @@ std::optional<visitors::RunInfo> running_launch(const archive::RunRecord& record
       if (run.run == record.last()->run) return std::move(run);
     }
   } catch (const Error&) {
-    // Launches that cannot be trusted are not followed; what they have written is shown.
+    // A launch in a directory that cannot be trusted is not followed. Its output directory is shown instead.
   }
   return {};
 }
@@ -61,7 +61,8 @@ Library::~Library() {
     const std::lock_guard lock(mutex_);
     entries.swap(entries_);
   }
-  // The followers end without the lock, because they may be waiting for it.
+  // The followers are destroyed here, after the lock has been released, because their threads may be waiting for the
+  // lock.
 }
 
 void Library::follow(const visitors::RunInfo& run) {
@@ -121,7 +122,8 @@ void Library::open_recording(const std::string& path) {
       [recorded, book](const std::stop_token& stop) { read_or_say(*book, [&] { recorded->read(*book, stop); }); });
 }
 
-// One damaged file does not hide the others.
+// Opens a recording of a folder. If this fails, adds it as a run whose message is the error instead of throwing, so
+// that the other recordings are still opened.
 void Library::open_recording_or_say(const std::string& path) {
   try {
     open_recording(path);
@@ -147,7 +149,8 @@ std::shared_ptr<Book> Library::add(Identity identity) {
   if (entries_.size() >= kMaxRuns) return nullptr;
   if (const auto known = entries_.find(identity.run); known != entries_.end()) {
     if (known->second.book->read(&Shelves::identity).directory == identity.directory) return nullptr;
-    // Another run had the same name, on another host or at another time, or this is a recording of the run.
+    // The name is taken by a run of another host or another time, or by the run of which this is a recording. So the
+    // run is named after its directory.
     identity.run = identity.directory;
     if (entries_.contains(identity.run)) return nullptr;
   }

@@ -16,13 +16,14 @@
 
 namespace trainyard::viewer {
 
-/// All runs that a viewer shows. All functions are thread-safe.
+/// The runs that a viewer shows. All functions are thread-safe.
 class Library {
  public:
-  /// A run: its book, and, if the run is live, the follower that fills the book.
+  /// A run: its book, which contains everything that the viewer knows about it, and, if the run is live, the follower
+  /// that fills the book.
   struct Entry {
     std::shared_ptr<Book> book;
-    std::shared_ptr<Follower> follower;  ///< Null for a past run.
+    std::shared_ptr<Follower> follower;  ///< Null for a past run and for a recording.
   };
 
   /// The largest number of runs; further runs are not added. However, when a running launch is to be followed and there
@@ -46,7 +47,7 @@ class Library {
   /// Returns the run whose full name is `run`. Throws kNotFound if there is none; the error message suggests the most
   /// similar name.
   Entry find(const std::string& run) const;
-  /// Returns a number that changes when a run is added or removed.
+  /// Returns all runs, sorted by their full names.
   std::vector<Entry> all() const;
   /// Returns a number that changes whenever a run is added or removed.
   std::uint64_t revision() const;

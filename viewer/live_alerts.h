@@ -11,10 +11,11 @@
 
 namespace trainyard::viewer {
 
-/// Called with every new alert of a run, for instance to notify somebody.
+/// Called with every new alert of a run, for instance to notify the user.
 using OnAlert = std::function<void(const Identity& run, const Alert& alert)>;
 
-/// Raises the alerts of a launch that is being followed: enters them into its book, and calls `on_alert`.
+/// Raises the alerts of a launch that is being followed: enters them into its book (everything that the viewer knows
+/// about the run), and calls `on_alert`.
 class LiveAlerts {
  public:
   /// All objects passed by reference must outlive this object.

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Puts the values of a parameter into a flat map: "accelerator_host.model.plugin".
+/// Adds the values of a parameter to `map`, under names such as "accelerator_host.model.plugin".
 void flatten(const std::string& name, const json& value, json& map) {
   if (!value.is_object()) {
     map[name] = value;
@@ -22,7 +22,7 @@ void flatten(const std::string& name, const json& value, json& map) {
   for (const auto& [key, inner] : value.items()) flatten(name + "." + key, inner, map);
 }
 
-/// The components of rank 0 stand for those of all ranks.
+/// Returns the names of the components to ask. Of components that exist for each rank, only rank 0 is asked.
 std::vector<std::string> components_of(const visitors::Observation& observation) {
   std::vector<std::string> names;
   for (const auto& each : observation.nodes) {
@@ -51,7 +51,7 @@ void find_hyperparameters(const Identity& identity, const visitors::Observation&
     const auto record = record_of_launch(identity.directory, identity.run);
     if (record) return book->set_hyperparameters(hyperparameters_of(*record));
   } catch (const Error&) {
-    // As without a record.
+    // A record that cannot be read counts as missing.
   }
   errands.post([book, components = components_of(observation)](visitors::RegistryClient& registry) {
     book->set_hyperparameters(ask_parameters(registry, components));

@@ -11,7 +11,7 @@
 namespace trainyard::viewer {
 namespace {
 
-/// Returns when a process started, in nanoseconds since 1970, from the ticks since boot.
+/// Converts the start time of a process from clock ticks since boot to nanoseconds since 1970.
 std::int64_t started_ns(std::uint64_t start_ticks) {
   timespec boot{}, real{};
   ::clock_gettime(CLOCK_BOOTTIME, &boot);
@@ -21,7 +21,7 @@ std::int64_t started_ns(std::uint64_t start_ticks) {
   return ns(real) - ns(boot) + static_cast<std::int64_t>(start_ticks) * tick;
 }
 
-/// A relative directory is relative to where the launcher was called.
+/// Returns the absolute path. A relative path is relative to the working directory of the launcher.
 std::string absolute(const std::string& directory, pid_t launcher) {
   if (directory.empty() || directory.front() == '/') return directory;
   const std::string path = "/proc/" + std::to_string(launcher) + "/cwd/" + directory;

@@ -8,7 +8,8 @@
 
 namespace trainyard::viewer {
 
-/// Returns the identity of a running launch. `answer` is the answer of its registry to the question "run".
+/// Returns the identity of a running launch. `answer` is the answer of its launcher to the question "run"
+/// (visitors::RegistryClient).
 Identity live_identity(const visitors::RunInfo& info, const nlohmann::json& answer);
 
 }  // namespace trainyard::viewer

@@ -5,7 +5,7 @@ namespace trainyard::viewer {
 namespace {
 
 constexpr std::size_t kSliceBytes = 1u << 20;
-/// More messages than this are not lost: the file has them, too.
+/// The largest number of messages that are held back. Further messages are dropped, but the file contains them, too.
 constexpr std::size_t kMaxWaiting = 100'000;
 
 }  // namespace

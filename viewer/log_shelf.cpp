@@ -14,7 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The file has microseconds, and the message nanoseconds.
+/// Returns the same hash for a record from a message and from the file. The time in the file is in microseconds, so
+/// nanoseconds are ignored.
 std::uint64_t hash_of(const LogRecord& record) {
   const std::hash<std::string_view> hash;
   return hash(record.text) * 31 + hash(record.component) * 17 + static_cast<std::uint64_t>(record.time_ns / 1000);

@@ -30,14 +30,14 @@ class LogShelf {
   /// Adds a record. Returns false if the shelf already contains the record.
   bool add(const LogRecord& record);
 
-  /// Returns the newest records that match the request, and the number of all records so far, in the form of
-  /// docs/viewer_protocol.md.
+  /// Returns the newest records that match the request, and the total number of records so far, in the form that
+  /// docs/viewer_protocol.md describes.
   nlohmann::json find(const LogRequest& request) const;
 
   /// Returns the number that the next record will get.
   std::uint64_t end() const { return records_.end(); }
-  /// If there are records with the number `position` or a larger one, appends a push with them to `news`
-  /// (docs/viewer_protocol.md), and sets `position` to end().
+  /// If there are records with the number `position` or a larger one, appends to `news` one message for a page (a
+  /// "push" in docs/viewer_protocol.md) that contains these records, and sets `position` to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

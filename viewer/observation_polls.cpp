@@ -19,12 +19,13 @@ std::optional<visitors::Observation> ObservationPolls::answer() {
   try {
     return observer_.answer(0ms);
   } catch (const Error&) {
-    // The launcher is busy with too many calls. It is asked again soon.
+    // The launcher refuses to answer, for example because it is busy with too many calls. It will be asked again soon.
     return {};
   }
 }
 
-// The first look of a page only begins the accounting; a short one follows, so that there is something to see soon.
+// When somebody begins to look at the graph, the first question only makes the components begin to measure. The next
+// question follows after a shorter interval than usual, so that the page shows results soon.
 bool ObservationPolls::ask_when_due() {
   const bool watched = book_.read([](const Shelves& run) { return run.graph.is_watched(); });
   const bool begins = !std::exchange(watched_, watched) && watched;

@@ -19,7 +19,8 @@ class ObservationPolls {
 
   /// Returns an observation if one has arrived, otherwise an empty optional.
   std::optional<visitors::Observation> answer();
-  /// Asks again if a second has passed. Returns true if it has asked.
+  /// Asks again if a second has passed, or earlier if somebody has just begun to look at the graph. Returns true if it
+  /// has asked.
   bool ask_when_due();
 
  private:

@@ -42,7 +42,7 @@ RunPhase phase_of(LaunchState state) {
   return RunPhase::kUnknown;
 }
 
-/// Enters the rows of a table. `see` is called for each.
+/// Enters the rows of a table into the book, and calls `see` for each row.
 void enter_table(const MetricsTable& table, Book& book, const std::function<void(const Metrics&)>& see) {
   std::vector<std::size_t> next(table.series.size(), 0);
   for (std::size_t row = 0; row < table.rows(); ++row) {
@@ -58,8 +58,8 @@ void enter_table(const MetricsTable& table, Book& book, const std::function<void
   }
 }
 
-// The logger writes the same metrics to two kinds of files, and each can be turned off. Only metrics.jsonl has the
-// rest.
+// Reads metrics.jsonl or, if it does not exist, the CSV files, because the user can turn off each kind of file. Only
+// metrics.jsonl also contains log records and predictions.
 void read_metrics(const std::string& directory, Book& book, const std::stop_token& stop) {
   PastAlerts alerts(book);
   const auto see = [&](const Metrics& metrics) { alerts.see(metrics); };
@@ -92,7 +92,7 @@ void read_changes(const std::string& directory, Book& book) {
     try {
       if (change) book.add(change_of(*change));
     } catch (const json::exception&) {
-      // Another program can have written into the file.
+      // The line is malformed and is left out.
     }
     return true;
   });
@@ -102,7 +102,7 @@ void say(Book& book, const std::string& problem) {
   book.add(LogRecord{now_ns(), LogLevel::kWarning, "viewer", problem});
 }
 
-/// Returns the recording of a run in its output directory, if there is one.
+/// Returns the recording of the run in its output directory, or an empty optional if there is none.
 std::optional<RecordedRun> recording_of(const Identity& identity, Book& book) {
   for (const std::string& path : recordings_in(identity.directory)) {
     std::optional<RecordedRun> recorded;

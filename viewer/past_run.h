@@ -28,14 +28,14 @@ std::optional<archive::RunRecord> record_of_launch(const std::string& output_dir
 /// kCorrupt if the plan cannot be read.
 nlohmann::json hyperparameters_of(const archive::RunRecord& record);
 
-/// Enters the end of a run and its hyperparameters, which its launch records contain, into a book. If something cannot
-/// be read, a message is added to the log in the book.
+/// Enters the end of a run and its hyperparameters into the run's book (everything that the viewer knows about it).
+/// Both are in the launch records of the run. If something cannot be read, a message is added to the log in the book.
 void enter_record(const archive::RunRecord& record, Book& book);
 
-/// Enters the remaining content of a run's output directory into a book: metrics, log records, predictions, changes,
-/// and the alerts that follow from the metrics. This can be a large amount of data. If several launches have written to
-/// the directory, steps that a later launch has repeated are left out. If something cannot be read, it is left out and
-/// a message is added to the log in the book.
+/// Enters the remaining content of a run's output directory into the run's book (everything that the viewer knows about
+/// it): metrics, log records, predictions, changes, and the alerts that follow from the metrics. This can be a large
+/// amount of data. If several launches have written to the directory, steps that a later launch has repeated are left
+/// out. If something cannot be read, it is left out and a message is added to the log in the book.
 ///
 /// If the directory contains a recording of the run, the graph is taken from the recording. If the logger has written
 /// nothing, everything else is taken from the recording, too.

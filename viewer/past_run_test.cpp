@@ -19,7 +19,7 @@ class PastRunTest : public ::testing::Test {
   void write_launch(LaunchState state, const std::string& reason, std::uint32_t number = 1) {
     archive::LaunchRecord launch{.number = number, .run = "mnist-9ix", .name = "mnist", .file = "mnist.toml"};
     launch.launcher = archive::this_process();
-    launch.launcher.start_ticks += 1;  // No process began then.
+    launch.launcher.start_ticks += 1;  // No process started at this time.
     launch.state = state;
     launch.reason = reason;
     folder_.write("out/launches/" + std::to_string(number) + "/launch.json", archive::format_launch_record(launch));
@@ -103,7 +103,7 @@ TEST_F(PastRunTest, WithoutMetricsJsonlTheTablesAreRead) {
 TEST_F(PastRunTest, OfStepsThatALaterLaunchRepeatedOnlyTheNewestCount) {
   std::string lines;
   int time = 0;
-  // The second launch resumes after step 1, and the third one begins anew.
+  // The second launch resumes after step 1, and the third launch begins at step 1.
   for (const auto& [step, loss] : std::vector<std::pair<int, int>>{{1, 9}, {2, 8}, {3, 7}, {2, 6}, {4, 5}, {1, 4}}) {
     lines +=
         fmt::format("{{\"kind\":\"metrics\",\"time\":{},\"stage\":\"train\",\"step\":{},\"values\":{{\"loss\":{}}}}}\n",

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The arguments of a question. Each is checked when it is read, and an error names it.
+/// The arguments of a question. Each argument is checked when it is read; the text of an error contains its name.
 class Arguments {
  public:
   explicit Arguments(const json& question) : question_(question) {}
@@ -66,7 +66,7 @@ class Arguments {
   const json& question_;
 };
 
-/// One question with everything that its answer needs.
+/// A question, and everything that is needed to answer it.
 struct Call {
   Library& library;
   const Asker& asker;
@@ -103,7 +103,7 @@ CurveRequest curve_request(const Arguments& arguments) {
   return request;
 }
 
-// The lock is needed only to compute the curve.
+// Computes a curve. The book is locked only during the computation, and not while the JSON is made.
 void curve(const Call& call) {
   CurveRequest request = curve_request(call.arguments);
   const std::string stage = call.arguments.text("stage"), name = call.arguments.text("name");
@@ -166,7 +166,7 @@ void graph(const Call& call) {
 
 void hyperparameters(const Call& call) { call.answered(call.book()->read(&Shelves::hyperparameters)); }
 
-/// Asks the run itself, on the follower's thread for such things.
+/// Passes a question on to the run. `ask` is called on the follower's thread for errands, and its result is the answer.
 void ask_run(const Call& call, std::function<json(visitors::RegistryClient&, Book&)> ask) {
   const Library::Entry entry = call.entry();
   if (!entry.follower || entry.follower->over()) {
@@ -187,8 +187,9 @@ void ask_run(const Call& call, std::function<json(visitors::RegistryClient&, Boo
                 call.arguments.text("run"));
 }
 
-/// Returns the name under which the parameters of a component are set: of the components that exist for each rank, that
-/// of rank 0 stands for all, without its rank. Returns an empty text for the others.
+/// Returns the name under which the parameters of a component are set. A component that exists for each rank is named
+/// without its rank, since the parameters of all ranks are set together. So the name is returned for rank 0, and an
+/// empty text for the other ranks.
 std::string name_for_all_ranks(const std::string& component) {
   const std::size_t slash = component.find('/');
   if (!component.starts_with("rank") || slash == std::string::npos) return component;
@@ -208,7 +209,7 @@ void parameters(const Call& call) {
   });
 }
 
-/// Recording takes as long as what is recorded, so it is an errand.
+/// Records a timeline. This takes as long as the recorded time, so it is done as an errand.
 void timeline(const Call& call) {
   const std::chrono::milliseconds length(call.arguments.limit("ms", 500, 5000));
   const visitors::RunInfo run = call.entry().follower ? call.entry().follower->run() : visitors::RunInfo{};
@@ -221,7 +222,7 @@ void require_control(const Call& call) {
               std::string("this page may only watch; open the address with the token for control to change the run"));
 }
 
-/// Keeps a change: in the book, and as a line of JSON beside what the run writes.
+/// Adds a change to the book, and appends it as a line of JSON to `changes.jsonl` in the output directory.
 void keep(Book& book, Change change) {
   std::ofstream(book.read(&Shelves::identity).directory + "/changes.jsonl", std::ios::app)
       << json_of(change).dump(-1, ' ', false, json::error_handler_t::replace) << "\n";

@@ -23,9 +23,9 @@ struct Asker {
 using Answered = std::function<void(nlohmann::json result)>;
 using Refused = std::function<void(const Error& error)>;
 
-/// Answers one question about the runs of a library, in the form of docs/viewer_protocol.md, except for `hello` and
-/// `watch`, which concern the connection. A question that must be passed on to the run is answered later, on another
-/// thread.
+/// Answers one question about the runs of a library, in the form that docs/viewer_protocol.md describes, except for
+/// `hello` and `watch`, which concern the connection. A question that must be passed on to the run is answered later,
+/// on another thread.
 ///
 /// Throws kNotFound for an unknown question, run, stage or metric; kInvalidArgument for arguments of the wrong type or
 /// out of range, and for changes that the role does not allow; and kUnsupported for changes to a run that is not live.

@@ -26,7 +26,7 @@ class QuestionsTest : public ::testing::Test {
     library_.open_folder(folder_.path("runs"));
   }
 
-  /// Returns the result, or the text of the error.
+  /// Asks the question, and returns the result or the text of the error.
   json ask(json question, web::Role role = web::Role::kControl) {
     json result;
     try {

@@ -19,7 +19,7 @@ using nlohmann::json;
 using visitors::Observation;
 using visitors::text_in;
 
-/// A graph beyond this is not drawn; a run of a thousand ranks has fewer edges.
+/// The largest number of edges in the graph; further edges are left out. A run with a thousand ranks has fewer.
 constexpr std::size_t kMaxEdges = 50'000;
 
 std::string text_of(const recordings::ChannelRecord& channel, const char* key) {
@@ -101,7 +101,7 @@ json graph_of_recording(const std::string& components, const RecordedTraffic& tr
     add_senders(traffic, observation);
   }
   json graph = graph_of(observation, static_cast<std::int64_t>(traffic.end_ns));
-  // What an edge has dropped, and how often it was blocked, is not part of a recording.
+  // A recording does not contain how many messages an edge has dropped and how often it was blocked.
   for (json& edge : graph["edges"]) edge["dropped"] = edge["blocked"] = nullptr;
   return graph;
 }

@@ -29,9 +29,9 @@ struct RecordedTraffic {
   std::optional<double> rate(const std::string& topic, const std::string& component) const;
 };
 
-/// Returns the graph in the form of docs/viewer_protocol.md. `components` is the value that the recording has for
-/// recordings::kComponentsKey. If it is empty, as in recordings of earlier versions, the graph contains all components
-/// that have sent messages, and no edges.
+/// Returns the graph in the form that docs/viewer_protocol.md describes. `components` is the value that the recording
+/// has for recordings::kComponentsKey. If it is empty, as in recordings of earlier versions, the graph contains all
+/// components that have sent messages, and no edges.
 nlohmann::json graph_of_recording(const std::string& components, const RecordedTraffic& traffic);
 
 }  // namespace trainyard::viewer

@@ -40,7 +40,7 @@ std::string fact(const McapReader& reader, const std::string& key) {
   return found == run->end() ? std::string() : found->second;
 }
 
-/// Enters the messages of the types that a book knows.
+/// Enters the messages of a recording into a book. Messages of types that the viewer does not show are ignored.
 class Intake {
  public:
   explicit Intake(Book& book) : book_(book), alerts_(book) {}
@@ -89,7 +89,8 @@ class Intake {
     } else if (type == message_type<SampleResults>().fingerprint) {
       book_.add(decoded<SampleResults>(bytes));
     } else {
-      // The tensors need not be there, so the message is not decoded into the struct, which would refer to them.
+      // The message is converted to JSON and not to the struct Prediction, because the struct would refer to the bytes
+      // of the tensors, which the recording need not contain.
       book_.add(sample_of(json::parse(json_from_binary(schema, bytes))));
     }
   }
@@ -103,7 +104,8 @@ class Intake {
 
   Book& book_;
   PastAlerts alerts_;
-  std::map<std::uint16_t, std::pair<std::uint64_t, Schema>> types_;  ///< By channel.
+  /// The fingerprint and the schema of each channel's message type.
+  std::map<std::uint16_t, std::pair<std::uint64_t, Schema>> types_;
   std::uint64_t damaged_ = 0;
 };
 
@@ -115,7 +117,8 @@ RecordedRun::RecordedRun(const std::string& path) {
   if (run.empty()) {
     throw Error(Code::kInvalidArgument, "{} was not recorded by Trainyard: it does not say from which run it is", path);
   }
-  // A recorder numbers its parts, and another recorder that wrote to the same folder went on with the numbers.
+  // The numbers in the names of the files are not enough, because another recorder can have continued them in the same
+  // folder. So the run and the number that are recorded in each file are compared, too.
   std::error_code none;
   for (std::uint64_t number = 2; parts_.size() < kMaxFiles; ++number) {
     const std::string next = recordings::part_path(path, number);

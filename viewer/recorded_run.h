@@ -24,10 +24,12 @@ class RecordedRun {
   Identity identity() const;
   /// Returns the phase kRecording, with a text that states why the recording ended and what is missing from it.
   Ending ending() const;
-  /// Returns the components, and the edges between them with their mean rates, in the form of docs/viewer_protocol.md.
+  /// Returns the components, and the edges between them with their mean rates, in the form that docs/viewer_protocol.md
+  /// describes.
   nlohmann::json graph() const;
-  /// Enters the metrics, the log records, the predictions, and the alerts that follow from the metrics into the book.
-  /// Malformed messages are left out, and their number is added to the log in the book.
+  /// Enters the metrics, the log records, the predictions, and the alerts that follow from the metrics into the book,
+  /// which holds everything that the viewer knows about the run. Malformed messages are left out, and their number is
+  /// added to the log in the book.
   void read(Book& book, const std::stop_token& stop) const;
 
  private:

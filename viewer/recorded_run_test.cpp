@@ -30,7 +30,7 @@ constexpr const char* kComponents = R"([
 
 class RecordedRunTest : public ::testing::Test {
  protected:
-  /// Records messages that component 0 has sent, one every second.
+  /// Records messages of component 0, one for each second.
   class Recording {
    public:
     explicit Recording(const std::string& path, const std::string& components = kComponents,

@@ -18,7 +18,8 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 using timeline::Event;
 
-/// A row of the picture. The steps of a rank have a row of their own, because they contain the time between handlers.
+/// Identifies a row of the picture: the process, the component, whether the row shows the steps of a rank, and the
+/// thread. The steps have a separate row, because they contain the time between handlers.
 using Row = std::tuple<std::string_view, std::string_view, bool, std::uint32_t>;
 
 Row row_of(const Event& event) {
@@ -31,7 +32,8 @@ json json_of(const Row& row, std::string_view thread) {
       {"process", process}, {"component", component}, {"thread", thread}, {"own_thread", own_thread}, {"steps", steps}};
 }
 
-/// The lists of the answer, one element for each span. Lists of numbers are a fifth of the size of a list of objects.
+/// The lists of the answer, each with one element for each span. As JSON, they have a fifth of the size of a list of
+/// objects.
 class Lists {
  public:
   void add(const Event& event, std::int64_t begin_ns) {
@@ -43,12 +45,14 @@ class Lists {
     lists_["begin_ns"].push_back(event.begin_ns - begin_ns);
     lists_["ns"].push_back(event.length_ns());
     lists_["step"].push_back(event.step);
-    // A trace has 64 bits, and numbers of JavaScript have 53.
+    // The parts of the trace are sent separately, because a trace has 64 bits and JavaScript represents only 53 bits of
+    // a number exactly.
     lists_["batch"].push_back(event.trace == 0 ? json() : json(batch));
     lists_["rank"].push_back(batch_rank);
   }
 
-  /// Numbers the rows in the order in which they are shown: by process, and the steps of a rank above its host.
+  /// Numbers the rows in the order in which they are shown: by process, with the steps of a rank above its accelerator
+  /// host.
   void set_rows(const std::map<Row, std::string_view>& threads) {
     for (const auto& [row, thread] : threads) {
       rows_.emplace(row, rows_.size());
@@ -111,7 +115,7 @@ json record_timeline(const visitors::RunInfo& run, std::chrono::milliseconds len
   zmq::context_t sockets;
   visitors::Watch watch(sockets, run, {kSpansTopic}, {.window_messages = 1024, .window_bytes = 64ull << 20});
   timeline::Timeline timeline(kMostSpansOfAnswer);
-  // The time begins when every process records, which takes a moment.
+  // The time to record begins when every process records spans. Processes begin shortly after the subscription.
   const auto latest = Clock::now() + std::chrono::seconds(2);
   while (!watch.subscribed() && !watch.ended() && Clock::now() < latest) {
     if (const auto message = watch.next(std::chrono::milliseconds(10))) take(*message, timeline);

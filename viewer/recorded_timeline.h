@@ -12,11 +12,12 @@ namespace trainyard::viewer {
 /// The largest number of spans in an answer. If there are more, the newest are kept.
 inline constexpr std::size_t kMostSpansOfAnswer = 50'000;
 
-/// Records the spans of a running launch for `length`, and returns them in the form of docs/viewer_protocol.md. Throws
-/// kUnsupported if the run does not publish spans, and kTimeout if the launcher does not answer.
+/// Records the spans of a running launch (what its components do and wait for) for the time `length`, and returns them
+/// in the form that docs/viewer_protocol.md describes. Throws kUnsupported if the run does not publish spans, and
+/// kTimeout if the launcher does not answer.
 nlohmann::json record_timeline(const visitors::RunInfo& run, std::chrono::milliseconds length);
 
-/// Returns the events of a timeline in the same form.
+/// Returns the events of a timeline in the form that docs/viewer_protocol.md describes.
 nlohmann::json json_of(const timeline::Timeline& timeline);
 
 }  // namespace trainyard::viewer

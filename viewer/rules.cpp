@@ -11,7 +11,7 @@
 namespace trainyard::viewer {
 namespace {
 
-/// Names come from components of anybody.
+/// The largest number of names that a rule keeps. Names come from untrusted sources, so their number must be limited.
 constexpr std::size_t kMaxNames = 1000;
 
 const Scalar* loss_of_training(const Metrics& metrics) {
@@ -48,12 +48,12 @@ void SpikeRule::on_metrics(const Metrics& metrics) {
            fmt::format("the training loss rose to {:.4g} at step {}; it was about {:.4g} before", loss->value,
                        metrics.step, mean_)});
   }
-  // A spike must not change what it is compared with. If it stays, it is the new level, from which the rule begins
-  // anew.
+  // High values do not change the mean with which they are compared. But after kNewNormal consecutive high values, they
+  // count as the new level, and the rule begins again.
   if (above && above_ < kNewNormal) return;
   if (above) seen_ = 0;
   above_ = 0;
-  const double weight = std::max(kWeight, 1.0 / static_cast<double>(++seen_));  // 1 forgets everything.
+  const double weight = std::max(kWeight, 1.0 / static_cast<double>(++seen_));  // The first value replaces the mean.
   mean_ += weight * over;
   variance_ = (1 - weight) * (variance_ + weight * over * over);
 }
@@ -86,7 +86,7 @@ void SlowRankRule::on_rank(const RankMetrics& metrics) {
   if (throughput_.size() < 2) return;
   std::vector<double> all;
   for (const auto& [rank, each] : throughput_) all.push_back(each);
-  // Of two ranks, the faster one is the measure.
+  // With two ranks, this is the faster one.
   std::ranges::nth_element(all, all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
   const double median = all[all.size() / 2];
   int& slow = slow_[metrics.rank];

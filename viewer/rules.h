@@ -14,7 +14,7 @@
 
 namespace trainyard::viewer {
 
-/// Values that rules check once a second.
+/// Values that a follower collects once a second and passes to the rules.
 struct Poll {
   std::int64_t time_ns = 0;
   std::uint64_t step = 0;
@@ -25,9 +25,9 @@ struct Poll {
   std::map<std::string, std::uint64_t> dropped;
 };
 
-/// The base class of rules, each of which detects one kind of problem in a run. A rule receives all metrics and polls
-/// in order, and raises an alert when it detects the problem. It raises the same alert again only after the problem has
-/// disappeared in the meantime.
+/// The base class of rules, each of which detects one kind of problem in a run. A rule receives all metrics, and the
+/// values of Poll once a second, and raises an alert when it detects the problem. It raises the same alert again only
+/// if the problem has disappeared and comes back.
 class Rule {
  public:
   using Raise = std::function<void(Alert)>;
@@ -66,7 +66,7 @@ class SpikeRule final : public Rule {
  private:
   std::uint64_t seen_ = 0;
   double mean_ = 0, variance_ = 0;
-  int above_ = 0;  ///< The number of consecutive reports with such a loss.
+  int above_ = 0;  ///< The number of consecutive reports with such a high loss.
 };
 
 /// Raises an alert if the training loss no longer falls: if the mean of 500 reports is less than 0.1 % below the mean

@@ -81,7 +81,7 @@ TEST_F(RulesTest, ARankThatLagsIsNamed) {
     rule.on_rank(metrics);
   };
   for (; step_ < 20; ++step_) {
-    // Rank 2 is slow for a moment, and rank 3 from step 10 on.
+    // Rank 2 is slow at step 5 only, and rank 3 from step 10 on.
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
       report(rank, (rank == 2 && step_ == 5) || (rank == 3 && step_ >= 10) ? 50 : 100);
     }

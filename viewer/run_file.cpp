@@ -45,7 +45,8 @@ Metrics metrics_of(const json& line, std::int64_t time_ns) {
   return metrics;
 }
 
-/// The file has microseconds. As a double, seconds since 1970 are exact enough for them.
+/// Returns the time of a line in nanoseconds. The file contains seconds with six decimals, for which a double is
+/// precise enough.
 std::int64_t time_of(const json& line) { return std::llround(line.at("time").get<double>() * 1e6) * 1000; }
 
 }  // namespace
@@ -56,7 +57,8 @@ RunFile::~RunFile() {
   if (file_ >= 0) ::close(file_);
 }
 
-// A FIFO or a device could keep the reader waiting for ever.
+// Opens the file, unless it is open already. Only regular files are opened, because reading from a FIFO or a device
+// could block forever.
 bool RunFile::open() {
   if (file_ >= 0) return true;
   file_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -43,7 +43,7 @@ this is no JSON
   EXPECT_TRUE(std::isnan(series[0]["last"].get<double>()));
   EXPECT_THAT(texts(book.read(&Shelves::log).find({})["records"]), ElementsAre("slow"));
   EXPECT_THAT(texts(book.read(&Shelves::samples).list({}, 10)), ElementsAre("To be"));
-  // The rest of the line comes later.
+  // The rest of the line is written later.
   std::ofstream(path, std::ios::app) << ",\"values\":{\"loss\":0.25}}\n";
   file.read(1 << 20, book);
   EXPECT_EQ(book.read(&Shelves::curves).list()[0]["rows"], 3);

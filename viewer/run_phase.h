@@ -14,9 +14,9 @@ enum class RunPhase : std::uint8_t {
   kPaused,
   kEnded,
   kFailed,
-  kInterrupted,  ///< A user stopped it.
+  kInterrupted,  ///< A user or a signal stopped the run.
   kKilled,       ///< The launcher was killed.
-  kUnknown,      ///< It has ended, and it is not known how.
+  kUnknown,      ///< The run has ended, but it is not known how.
   kRecording,    ///< The run is shown from a recording, which may not contain how the run ended.
 };
 constexpr auto words_of(RunPhase) {

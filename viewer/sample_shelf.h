@@ -28,8 +28,8 @@ struct Sample {
 /// Converts the JSON form of a Prediction. Throws nlohmann::json::exception if the object has another form.
 Sample sample_of(const nlohmann::json& prediction);
 
-/// The samples of one run. Their size is limited: the oldest are removed, long texts are cut, and large images are left
-/// out.
+/// The samples of one run. Their size is limited: when there are too many samples, the oldest are removed. Long texts
+/// are cut, and large images are left out.
 class SampleShelf {
  public:
   static constexpr std::size_t kMaxSamples = 1000;
@@ -42,13 +42,13 @@ class SampleShelf {
   void add(const SampleResults& results);
 
   /// Returns the newest `limit` samples whose numbers are smaller than `before`, or the newest of all if `before` is
-  /// empty, in the form of docs/viewer_protocol.md.
+  /// empty, in the form that docs/viewer_protocol.md describes.
   nlohmann::json list(std::optional<std::uint64_t> before, std::size_t limit) const;
 
   /// Returns the number that the next sample will get.
   std::uint64_t end() const { return samples_.end(); }
-  /// If there are samples with the number `position` or a larger one, appends a push with them to `news`
-  /// (docs/viewer_protocol.md), and sets `position` to end().
+  /// If there are samples with the number `position` or a larger one, appends to `news` one message for a page (a
+  /// "push" in docs/viewer_protocol.md) that contains these samples, and sets `position` to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -30,22 +30,22 @@ enum class NewsOf : std::uint8_t {
   kHistograms,
   kConfusion,
   kAlerts,
-  kParameters,  ///< The changes of parameters.
+  kParameters,  ///< Changes of parameters.
 };
 constexpr auto words_of(NewsOf) {
   return words("kind of news", "curves", "graph", "log", "samples", "histograms", "confusion", "alerts", "parameters");
 }
 
-/// Marks how much of a run's data a page has received already: one position for each shelf. With these positions, the
-/// page receives only what is new.
+/// Marks how much of a run's data a page has received already: one position for each kind of data. With these
+/// positions, the page receives only what is new.
 struct Positions {
   CurveShelf::Position curves;
   std::uint64_t log = 0, samples = 0, alerts = 0, changes = 0, graph = 0, histograms = 0, confusion = 0;
   std::string state;
 };
 
-/// Everything that is known about one run, with one shelf for each kind of data. JSON that its functions return has the
-/// form of docs/viewer_protocol.md. It is not thread-safe; Book adds a lock.
+/// Everything that is known about one run, with one shelf for each kind of data. Its functions return JSON in the form
+/// that docs/viewer_protocol.md describes. This struct is not thread-safe; Book adds a lock.
 struct Shelves {
   Identity identity;
   RunPhase phase = RunPhase::kStarting;
@@ -65,8 +65,9 @@ struct Shelves {
   /// Returns a summary of this run for the list of runs.
   nlohmann::json summary() const;
 
-  /// Returns what is new for a page that watches `what`, as a list of pushes without their field "run", and updates
-  /// `positions`. Of long lists, only the newest elements are returned.
+  /// Returns what is new for a page that watches `what`, as a list of messages for the page without their field "run"
+  /// (the "pushes" of docs/viewer_protocol.md), and updates `positions`. Of long lists, only the newest elements are
+  /// returned.
   std::vector<nlohmann::json> news(const std::vector<NewsOf>& what, Positions& positions) const;
   /// Returns the positions of a page that has received everything so far, except the state and the graph.
   Positions positions() const;

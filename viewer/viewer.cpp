@@ -28,12 +28,12 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 
 constexpr int kProtocolVersion = 1;
-/// How often a page is told what is new.
+/// How often pages receive what is new.
 constexpr auto kPushInterval = 200ms;
 constexpr auto kLookInterval = 1s;
-/// Questions of one page that the run has not answered yet.
+/// The largest number of questions of one page that have not been answered yet.
 constexpr int kMaxOpenQuestions = 16;
-/// Runs that one page watches.
+/// The largest number of runs that one page can watch.
 constexpr std::size_t kMaxWatched = 64;
 
 std::string text_of(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
@@ -51,7 +51,7 @@ NewsOf news_of(const std::string& name) {
 
 }  // namespace
 
-/// Serves pages, and keeps what each page watches.
+/// Serves pages, and keeps track of what each page watches.
 class Viewer::Impl {
  public:
   explicit Impl(ViewerSettings settings)
@@ -86,7 +86,7 @@ class Viewer::Impl {
   const web::Server& server() const { return server_; }
 
  private:
-  /// What one run is watched for, and up to where the page knows it.
+  /// What a page watches of one run, and how much of it the page has received.
   struct Watched {
     std::vector<NewsOf> what;
     Positions positions;
@@ -179,7 +179,7 @@ class Viewer::Impl {
     if (session != sessions_.end()) --session->second.open_questions;
   }
 
-  /// Sends an answer, unless the page has gone.
+  /// Sends an answer, unless the page has disconnected.
   void reply(std::uint64_t number, const json& answer) {
     std::string text = text_of(answer);
     const std::lock_guard lock(mutex_);
@@ -219,7 +219,8 @@ class Viewer::Impl {
     }
   }
 
-  // What a full queue refuses is missed: the page asks again for what it shows, so nothing has to be kept for it.
+  // Sends a page what is new. If the queue of the connection is full, the page misses it. Nothing needs to be kept for
+  // the page, because it asks again for what it shows.
   void push_news(Session& session) {
     if (const std::uint64_t revision = library_.revision(); session.revision != revision) {
       session.revision = revision;
@@ -233,7 +234,7 @@ class Viewer::Impl {
           session.channel->push(std::make_shared<const std::string>(text_of(news)));
         }
       } catch (const Error&) {
-        // The run made room for a newer one.
+        // The run was removed to make room for a newer run.
       }
     }
   }
@@ -257,14 +258,15 @@ class Viewer::Impl {
 
   ViewerSettings settings_;
   std::optional<Webhook> webhook_;
-  std::mutex mutex_;  ///< Protects what follows.
+  std::mutex mutex_;  ///< Protects the members below, up to `complained_`.
   std::condition_variable changed_;
   std::map<std::uint64_t, Session> sessions_;
   std::uint64_t next_session_ = 0;
   bool stop_ = false;
   bool complained_ = false;
 
-  // The server ends first, then the followers, so that no answer meets a connection that has gone.
+  // Members are destroyed in reverse order: first the server with its connections, and then the library with its
+  // followers.
   Library library_;
   web::Server server_;
   std::thread ticker_;
@@ -277,7 +279,7 @@ void Viewer::start() { impl_->start(); }
 std::string Viewer::url(web::Role role) const { return impl_->server().url(role); }
 web::Counters Viewer::counters() const { return impl_->server().counters(); }
 
-// The folder is `share/trainyard/viewer` beside the folder of this library, or some levels above.
+// Searches for `share/trainyard/viewer` in the folder of this library and in the three folders above it.
 std::string shipped_page() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<const void*>(&shipped_page), &info) == 0 || info.dli_fname == nullptr) return {};

@@ -16,8 +16,8 @@ struct ViewerSettings {
   web::Settings server;
   std::string page;     ///< The folder with the files of the page; empty for the page that comes with Trainyard.
   std::string webhook;  ///< An address such as "http://127.0.0.1:9000/alerts" to which alerts are sent; empty for none.
-  /// The folder that contains the run directories of launches. Every running launch in it is followed, also those that
-  /// start later. If this is empty, only runs that are added explicitly are shown.
+  /// The folder that contains the run directories of launches. Every running launch in it is followed, including
+  /// launches that start later. If this is empty, only runs that are added explicitly are shown.
   std::string runs_directory;
   std::function<void(const std::string& line)> log;  ///< Receives each alert as a line of text. May be empty.
 };
@@ -46,7 +46,7 @@ class Viewer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Returns the folder of the page that comes with Trainyard, or an empty text if the folder does not exist.
+/// Returns the folder of the page that comes with Trainyard, or an empty string if the folder does not exist.
 std::string shipped_page();
 
 }  // namespace trainyard::viewer

@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxQueued = 64;
 constexpr std::chrono::seconds kDeadline{5};
 
-/// A socket that never waits longer than its deadline.
+/// Sends one request. No function waits longer than the deadline.
 class Post {
  public:
   explicit Post(int socket) : socket_(socket), until_(Clock::now() + kDeadline) {}
@@ -50,7 +50,7 @@ class Post {
     }
     return true;
   }
-  /// Waits for the beginning of an answer: a connection that is closed too early could lose what was sent.
+  /// Waits for the beginning of the answer. If the connection were closed earlier, data that was sent could be lost.
   void receive() const {
     char bytes[256];
     if (wait(POLLIN)) [[maybe_unused]]

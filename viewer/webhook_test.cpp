@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// A server that accepts connections and gives back what it was sent.
+/// A server that accepts connections and returns to the test the requests that it received.
 class Listener {
  public:
   Listener() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -33,7 +33,7 @@ class Listener {
 
   std::string url(const std::string& path) const { return "http://127.0.0.1:" + std::to_string(port_) + path; }
 
-  /// Returns the next request, which ends with `end`, and answers it.
+  /// Waits for the next request, which ends with `end`, answers it, and returns it.
   std::string request(const std::string& end) const {
     pollfd wait{socket_, POLLIN, 0};
     if (::poll(&wait, 1, 20'000) <= 0) return {};
@@ -75,7 +75,7 @@ TEST(WebhookTest, AServerThatDoesNotAnswerCostsNothingButItsAlerts) {
   for (int i = 0; i < 1000; ++i) taken += webhook.send("{}") ? 1 : 0;
   EXPECT_GE(taken, 64);
   EXPECT_LE(taken, 66) << "what waits is bounded";
-  // The destructor ends with the deadline of the request under way.
+  // The destructor returns at the latest when the deadline of the current request has passed.
 }
 
 TEST(WebhookTest, RefusesWhatIsNoAddress) {

@@ -11,10 +11,12 @@ namespace {
 
 using nlohmann::json;
 
-/// The most causes that are read of one component; a member of the tree has at most 64.
+/// How many causes are read for one component. The components of this project have at most 64; programs in other
+/// languages could send more.
 constexpr std::size_t kMostCauses = 1024;
 
-/// A wait is no longer than some weeks, so that all causes of a component can be added up.
+/// The largest values that are accepted from an answer. A wait is limited to some weeks, so that the sum over all
+/// causes of a component cannot overflow.
 constexpr std::uint64_t kLongestWait = std::uint64_t{1} << 51;
 constexpr std::uint64_t kLatestTime = std::uint64_t{1} << 61;
 
@@ -41,7 +43,7 @@ ComponentTotals totals_of(const json& described) {
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-/// The time of a cause in `totals`; 0 if it has none.
+/// Returns how long the component waited for a cause, according to `totals`; 0 if the cause is not in it.
 std::int64_t time_for(const ComponentTotals& totals, const Wait& cause) {
   for (const Wait& wait : totals.waiting) {
     if (wait.target == cause.target && wait.kind == cause.kind) return wait.ns;
@@ -55,7 +57,8 @@ std::int64_t sum_of(const std::vector<Wait>& waits) {
   return sum;
 }
 
-/// Takes `ns` away from the longest waits.
+/// Shortens the longest wait by `ns`. If it is shorter than that, shortens the next longest wait by the rest, and so
+/// on.
 void shorten(std::vector<Wait>& waits, std::int64_t ns) {
   while (ns > 0 && !waits.empty()) {
     const auto longest = std::ranges::max_element(waits, {}, &Wait::ns);
@@ -109,7 +112,8 @@ ComponentShares shares_between(const ComponentTotals* earlier, const ComponentTo
   std::vector<Wait> waits = later.waiting;
   for (Wait& wait : waits) wait.ns = std::max<std::int64_t>(wait.ns - time_for(from, wait), 0);
   const std::int64_t quiet = std::min(later.quiet_ns, length);
-  // What does not fit lies before the interval, or beside the work of the component's own threads.
+  // The sum can exceed the length of the interval, because a wait can have begun before the interval, or while the
+  // component's own threads were busy. The excess is subtracted from the waits.
   shorten(waits, busy + quiet + sum_of(waits) - length);
   const std::int64_t open = std::min(quiet, length - busy - sum_of(waits));
   if (open > 0 && !later.waiting.empty())

@@ -8,30 +8,34 @@
 
 namespace trainyard::visitors {
 
-/// The time for which a component has waited for one cause.
+/// How long a component has waited for one cause.
 struct Wait {
-  /// The name of the component that was waited for, or the word of `kind` if the cause is not a component.
+  /// The name of the component for which it waited. If the cause is not a component, this is the same word as `kind`.
   std::string target;
-  /// The kind of the cause: "message", "room", "thread", "rank", "ranks", "device" or "others" (docs/wire_format.md).
+  /// The kind of the cause, such as "message" for a message, "room" for room on an edge, "rank" for another rank, or
+  /// "thread" for its turn on a thread that it shares with other components. docs/wire_format.md lists all kinds.
   std::string kind;
   std::int64_t ns = 0;
 };
 
-/// The totals of one component, from one answer to the question `counters`. They only grow until the accounting ends.
-/// When it begins again, they start at zero, and `began_ns` is different.
+/// How one component has spent its time since its process began to measure this. Processes measure only while an
+/// observer asks them to (RunObserver). The totals never decrease while a process measures. When it begins to measure
+/// again, they start at zero, and `began_ns` is different.
 struct ComponentTotals {
   std::string component;
   std::int64_t time_ns = 0;   ///< When the totals were read. Comparable only with other times of the same process.
-  std::int64_t began_ns = 0;  ///< When the accounting began.
+  std::int64_t began_ns = 0;  ///< When the process began to measure.
   std::int64_t busy_ns = 0;
-  std::int64_t quiet_ns = 0;  ///< How long the component had had nothing to do at `time_ns`.
+  /// How long the component had been without work at `time_ns`; 0 if it was working. This time is not part of `waiting`
+  /// yet.
+  std::int64_t quiet_ns = 0;
   std::uint64_t messages = 0;
   std::vector<Wait> waiting;
 };
 
-/// Returns the totals of all components. `answers` is an object with the answer of each process to the question
-/// `counters`. Processes that did not answer or do not measure activity are left out. So is everything that does not
-/// have the expected form, because members may be written in any language.
+/// Returns the totals of all components. `answers` is a JSON object with the answer of each process to the call
+/// `counters` (docs/wire_format.md, section 2). Processes that did not answer or do not measure are left out.
+/// Everything that does not have the expected form is ignored, because a process may be a program in another language.
 std::vector<ComponentTotals> read_totals(const nlohmann::json& answers);
 
 /// How a component has spent an interval. `busy` and the shares in `waiting` add up to at most 1; the rest is idle.
@@ -52,11 +56,12 @@ struct ComponentShares {
   double waiting_for(const std::string& target) const;
 };
 
-/// Returns the shares of the interval from `earlier` to `later`. If `earlier` is null, or belongs to other accounting,
-/// the interval begins when the accounting of `later` began.
+/// Returns the shares of the interval from `earlier` to `later`. If `earlier` is null, or if its `began_ns` differs
+/// from that of `later`, the interval begins at `later.began_ns`.
 ///
-/// An interval of waiting becomes part of the totals when it ends. What was waited for before `earlier` is therefore
-/// left out, and waiting that has not ended at `later` counts for the cause for which the component waited most so far.
+/// The totals include a wait only after it has ended. The part of a wait that lies before `earlier` is therefore
+/// subtracted, and a wait that has not ended at `later` is attributed to the cause for which the component has waited
+/// longest in total.
 ComponentShares shares_between(const ComponentTotals* earlier, const ComponentTotals& later);
 
 }  // namespace trainyard::visitors

@@ -9,13 +9,14 @@ namespace {
 
 constexpr const char* kHost = "accelerator_host";
 
-/// Ranks that wait for others hardly more than the one that waits least hold up the others together with it.
+/// If a rank waits for other ranks by at most this share more than the rank that waits least, it counts as equally
+/// slow.
 constexpr double kSameWaiting = 0.1;
 /// A component that is busy for this share of the time has no reserve.
 constexpr double kSaturated = 0.85;
-/// Whoever holds up the run for a smaller share of the time is not worth a name.
+/// A component that holds up the run for a smaller share of the time is not named.
 constexpr double kLeastShare = 0.1;
-/// What is named besides the largest has at least this part of its share.
+/// A component is named only if its share is at least this fraction of the largest share.
 constexpr double kAsGood = 0.5;
 
 bool is_for_ranks(const ComponentShares::Share& share) { return share.kind == "rank" || share.kind == "ranks"; }
@@ -60,15 +61,16 @@ class Search {
     return hosts;
   }
 
-  /// Distributes `time`, a share of the host's time, over those who caused it: the component itself as far as it is
-  /// busy, and whomever it waits for. Time in which it was idle is nobody's.
+  /// Distributes `time`, a share of the host's time, over the components that caused it: over `component` itself as far
+  /// as it was busy, and over the components for which it waited. Idle time counts for no component. `path` contains
+  /// the components that wait, directly or indirectly, for `component`.
   void blame(const ObservedComponent& component, double time, Path path) {
     const ComponentShares& shares = component.shares;
     if (std::ranges::find(path, &component) != path.end()) return;
     const bool is_host = path.empty();
     path.push_back(&component);
-    // While somebody waits for it, another component does not wait for whoever waits for it.
-    // It cannot hold up anybody for longer than it was busy: if two wait for each other, messages are on their way.
+    // While others wait for this component, it does not wait for them, so only the rest of its time is considered. It
+    // cannot hold up others for longer than it was busy: if two components wait for each other, messages are under way.
     const double free = 1.0 - waiting_on(component, path);
     if (free <= 0) return;
     const double scale = is_host ? time : std::min(time / free, 1.0);
@@ -84,7 +86,7 @@ class Search {
     }
   }
 
-  /// The share of the time in which the component waits for those on the path.
+  /// Returns the share of the time in which the component waits for components on the path.
   double waiting_on(const ObservedComponent& component, const Path& path) const {
     double sum = 0;
     for (const ComponentShares::Share& share : component.shares.waiting) {
@@ -93,7 +95,8 @@ class Search {
     return sum;
   }
 
-  /// The component that is waited for. For a turn on a thread, this is the busiest other one on it.
+  /// Returns the component for which `component` waits. If it waits for its turn on a thread, this is the busiest other
+  /// component on that thread. Returns nullptr for other ranks and for causes that are not components.
   const ObservedComponent* target_of(const ObservedComponent& component, const ComponentShares::Share& share) const {
     if (is_for_ranks(share)) return nullptr;
     if (share.kind != "thread") return find(share.target);

@@ -20,7 +20,7 @@ struct ObservedComponent {
 /// What the search for the bottleneck needs to know about a run.
 struct ObservedRun {
   std::vector<ObservedComponent> components;
-  /// The sender and the receiver of every edge with the policy `block`.
+  /// The sender and the receiver of every edge with the policy `block`, whose sender waits if the receiver is slower.
   std::vector<std::pair<std::string, std::string>> blocking_edges;
 };
 
@@ -31,15 +31,17 @@ struct Bottleneck {
   double share = 0;
 };
 
-/// Returns the components that hold up the training, the most important first, or an empty list if the shares do not
-/// show any, for instance while the run waits for nothing but itself to begin.
+/// Returns the components that hold up the training, the most important first. The list is empty if the shares do not
+/// show any, for instance while the run is starting.
 ///
-/// The search begins at the accelerator hosts of the ranks that wait least for other ranks, because they hold up the
-/// others. The time of such a host counts for the host itself while it is busy. While it waits, the time counts for the
-/// component that it waits for, as far as that component is busy meanwhile; otherwise for whomever that component waits
-/// for, and so on. In addition, a component that sends to such a host and is busy nearly all the time is named, even if
-/// the host hardly waits for it: it would hold up the run as soon as anything else became faster. Of what is found,
-/// those are named whose share is at least half of the largest.
+/// The search begins at the accelerator hosts (the components that compute losses and gradients) that wait least for
+/// other ranks, because the other ranks wait for them. The time in which one of these hosts is busy is attributed to
+/// the host itself. The time in which the host waits is attributed to the component for which it waits, to the extent
+/// that that component is busy. The rest is attributed to the component for which that component waits in turn, and so
+/// on. In addition, if a component sends to one of these hosts over a blocking edge and is busy nearly all the time,
+/// the busy time of that component counts as its share even if the host hardly waits for it, because the component
+/// would hold up the run as soon as anything else became faster. The result contains the components whose share is at
+/// least 0.1 and at least half of the largest share.
 std::vector<Bottleneck> find_bottlenecks(const ObservedRun& run);
 
 }  // namespace trainyard::visitors

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bottleneck of runs with made-up shares.
+// Tests the search for the bottleneck on runs whose shares are made up.
 #include "visitors/bottleneck.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using Shares = std::vector<ComponentShares::Share>;
 
-/// Makes runs of the components of one or several ranks.
+/// Builds runs with the components of one or several ranks.
 class BottleneckTest : public ::testing::Test {
  protected:
   void add(const std::string& name, const std::string& plugin, double busy, Shares waiting,
@@ -21,7 +21,7 @@ class BottleneckTest : public ::testing::Test {
     run_.components.push_back({name, plugin, thread.empty() ? name : thread, std::move(shares)});
   }
 
-  /// Adds the three components of a rank. Whatever the host does not do, it waits for.
+  /// Adds the three components of a rank. The host waits during the time in which it is not busy.
   void add_rank(const std::string& prefix, double host, double optimizer, double loader_busy, double for_ranks = 0,
                 const std::string& other = "") {
     const std::string hosts = prefix + "accelerator_host";

@@ -31,8 +31,8 @@ constexpr milliseconds kPatience{5000};
 
 struct DoorAddress {
   std::string key;       ///< The name of the visitor's key; empty if it is not given.
-  std::string endpoint;  ///< For libzmq: "tcp://node7:7401".
-  std::string host;      ///< "node7".
+  std::string endpoint;  ///< The address in the form that ZeroMQ expects: "tcp://node7:7401".
+  std::string host;      ///< The host in the endpoint: "node7".
 };
 
 DoorAddress parse(const std::string& address) {
@@ -48,7 +48,8 @@ DoorAddress parse(const std::string& address) {
               printable_line(address.substr(0, 100)));
 }
 
-/// The name of the key if it is not given.
+/// Returns the name of the user's only key for visitors, for an address that names no key. Throws kNotFound if there is
+/// none, or more than one.
 std::string only_key(const KeyFolder& keys) {
   std::vector<std::string> names;
   for (const std::string& name : keys.own_names()) {
@@ -60,7 +61,7 @@ std::string only_key(const KeyFolder& keys) {
               names.empty() ? ", which `trainyard keys new` makes" : fmt::format(" ({})", fmt::join(names, ", ")));
 }
 
-/// The key of the host: the one of its name, or else the only one of a host.
+/// Returns the public key of the host: the known key that has the host's name, or else the only known key of a host.
 PublicKey key_of_host(const KeyFolder& keys, const std::string& host) {
   std::vector<PublicKey> hosts;
   for (const std::string& name : keys.public_names()) {
@@ -81,8 +82,8 @@ void present(zmq::socket_t& socket, const Key& own, const PublicKey& host) {
   socket.set(zmq::sockopt::curve_secretkey, own.secret);
   socket.set(zmq::sockopt::curve_serverkey, host.text);
   socket.set(zmq::sockopt::handshake_ivl, static_cast<int>(kPatience.count()));
-  // Another host may vanish without a word. The intervals between attempts grow, which is how GatewayLink notices that
-  // the door does not come back.
+  // Another host may disappear without closing the connection, so keepalive detects this. The intervals between
+  // attempts to reconnect grow; when they have reached the maximum, GatewayLink knows that the door does not come back.
   socket.set(zmq::sockopt::tcp_keepalive, 1);
   socket.set(zmq::sockopt::tcp_keepalive_idle, 30);
   socket.set(zmq::sockopt::tcp_keepalive_intvl, 10);
@@ -92,7 +93,7 @@ void present(zmq::socket_t& socket, const Key& own, const PublicKey& host) {
   socket.set(zmq::sockopt::reconnect_ivl_max, kLastRetry);
 }
 
-/// Waits until the door has admitted the socket. Throws, with the reason, if it does not.
+/// Watches the events of a socket to find out whether the door admits it.
 class Knock {
  public:
   Knock(zmq::context_t& context, zmq::socket_t& socket) : events_(context, zmq::socket_type::pair) {
@@ -120,7 +121,7 @@ class Knock {
       std::memcpy(&number, event.data(), sizeof number);
       if (number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) return Answer::kAdmitted;
       if (number == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) return Answer::kRefused;
-      // Somebody has taken the connection, but has not proved who it is.
+      // A program has accepted the connection, but it has not proved that it has the expected key.
       answer = Answer::kStranger;
     }
   }

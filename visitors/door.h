@@ -12,25 +12,28 @@ namespace trainyard::visitors {
 // The front door of a run is where visitors from other hosts attach (the component front_door). Its address names the
 // key by which the visitor is known there: "laptop@tcp://node7:7401".
 
-/// A front door uses this text as the address of every publisher. It means: subscribe at the door where you have asked.
+/// A front door (the component through which visitors from other hosts attach) reports this word as the address of
+/// every publisher. The word tells the visitor to subscribe at the front door itself.
 inline constexpr const char* kSameDoor = "door";
 
-/// The shortest and the longest time, in milliseconds, after which a visitor tries to connect to a door again.
+/// The shortest and the longest delay, in milliseconds, before a visitor that has lost its connection to a front door
+/// tries to connect again. The delay grows from one attempt to the next.
 inline constexpr int kFirstRetry = 100;
 inline constexpr int kLastRetry = 6400;
 
-/// Returns true for the address of a front door with a key.
+/// Returns true if `address` is the address of a front door and names a key, such as "laptop@tcp://node7:7401".
 bool is_door(std::string_view address);
 
-/// Connects a socket of a visitor to a registry or a gateway of this host, or to a front door. For a door, the socket
-/// presents the visitor's key, and accepts only the owner of the host's key: the known key that has the name of the
-/// host, or else the only known key with the role `member`. Throws kNotFound if a key is missing, and kIo if the socket
-/// cannot be connected.
+/// Connects a socket of a visitor to a launcher or another process of a run on this host, or to a front door. With a
+/// front door, the socket uses the visitor's key, and accepts only a door that has the key of its host. This is the
+/// known public key that has the name of the host, or else the only known public key with the role `member`. Throws
+/// kNotFound if a key is missing, and kIo if the socket cannot be connected.
 void connect_visitor(zmq::socket_t& socket, const std::string& address);
 
-/// Connects to a front door, and returns the run behind it. The key may be missing in `address` if the user has only
-/// one key with the role `watch` or `control`. Throws kNotFound if a key is missing or nobody listens at the address.
-/// Throws kInvalidArgument if the door does not admit the key, or if the door itself has another key than expected.
+/// Connects to a front door (the component of a run through which visitors from other hosts attach), and returns
+/// information about the run. `address` need not name a key if the user has only one key with the role `watch` or
+/// `control`. Throws kNotFound if a key is missing or nobody listens at the address. Throws kInvalidArgument if the
+/// door does not admit the key, or if the key of the door itself is not the expected one.
 RunInfo run_at_door(const std::string& address);
 
 }  // namespace trainyard::visitors

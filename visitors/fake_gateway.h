@@ -12,8 +12,8 @@
 
 namespace trainyard::visitors::testing {
 
-/// Takes the part of the gateway of a process in tests. It publishes one topic of Scalars. Everything happens on the
-/// test's thread, when the test calls it.
+/// Plays, in tests, the gateway of a process, which is the part that serves visitors. It publishes one topic with
+/// messages of the type Scalar. It has no thread: it receives and sends only when the test calls a function.
 class FakeGateway {
  public:
   FakeGateway(zmq::context_t& context, const std::string& endpoint, std::string topic = "/scalars")
@@ -23,7 +23,8 @@ class FakeGateway {
     socket_.bind(endpoint);
   }
 
-  /// Receives the next control message and returns its kind. The sender and the body are kept.
+  /// Receives the next control message and returns its kind, such as "Subscribe", or "(nothing)" after 20 s. Keeps the
+  /// sender and the body for answer() and body().
   std::string receive() {
     zmq::message_t peer, empty, kind;
     if (!socket_.recv(peer)) return "(nothing)";

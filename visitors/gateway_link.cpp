@@ -67,11 +67,11 @@ void GatewayLink::add_to(std::vector<zmq::pollitem_t>& items) {
 
 bool GatewayLink::ended() const { return std::ranges::all_of(subscriptions_, &Subscription::ended); }
 
-// Control messages are served on the way; only data ends the loop.
+// Handles the control messages that have arrived, and returns at the first data message.
 std::optional<Received> GatewayLink::take() {
   serve_monitor();
   while (core::receive_frames(socket_, frames_)) {
-    if (frames_.size() < 3) continue;  // This is a publisher's probe for readers that have gone.
+    if (frames_.size() < 3) continue;  // With this message, a publisher finds out whether the reader still exists.
     if (frames_[0].size() == 0) {
       on_control(frames_);
     } else if (auto received = on_data(frames_)) {
@@ -83,8 +83,9 @@ std::optional<Received> GatewayLink::take() {
 
 bool GatewayLink::subscribed() const { return std::ranges::all_of(subscriptions_, &Subscription::answered); }
 
-// The event is a number of 16 bits and a value of 32 bits in the first frame; the second frame is the address. Only the
-// sockets of doors have intervals that grow: on this host, it is known whether the launcher is alive.
+// An event consists of two frames: a number of 16 bits with a value of 32 bits, and the address. For a retry, the value
+// is the interval before the next attempt. It reaches kLastRetry only for front doors. For runs on this host this is
+// not needed, because is_alive() checks the launcher.
 void GatewayLink::serve_monitor() {
   zmq::message_t event;
   while (monitor_.recv(event, zmq::recv_flags::dontwait)) {
@@ -105,7 +106,8 @@ void GatewayLink::serve_monitor() {
   }
 }
 
-// A new subscription begins with its full credit.
+// Subscribes to all streams. The window of a new subscription is unused, so the counts of messages to report start at
+// zero.
 void GatewayLink::subscribe() {
   for (std::uint32_t i = 0; i < subscriptions_.size(); ++i) {
     Subscription& subscription = subscriptions_[i];
@@ -137,7 +139,7 @@ void GatewayLink::on_control(const core::Frames& frames) {
   }
 }
 
-// The schema arrives before the first message, and nothing else is needed to decode the messages.
+// Keeps the schema, which arrives before the first message and is all that is needed to decode messages.
 void GatewayLink::on_answer(const Subscribed& answer) {
   Subscription* subscription = find(answer.subscription);
   if (subscription == nullptr) return;
@@ -186,7 +188,7 @@ std::optional<Received> GatewayLink::on_data(core::Frames& frames) {
   return received;
 }
 
-// The numbers of a process that was started again begin at 0 again, which is no gap.
+// A sequence number that is smaller than expected is no gap: a process that is started again counts from 0.
 void GatewayLink::count(Subscription& subscription, const Header& header) {
   ++subscription.stream->arrived;
   const auto [next, first] = subscription.next_sequence.try_emplace(header.source, header.sequence);

@@ -14,13 +14,15 @@
 
 namespace trainyard::visitors {
 
-/// One connection of a visitor to the gateway of one process, with its subscriptions. It subscribes again whenever a
-/// connection has been made anew, for example because the process was restarted. It returns credit when half of the
-/// window is used. It never waits: the caller polls the sockets.
+/// One connection of a visitor to the gateway of one process (the part that serves visitors), with its subscriptions.
+/// It subscribes again whenever the connection is made again, for example because the process was restarted. The
+/// publisher may send only a limited number of messages, the window, before this class allows it to send more. This
+/// class does so when half of the window is used. No function blocks: the caller polls the sockets.
 class GatewayLink {
  public:
   /// Connects to the gateway and subscribes to `streams`, which must outlive this object; at most 64 of them
-  /// (kMaxVisitorSubscriptions). Throws kIo, and kUnsupported for an address beyond this host.
+  /// (kMaxVisitorSubscriptions). Throws kIo if the socket cannot be connected, and kUnsupported for an address on
+  /// another host, unless it is a front door (visitors/door.h).
   GatewayLink(zmq::context_t& context, std::string endpoint, std::vector<Stream*> streams, ListenOptions options);
   /// Unsubscribes, so that the publisher sends nothing more.
   ~GatewayLink();
@@ -30,17 +32,18 @@ class GatewayLink {
   const std::string& endpoint() const { return endpoint_; }
 
   /// Returns the next message that has arrived, or nothing. Throws kNotFound if the publisher refuses a subscription,
-  /// and kCorrupt if it sends a malformed message.
+  /// kCorrupt if it sends a malformed message, and kPeerLost if a front door no longer answers.
   std::optional<Received> take();
 
-  /// Appends what must be polled so that take() is called in time.
+  /// Appends the sockets that the caller must poll. When one of them is readable, the caller must call take().
   void add_to(std::vector<zmq::pollitem_t>& items);
 
-  /// Returns true when the publisher has said of every subscription that no more messages follow, and take() has
-  /// returned all messages before that.
+  /// Returns true when the publisher has announced for every subscription that no more messages follow, and take() has
+  /// returned all messages before the announcement.
   bool ended() const;
 
-  /// Returns true when the publisher has accepted every subscription, so that no further message is missed unnoticed.
+  /// Returns true when the publisher has accepted every subscription. From then on, Stream::missed counts messages that
+  /// are lost.
   bool subscribed() const;
 
   /// Returns true while the process cannot be reached: before the first connection, and after a connection was lost.
@@ -49,12 +52,13 @@ class GatewayLink {
  private:
   struct Subscription {
     Stream* stream = nullptr;
-    /// True once the publisher has accepted this subscription. Data that arrives earlier belongs to a previous
-    /// connection.
+    /// True once the publisher has accepted this subscription. Messages that arrive earlier belong to a previous
+    /// connection and are ignored.
     bool answered = false;
     bool flushing = false;
     bool ended = false;
-    std::uint64_t messages = 0;  ///< The number of handled messages whose credit has not been returned yet.
+    /// The number of messages that take() has returned, but that have not been reported to the publisher yet.
+    std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
     /// The sequence number that is expected next, for each sending component.
     std::map<std::uint32_t, std::uint64_t> next_sequence;
@@ -64,7 +68,7 @@ class GatewayLink {
   void subscribe();
   void on_control(const core::Frames& frames);
   void on_answer(const Subscribed& answer);
-  // Returns the subscription of this number if it is one of ours.
+  // Returns the subscription with this number, or nullptr if there is none.
   Subscription* find(std::uint32_t number);
   std::optional<Received> on_data(core::Frames& frames);
   void count(Subscription& subscription, const Header& header);

@@ -26,7 +26,7 @@ class GatewayLinkTest : public ::testing::Test {
     return *link_;
   }
 
-  /// Serves the link until `done`, or until a deadline.
+  /// Calls take() of the link until `done` returns true, or until a deadline.
   template <class Done>
   void pump(Done done) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -88,7 +88,7 @@ TEST_F(GatewayLinkTest, CountsTheGapsOfEverySender) {
   gateway_->publish({"a", 0}, 7, 1);
   gateway_->publish({"a", 0}, 9, 1);
   gateway_->publish({"b", 0}, 100, 2);
-  gateway_->publish({"a", 0}, 0, 1);  // A process that was started again.
+  gateway_->publish({"a", 0}, 0, 1);  // As from a process that was started again.
   gateway_->publish({"a", 0}, 1, 1);
   pump([&] { return received_.size() == 5; });
   EXPECT_EQ(stream_.arrived, 5u);

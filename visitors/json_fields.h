@@ -8,17 +8,17 @@
 
 namespace trainyard::visitors {
 
-// What members and launchers answer, which may be of another version or in another language: a key may be missing, or
-// have something else in its place.
+// Functions that read the answers of the programs of a run. These programs may have another version or be written in
+// another language, so a key may be missing, or its value may not have the expected type.
 
-/// Returns the text of a key, or an empty string if the key has none.
+/// Returns the string at `key`, or an empty string if the key is missing or its value is not a string.
 inline std::string text_in(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// Returns the value of a key as a whole number, or nothing if the key is missing or its value is not a whole number of
-/// at least 0.
+/// Returns the whole number at `key`, or nothing if the key is missing or its value is not a whole number of at least
+/// 0.
 inline std::optional<std::uint64_t> count_in(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number_integer()) return {};

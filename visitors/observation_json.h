@@ -7,8 +7,8 @@ namespace trainyard::visitors {
 
 struct Observation;
 
-/// Returns the observation for other programs: an object with `components`, `processes`, `edges` and `bottlenecks`.
-/// Numbers that are not known are null. docs/command_line.md describes the fields.
+/// Returns the observation as JSON for other programs: an object with `components`, `processes`, `edges` and
+/// `bottlenecks`. Unknown numbers are null. docs/command_line.md describes the fields.
 nlohmann::json to_json(const Observation& observation);
 
 }  // namespace trainyard::visitors

@@ -11,10 +11,10 @@ namespace {
 
 using nlohmann::json;
 
-/// This is a little longer than the launcher waits for a component, so that the launcher's error, which says more,
-/// arrives first.
+/// How long an answer may take. This is a little longer than the launcher waits for a component, so that the launcher's
+/// more detailed error arrives first.
 constexpr std::chrono::seconds kDeadline{12};
-/// A parameter of all ranks is set between two steps, which may be long.
+/// The deadline for setting a parameter. The ranks do this together between two steps, and a step may take long.
 constexpr std::chrono::seconds kDeadlineOfChange{72};
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 RegistryClient::RegistryClient(zmq::context_t& context, const std::string& endpoint) try
     : socket_(context, zmq::socket_type::dealer) {
-  // A question that has not been sent when the command gives up need not be sent at all.
+  // If the program ends before a question has been sent, the question is discarded.
   socket_.set(zmq::sockopt::linger, 0);
   connect_visitor(socket_, endpoint);
 } catch (const zmq::error_t& error) {
@@ -44,7 +44,7 @@ std::uint64_t RegistryClient::post(json question) {
 }
 
 std::optional<json> RegistryClient::answer(std::uint64_t id, std::chrono::milliseconds deadline) {
-  // There is one deadline, however many stray answers arrive meanwhile.
+  // Answers to other questions do not extend the deadline.
   const auto until = std::chrono::steady_clock::now() + deadline;
   for (;;) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
@@ -57,7 +57,8 @@ std::optional<json> RegistryClient::answer(std::uint64_t id, std::chrono::millis
       continue;
     }
     const json reply = json::parse(frame.to_string_view(), nullptr, false);
-    if (!reply.is_object() || reply.value("id", json()) != json(id)) continue;  // The answer is late, or not for us.
+    // This is a late answer to an earlier question.
+    if (!reply.is_object() || reply.value("id", json()) != json(id)) continue;
     if (reply.value("ok", false)) return reply.value("result", json());
     const bool unknown = reply.value("code", std::string()) == name_of(Code::kNotFound);
     throw Error(unknown ? Code::kNotFound : Code::kInvalidArgument, "{}", reply.value("error", "no reason given"));

@@ -12,33 +12,35 @@
 
 namespace trainyard::visitors {
 
-/// A client of the registry of a running launch (docs/wire_format.md, section 2). Every question has a deadline, so a
-/// program does not hang if the launcher is stopped.
+/// A client of the registry, which is the socket at which the launcher answers questions about its run
+/// (docs/wire_format.md, section 2). Every question has a deadline, so a program does not hang if the launcher is
+/// suspended.
 class RegistryClient {
  public:
   /// Connects to the registry. Success does not prove that the launcher is running. Throws kIo.
   RegistryClient(zmq::context_t& context, const std::string& endpoint);
 
-  /// Sets a function that is called about ten times a second while an answer is awaited. When it returns true, the
-  /// answer is no longer awaited: ask() and call() throw kCancelled, and answer() returns nothing.
+  /// Sets a function that is called about ten times a second while this object waits for an answer. When the function
+  /// returns true, ask() and call() throw kCancelled, and answer() returns nothing.
   void cancel_when(std::function<bool()> cancelled) { cancelled_ = std::move(cancelled); }
 
-  /// Asks the question `op`, which is "run", "topics" or "nodes", and returns the answer. Throws kTimeout if no answer
-  /// arrives, and kInvalidArgument, with the reason, if the registry refuses the question.
+  /// Asks the question `op`, which is "run", "topics" or "nodes" (the components), and returns the answer. Throws
+  /// kTimeout if no answer arrives, and kInvalidArgument, with the reason, if the registry refuses the question.
   nlohmann::json ask(const std::string& op);
 
   /// Calls a method of a component: a service, or param.list, param.get or param.set. If `target` is empty, calls a
-  /// method of all processes. Returns the result. Throws kNotFound if the component does not exist, and kTimeout if no
-  /// answer arrives. Throws kInvalidArgument, with the reason, if the component refuses the call, for example because
-  /// it has no such method.
+  /// method of all processes. `body` contains the arguments of the method. Returns the result. Throws kNotFound if the
+  /// component does not exist, and kTimeout if no answer arrives. Throws kInvalidArgument, with the reason, if the
+  /// component refuses the call, for example because it has no such method.
   nlohmann::json call(const std::string& target, const std::string& method,
                       const nlohmann::json& body = nlohmann::json::object());
 
   /// Sends a question, which is an object with `op` and its arguments, and returns the question's id without waiting.
   std::uint64_t post(nlohmann::json question);
 
-  /// Returns the answer to the question `id` of post(), or nothing if it does not arrive within `deadline`. Answers to
-  /// other questions that arrive meanwhile are discarded. Throws as ask() does if the registry refuses the question.
+  /// Returns the answer to the question for which post() returned `id`, or nothing if no answer arrives within
+  /// `deadline`. Answers to other questions that arrive meanwhile are discarded. Throws as ask() does if the registry
+  /// refuses the question.
   std::optional<nlohmann::json> answer(std::uint64_t id, std::chrono::milliseconds deadline);
 
   /// Returns the socket, so that a program can wait for an answer and for other things at the same time.

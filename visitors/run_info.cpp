@@ -46,7 +46,7 @@ std::optional<RunInfo> read_run(const std::string& directory) {
     info.directory = directory;
     return info;
   } catch (const nlohmann::json::exception&) {
-    return std::nullopt;  // It was written by a stranger or by another version, so we cannot talk to this run.
+    return std::nullopt;  // Another program or another version has written the file.
   }
 }
 
@@ -60,7 +60,7 @@ RunInfo own_run() {
 
 // The start time is compared as well, because the pid may have been reused.
 bool is_alive(const RunInfo& run) {
-  if (is_door(run.registry)) return true;  // It ends when its front door says so, or is gone (GatewayLink).
+  if (is_door(run.registry)) return true;  // GatewayLink notices when a run behind a front door ends.
   return run.start_ticks != 0 && core::start_ticks(run.pid) == run.start_ticks;
 }
 

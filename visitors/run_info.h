@@ -10,8 +10,8 @@
 
 namespace trainyard::visitors {
 
-/// The content of the file `run.json` in a run directory. Programs of the user who launched the run read it to find the
-/// run (docs/wire_format.md, section 1).
+/// The content of the file `run.json` in a run directory. The launcher writes this file so that other programs of the
+/// same user can find the run (docs/wire_format.md, section 1).
 struct RunInfo {
   std::string run;   ///< The name of the run, unique on this host, such as "mnist-1xk".
   std::string name;  ///< The name that the launch file or the user gave, such as "mnist".
@@ -32,19 +32,21 @@ std::string runs_directory();
 /// exist or cannot be understood.
 std::optional<RunInfo> read_run(const std::string& directory);
 
-/// Returns the run to which this process belongs, for components that are visitors of their own run. Its launcher has
-/// announced the run before components become active. Throws kNotFound in a process that belongs to no run.
+/// Returns the run to which this process belongs, for components that are visitors of their own run. A component can
+/// call this once it is active, because the launcher has written `run.json` by then. Throws kNotFound in a process that
+/// belongs to no run.
 RunInfo own_run();
 
-/// Returns true if the launcher of the run is alive.
+/// Returns true if the launcher of the run is alive. Always returns true for a run to which this program attaches
+/// through a front door (visitors/door.h), because its launcher is on another host.
 bool is_alive(const RunInfo& run);
 
 /// Returns the runs whose launchers are alive, newest first. Throws kIo if `base` belongs to another user or is
 /// writable by others, because its content could not be trusted.
 std::vector<RunInfo> list_runs(const std::string& base = runs_directory());
 
-/// Returns the newest run whose full name or whose name is `name`, or the newest of all runs if `name` is empty. Throws
-/// kNotFound, with the nearest name, if there is no such run.
+/// Returns the newest run for which `run` or `name` in its RunInfo equals `name`, or the newest of all runs if `name`
+/// is empty. Throws kNotFound, with the most similar name, if there is no such run.
 RunInfo find_run(const std::string& name, const std::string& base = runs_directory());
 
 }  // namespace trainyard::visitors

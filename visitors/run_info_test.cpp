@@ -26,7 +26,7 @@ class RunInfoTest : public ::testing::Test {
     std::filesystem::permissions(base_, std::filesystem::perms::owner_all);
   }
 
-  /// Announces a run whose launcher is this process, or one that has died.
+  /// Writes the run.json of a run whose launcher is this process, or a process that has died.
   void announce(const std::string& run, const std::string& name, bool alive = true) {
     folder_.write(
         "runs/" + run + "/run.json",

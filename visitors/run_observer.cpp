@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A little longer than the launcher waits for a process.
+/// How long an answer may take: a little longer than the launcher waits for a process.
 constexpr std::chrono::seconds kAnswerDeadline{12};
 
 std::int64_t time_of_answer(const json& answer) {
@@ -35,7 +35,7 @@ Observation RunObserver::observe() {
   throw Error(Code::kTimeout, "the launcher did not answer within {} s; is it stopped?", kAnswerDeadline.count());
 }
 
-// The registry answers the first question at once, and the second one when every process has answered.
+// The registry answers the first question immediately, and the second question when every process has answered.
 void RunObserver::ask(Accounting accounting) {
   const auto now = std::chrono::steady_clock::now();
   if (counters_question_ && now < asked_ + kAnswerDeadline) return;
@@ -165,7 +165,7 @@ void RunObserver::find_bottleneck(Observation& observation) const {
   observation.bottlenecks = find_bottlenecks(run);
 }
 
-// A counter that has fallen belongs to a process that was started again.
+// If a counter has decreased, its process was started again.
 std::optional<double> RunObserver::rate(const std::string& key, double value, std::int64_t time_ns) {
   const auto [known, is_new] = samples_.try_emplace(key, Sample{value, time_ns});
   const Sample before = std::exchange(known->second, {value, time_ns});

@@ -43,10 +43,10 @@ struct ObservedEdge {
   std::optional<double> bytes_per_s;
   std::uint64_t messages = 0;              ///< The number of messages sent since the run began.
   std::uint64_t bytes = 0;                 ///< The number of bytes sent since the run began.
-  std::optional<std::uint64_t> under_way;  ///< The messages that have been sent and not been handled.
+  std::optional<std::uint64_t> under_way;  ///< The number of messages that have been sent but not handled yet.
   std::uint64_t window = 0;                ///< The maximum number of messages that may be sent but not handled.
   std::uint64_t dropped = 0;               ///< The number of messages dropped since the run began.
-  std::uint64_t blocked = 0;               ///< How often a message had to wait for credit, since the run began.
+  std::uint64_t blocked = 0;               ///< How often a message had to wait because the window was used up.
 };
 
 struct Observation {
@@ -57,12 +57,13 @@ struct Observation {
 };
 
 /// Whether an observation makes the components measure how they spend their time, which slows the run down slightly.
-/// With kOff, an observation contains shares only if somebody else makes the components measure.
+/// With kOff, an observation contains shares only if another program makes the components measure.
 enum class Accounting : std::uint8_t { kOff, kOn };
 
-/// Observes a run through its registry: how its components spend their time, and how much its processes and edges do.
-/// Each observation covers the time since the previous one. While somebody observes, the components account for their
-/// time; kLease after the last observation they stop.
+/// Observes a run through its registry, the socket at which the launcher answers questions: how its components spend
+/// their time, how much its processes use, and how much its edges carry. Each observation covers the time since the
+/// previous one. An observation makes the components measure how they spend their time, except with Accounting::kOff.
+/// They stop measuring when there has been no such observation for kLease.
 ///
 ///     RunObserver observer(registry);
 ///     observer.observe();
@@ -76,15 +77,18 @@ class RunObserver {
   /// `registry` must outlive this object.
   explicit RunObserver(RegistryClient& registry) : registry_(registry) {}
 
-  /// Asks the run and returns what it did since the last call. The first call covers the time since somebody else began
-  /// to observe, and has no rates. Throws kTimeout if the launcher does not answer within 12 s.
+  /// Queries the run, and returns what it has done since the last call. The first call returns no rates, and it returns
+  /// shares only if another program was already observing the run. Throws kTimeout if the launcher does not answer
+  /// within 12 s.
   Observation observe();
 
-  /// Asks the run without waiting for the answer, for a program that does something else meanwhile. Does nothing while
-  /// an earlier answer is still awaited, unless it is so late that it will not come.
+  /// Queries the run without waiting for the answer, so that a program can do something else meanwhile. `accounting`
+  /// specifies whether this makes the components measure how they spend their time. Does nothing if the answer to an
+  /// earlier call is still missing and that call was made less than 12 s ago.
   void ask(Accounting accounting = Accounting::kOn);
-  /// Returns what observe() returns if the answer to ask() arrives within `deadline`. Throws kInvalidArgument or
-  /// kNotFound if the launcher refuses to answer, for instance because it is busy with too many calls; ask() asks anew.
+  /// Returns what observe() returns, or nothing if the answer to ask() does not arrive within `deadline`. Throws
+  /// kInvalidArgument or kNotFound if the launcher refuses to answer, for instance because it is busy with too many
+  /// calls; the next ask() then asks again.
   std::optional<Observation> answer(std::chrono::milliseconds deadline);
 
  private:
@@ -100,7 +104,8 @@ class RunObserver {
   void read_processes(const nlohmann::json& answers, Observation& observation);
   void read_edges(const nlohmann::json& answer, Observation& observation);
   void find_bottleneck(Observation& observation) const;
-  // Returns by how much the counter `key` has grown per second since the last call with this key.
+  // Returns by how much the counter `key` has grown per second since the last call with this key, or nothing at the
+  // first call.
   std::optional<double> rate(const std::string& key, double value, std::int64_t time_ns);
 
   RegistryClient& registry_;
@@ -110,7 +115,7 @@ class RunObserver {
   nlohmann::json nodes_;
   std::map<std::string, ComponentTotals> totals_;
   std::map<std::string, Sample> samples_;
-  std::map<std::string, std::string> threads_;  ///< The event loop of each component.
+  std::map<std::string, std::string> threads_;  ///< The event loop of each component, as "process/thread".
 };
 
 }  // namespace trainyard::visitors

@@ -21,8 +21,8 @@ struct Stream {
   std::string schema_text;        ///< The canonical text of the schema.
   Schema schema;                  ///< The schema by which the bodies can be decoded.
   std::uint64_t arrived = 0;      ///< How many messages have arrived.
-  /// How many messages were sent after the first one that arrived, but did not arrive: the gaps in the sequence numbers
-  /// of all senders.
+  /// How many messages are missing: the sum of the gaps in the sequence numbers of all senders. Messages before the
+  /// first that arrived do not count.
   std::uint64_t missed = 0;
 };
 
@@ -35,7 +35,7 @@ struct ListenOptions {
   std::uint64_t window_bytes = 16ull << 20;
 };
 
-/// A message in its binary form, since the program may not know its type.
+/// A message in its binary form. The program can decode it with the schema, even if it does not know the type.
 struct Received {
   Header header;
   zmq::message_t body;

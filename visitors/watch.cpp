@@ -18,11 +18,13 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 
-/// How often the registry is asked for addresses that are missing, while a run starts.
+/// How often the registry is asked for missing addresses while a run is starting.
 constexpr milliseconds kBetweenQuestions{50};
-/// The same if a process cannot be reached. Most often it was started again at its old address.
+/// How often the registry is asked if a process cannot be reached. This is rarer, because a process that is started
+/// again usually has its old address.
 constexpr milliseconds kBetweenQuestionsAboutLost{1000};
-/// How often it is checked whether the launcher is alive. A run that ends in order says so by itself.
+/// How often the watch checks whether the launcher is alive. This is needed only if a run crashes; otherwise it
+/// announces its end.
 constexpr milliseconds kBetweenChecks{500};
 
 bool matches(const std::string& pattern, const std::string& topic) {
@@ -79,7 +81,7 @@ void Watch::connect(const json& topics) {
       }
     }
   }
-  // A process that was started again at another address does not come back to the old one.
+  // Removes links to processes that were started again at other addresses.
   std::erase_if(links_, [&](const auto& link) {
     const bool moved = link->disconnected() && !endpoints.contains(link->endpoint());
     if (moved) lost_.erase(link.get());
@@ -100,7 +102,7 @@ std::optional<Received> Watch::next(milliseconds deadline) {
   for (;;) {
     if (auto received = take_in_turn()) return received;
     check_end();
-    if (ended_) return take_in_turn();  // What arrived before the end was noticed.
+    if (ended_) return take_in_turn();  // Messages may have arrived before the end was noticed.
     refresh();
     const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
     if (left.count() <= 0) return std::nullopt;
@@ -136,8 +138,9 @@ void Watch::check_end() {
   }
 }
 
-// This is noticed at once, because a launcher that ends its run, after a crash for example, may die soon after. The run
-// may go on without this process, or start it again.
+// Remembers the links that were lost while the launcher was alive. Every call of next() checks this, because a launcher
+// may end soon after one of its processes has crashed. The run may also continue without the process, or start it
+// again.
 void Watch::notice_lost_links() {
   for (const auto& link : links_) {
     if (!link->disconnected() || link->ended()) {
@@ -148,7 +151,7 @@ void Watch::notice_lost_links() {
   }
 }
 
-// The answer is not waited for, because messages arrive meanwhile.
+// Does not wait for the answer, because messages arrive meanwhile.
 void Watch::refresh() {
   if (question_) {
     const std::optional<json> topics = registry_.answer(*question_, milliseconds(0));

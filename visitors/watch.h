@@ -17,8 +17,9 @@
 
 namespace trainyard::visitors {
 
-/// Listens to topics of a running launch as a visitor, so that it never slows training. It subscribes at every process
-/// that publishes them, also if a process is still starting, or is started again later. One thread uses it.
+/// Listens to topics of a run as a visitor, that is, a program that is not part of the plan and never slows the
+/// training. It subscribes at every process that publishes these topics, including processes that are still starting or
+/// are started again later. Only one thread may use it.
 ///
 ///     Watch watch(context, find_run("mnist"), {"/metrics"});
 ///     while (!watch.ended()) {
@@ -26,25 +27,29 @@ namespace trainyard::visitors {
 ///     }
 class Watch {
  public:
-  /// Listens to the topics that match a pattern of `patterns`: a name, whose leading slash may be missing, or a pattern
-  /// with `*` for any characters. Without patterns, it listens to all topics except those of spans. Throws kNotFound,
-  /// with the nearest topic, if nothing matches a pattern, and kTimeout if the launcher does not answer.
+  /// Listens to the topics that match one of `patterns`: a name, whose leading slash may be missing, or a pattern in
+  /// which `*` stands for any characters. Without patterns, it listens to all topics except those of spans. Throws
+  /// kNotFound, with the most similar topic, if no topic matches one of the patterns, and kTimeout if the launcher does
+  /// not answer.
   Watch(zmq::context_t& context, RunInfo run, const std::vector<std::string>& patterns, ListenOptions options = {});
 
-  /// Returns the next message, or nothing if none arrives within `deadline` or no more messages can arrive. Processes
-  /// take turns, so that a busy one does not hide the others. Throws kCorrupt if a publisher sends a malformed message.
+  /// Returns the next message, or nothing if none arrives within `deadline` or no more messages can arrive. Takes
+  /// messages from the processes in turn, so that a busy process does not hide the others. Throws kCorrupt if a
+  /// publisher sends a malformed message, kNotFound if it refuses a subscription, and kPeerLost if a front door no
+  /// longer answers.
   std::optional<Received> next(std::chrono::milliseconds deadline);
 
-  /// Returns true when no more messages can arrive: every publisher has said so, or the launcher has died.
+  /// Returns true when no more messages can arrive: every publisher has announced this, or the launcher has died.
   bool ended() const { return ended_; }
-  /// Returns true if the launcher was killed: it was dead when a publisher ended without saying that no more messages
-  /// follow. (When a launcher dies, its processes are killed at once.)
+  /// Returns true if the launcher was killed: it was already dead when the connection to a publisher was lost without
+  /// an announcement that no more messages follow. (When a launcher dies, the kernel kills its processes immediately.)
   bool killed() const { return killed_; }
-  /// Returns true if the run has ended and a publisher has not said that no more messages follow, because it was killed
-  /// or has crashed. The last messages may be missing.
+  /// Returns true if the run has ended and a publisher has not announced that no more messages follow, because it was
+  /// killed or has crashed. The last messages may be missing.
   bool cut_off() const { return cut_off_; }
 
-  /// Returns true when every publisher has accepted the subscriptions: from then on, what is missed shows as a gap.
+  /// Returns true when every publisher has accepted the subscriptions. From then on, Stream::missed counts messages
+  /// that are lost.
   bool subscribed() const;
 
   /// Returns the number of connections to publishers that are lost at the moment, although the launcher is alive.
@@ -59,7 +64,7 @@ class Watch {
 
   // Chooses the streams from the registry's list of topics.
   void choose(const nlohmann::json& topics, const std::vector<std::string>& patterns);
-  // Connects to the processes that have come up. `topics` is the registry's answer.
+  // Connects to the processes whose addresses have become known. `topics` is the registry's answer.
   void connect(const nlohmann::json& topics);
   // Asks the registry again while the address of a publisher is missing or a process cannot be reached.
   void refresh();

@@ -24,7 +24,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using trainyard::testing::error_of;
 
-/// Answers the question for the topics, on a thread of its own.
+/// Answers the question `topics` like a registry, on a separate thread.
 class FakeRegistry {
  public:
   FakeRegistry(zmq::context_t& context, const std::string& endpoint) : socket_(context, zmq::socket_type::router) {
@@ -36,7 +36,7 @@ class FakeRegistry {
     });
   }
 
-  /// Sets where the topic is published; an address is empty while its process starts.
+  /// Sets the addresses at which the topic is published. An address is empty while its process is starting.
   void publish(const std::string& topic, const std::vector<std::string>& endpoints) {
     json publishers = json::array();
     for (const std::string& endpoint : endpoints) publishers.push_back({{"component", "c"}, {"endpoint", endpoint}});
@@ -75,7 +75,7 @@ class WatchTest : public ::testing::Test {
             .registry = endpoint("registry")};
   }
 
-  /// Starts a process that plays the launcher until end_launcher().
+  /// Starts a process that plays the launcher until end_launcher() is called.
   RunInfo launched_run() {
     launcher_ = ::fork();
     if (launcher_ == 0) {
@@ -92,7 +92,7 @@ class WatchTest : public ::testing::Test {
     ::waitpid(launcher_, nullptr, 0);
   }
 
-  /// Serves the watch until `done`, or until a deadline. What arrives is kept.
+  /// Calls next() of the watch until `done` returns true, or until a deadline. Keeps the messages that arrive.
   template <class Done>
   void pump(Watch& watch, Done done) {
     const auto until = std::chrono::steady_clock::now() + 20s;
@@ -102,7 +102,7 @@ class WatchTest : public ::testing::Test {
     EXPECT_TRUE(done()) << "nothing happened for 20 s";
   }
 
-  /// Lets `gateway` accept a subscription, which the watch sends from within next().
+  /// Lets `gateway` accept a subscription. The watch sends the subscription while next() runs.
   void accept(Watch& watch, FakeGateway& gateway) {
     watch.next(200ms);
     gateway.accept();

@@ -13,37 +13,38 @@
 
 namespace trainyard::web {
 
-/// The server's end of one WebSocket. All functions may be called by any thread, as long as the channel's handler
-/// exists.
+/// The server's end of one WebSocket connection. Any thread may call these functions, but only while the channel's
+/// handler exists.
 class Channel {
  public:
   virtual ~Channel() = default;
 
   virtual Role role() const = 0;
 
-  /// Sends the answer to a message. It is always queued; while the queue is full, the server reads no further messages
-  /// from this channel, so a client that does not read its answers cannot ask for more.
+  /// Sends the answer to a message. The answer is queued even if the queue is full. But while the queue is full, the
+  /// server reads no further messages from this channel, so a client that does not read its answers cannot ask for
+  /// more.
   virtual void answer(std::string text, bool binary = false) = 0;
 
   /// Sends a message that does not answer a request. Returns false if the queue is full; the client then misses the
   /// message, and the miss is counted. Many channels can share one text.
   virtual bool push(std::shared_ptr<const std::string> text, bool binary = false) = 0;
 
-  /// Returns the number of pushes that the client has missed.
+  /// Returns how many messages of push() the client has missed.
   virtual std::uint64_t missed() const = 0;
 
   /// Closes the channel. The handler is destroyed soon afterwards.
   virtual void close() = 0;
 };
 
-/// Handles the messages of one channel. The handler is made when a client has connected, and destroyed when the
-/// connection has ended. Construction, destruction and on_message() run on the server's thread, which serves all
+/// Handles the messages of one channel. The server creates a handler when a client has connected, and destroys it when
+/// the connection has ended. Construction, destruction and on_message() run on the server's thread, which serves all
 /// connections, so work that takes longer than a few milliseconds must be done on another thread.
 class ChannelHandler {
  public:
   virtual ~ChannelHandler() = default;
 
-  /// Handles a message. If it throws, the channel is closed.
+  /// Handles a message from the client. If this function throws, the server closes the channel.
   virtual void on_message(std::string_view message, bool binary) = 0;
 };
 
@@ -52,8 +53,8 @@ struct ChannelOptions {
   std::string path;  ///< The path, such as "/ws".
   /// The subprotocol that a client must request, such as "foxglove.websocket.v1"; empty if none is needed.
   std::string subprotocol;
-  /// Pages of these origins may connect, too, if they give the token: for instance "https://app.example.org". The
-  /// origin "*" stands for all; pages of such origins must give the token in the address.
+  /// Web pages of these origins, such as "https://app.example.org", may connect, too, if they present a token. "*"
+  /// stands for all other origins; their pages must give the token in the address.
   std::vector<std::string> origins;
 };
 

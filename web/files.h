@@ -14,11 +14,11 @@ namespace trainyard::web {
 class Files {
  public:
   /// Reads all regular files below `folder`. Links are not followed. The file `index.html` is also found as "/". Throws
-  /// kNotFound if the folder does not exist, kIo if a file cannot be read, and kUnsupported if the files have more than
-  /// 64 MiB or are more than 4096.
+  /// kNotFound if the folder does not exist, kIo if a file cannot be read, and kUnsupported if there are more than 4096
+  /// files or they have more than 64 MiB in total.
   static Files of_folder(const std::string& folder);
 
-  /// Adds one file. The type is taken from the end of the path. `path` begins with "/".
+  /// Adds one file. `path` begins with "/", and its extension determines the content type.
   void add(const std::string& path, std::string content);
 
   /// Returns the file as an answer, or null if there is none.

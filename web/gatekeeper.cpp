@@ -19,7 +19,7 @@ bool equal_letters(std::string_view left, std::string_view right) {
   return std::ranges::equal(left, right, {}, lower, lower);
 }
 
-/// Returns the value of a cookie in a field such as "a=1; b=2", or an empty text.
+/// Returns the value of the cookie `name` in a field such as "a=1; b=2", or an empty text if it is missing.
 std::string cookie_value(std::string_view field, std::string_view name) {
   while (!field.empty()) {
     const std::size_t end = std::min(field.find(';'), field.size());
@@ -47,7 +47,8 @@ Verdict Gatekeeper::judge(const Approach& approach, bool needs_origin, const std
   if (!knows_host(approach.host)) {
     return {{}, "This server does not answer under the name that the request gives (Host)."};
   }
-  // Only a browser sends cookies by itself, and a browser always gives the origin of a WebSocket.
+  // A program that is not a browser sends no origin, but then it must give the token itself. A browser sends cookies
+  // without being asked, but it always sends the origin with a WebSocket.
   const bool gives_token = !approach.token.empty() || !approach.authorization.empty();
   const auto permitted = [&](std::string_view origin) { return std::ranges::find(origins, origin) != origins.end(); };
   const bool foreign = approach.origin && !is_own_origin(*approach.origin, approach.host) &&
@@ -65,7 +66,7 @@ std::string Gatekeeper::cookie_name() const { return fmt::format("trainyard_{}",
 bool Gatekeeper::knows_host(const std::string& host) const {
   return std::ranges::any_of(names_, [&](const std::string& name) {
     if (equal_letters(host, fmt::format("{}:{}", name, port_))) return true;
-    // Browsers leave out the port of the scheme.
+    // Browsers leave out the default port of the scheme.
     return port_ == (tls_ ? 443 : 80) && equal_letters(host, name);
   });
 }
@@ -75,7 +76,7 @@ bool Gatekeeper::is_own_origin(const std::string& origin, const std::string& hos
 }
 
 std::optional<Role> Gatekeeper::role_of(const std::string& token) const {
-  // Both are always compared, so that the time says nothing about which it was.
+  // Both tokens are always compared, so that the time does not reveal which one matched.
   const bool control = equal_in_constant_time(token, control_token_);
   const bool watch = equal_in_constant_time(token, watch_token_);
   if (control) return Role::kControl;
@@ -83,7 +84,8 @@ std::optional<Role> Gatekeeper::role_of(const std::string& token) const {
   return {};
 }
 
-// A wrong token in the address is not made good by a cookie: whoever gives a token means it.
+// The first of address, header and cookie that contains a token decides. So a wrong token in the address is refused,
+// even if the cookie is valid.
 std::optional<Role> Gatekeeper::role_of(const Approach& approach) const {
   if (!approach.token.empty()) return role_of(approach.token);
   if (std::string_view(approach.authorization).substr(0, kBearer.size()) == kBearer) {

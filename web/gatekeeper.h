@@ -10,7 +10,7 @@
 
 namespace trainyard::web {
 
-/// The fields of a request from which the gatekeeper decides. Strangers can send anything in them.
+/// The parts of a request on which the gatekeeper's decision depends. They are untrusted.
 struct Approach {
   std::string host;                   ///< The field `Host`.
   std::optional<std::string> origin;  ///< The field `Origin`, which browsers send with every WebSocket.
@@ -35,13 +35,16 @@ struct Verdict {
 /// request must contain one of the two tokens: in the address, in the cookie, or as a bearer token.
 class Gatekeeper {
  public:
-  /// `names` are the host names and addresses under which the server can be reached, without a port.
+  /// `names` are the host names and addresses under which the server can be reached, without a port. `tls` is true if
+  /// the server uses TLS. `control_token` gives a request the role kControl, and `watch_token` gives it the role
+  /// kWatch.
   Gatekeeper(std::vector<std::string> names, std::uint16_t port, bool tls, std::string control_token,
              std::string watch_token);
 
-  /// Decides about a request. `origins` are the foreign origins that the path permits; "*" permits all pages
-  /// that give the token in the address, which no page can do without knowing it. A browser sends an origin with every
-  /// WebSocket; `needs_origin` refuses those without one, unless they carry the token themselves.
+  /// Decides about a request. `origins` are the foreign origins that the path permits; "*" permits all pages that give
+  /// the token in the address, because such a page must know the token. `needs_origin` is true for a WebSocket.
+  /// Browsers always send an origin with it, so a request without an origin is refused, unless it contains the token
+  /// itself and not only in a cookie.
   Verdict judge(const Approach& approach, bool needs_origin, const std::vector<std::string>& origins = {}) const;
 
   /// Returns the name of the cookie, which contains the port, because browsers send the cookies of one host to all of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Included by server.cpp alone: Boost stays out of everything else.
+// Only server.cpp includes this header, so that no other file includes Boost.
 
 #include <algorithm>
 #include <boost/asio.hpp>
@@ -55,7 +55,7 @@ class HttpSession final : public Connection, public std::enable_shared_from_this
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(hub_->limits().head_bytes));
     parser_->body_limit(kBodyBytes);
-    // The time is for the whole request, so that one that trickles in does not live longer.
+    // This is the time limit for the whole request, so a client cannot extend it by sending slowly.
     boost::beast::get_lowest_layer(stream_).expires_after(known_ ? hub_->limits().idle : hub_->limits().handshake);
     boost::beast::http::async_read(
         stream_, buffer_, *parser_,
@@ -116,7 +116,8 @@ class HttpSession final : public Connection, public std::enable_shared_from_this
     if (method != boost::beast::http::verb::get && method != boost::beast::http::verb::head) {
       return send(plain(405, "Only GET and HEAD are answered here."), {{Field::allow, "GET, HEAD"}});
     }
-    // The token leaves the address, where it could be read over a shoulder or from a history.
+    // The token is moved from the address to a cookie, because an address is visible on the screen and in the browser's
+    // history.
     if (target.path == "/" && !target.argument("token").empty()) {
       const std::string cookie = hub_->keeper->cookie_name() + "=" + hub_->keeper->token(role) +
                                  "; HttpOnly; SameSite=Strict; Path=/" + (kTls ? "; Secure" : "");

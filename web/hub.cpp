@@ -37,7 +37,7 @@ void Hub::remove(Connection& connection) {
 }
 
 void Hub::cut_all() {
-  // A connection may remove itself when it is cut.
+  // The lists are copied, because a connection may remove itself from them when it is cut.
   std::list<Connection*> all = guests_;
   all.insert(all.end(), known_.begin(), known_.end());
   for (Connection* connection : all) connection->cut();

@@ -37,13 +37,12 @@ class Hub {
   bool admit(Connection& guest);
   /// Records that the connection has presented a token.
   void promote(Connection& connection);
-  /// Records that `connection` takes the place of an HTTP connection that has become a WebSocket. The other connection
-  /// is removed later.
+  /// Adds a WebSocket connection, into which an HTTP connection has turned. The HTTP connection removes itself later.
   void replace(Connection& connection);
   void remove(Connection& connection);
   void cut_all();
 
-  // What is served. It does not change after the start.
+  // What the server serves. It does not change after the server has started.
   Files files;
   std::map<std::string, std::function<Response(const Request&)>> answers;
   std::vector<std::pair<ChannelOptions, MakeHandler>> channels;

@@ -9,7 +9,7 @@
 
 namespace trainyard::web {
 
-/// A GET request that the gatekeeper has let in.
+/// A GET request that the gatekeeper has admitted.
 struct Request {
   std::string path;                          ///< The decoded path, such as "/metrics".
   std::map<std::string, std::string> query;  ///< The decoded arguments after the question mark, without the token.
@@ -33,7 +33,7 @@ struct Target {
   std::string path;
   std::map<std::string, std::string> query;
 
-  /// Returns the value of an argument, or an empty text.
+  /// Returns the value of an argument, or an empty string if the argument is missing.
   std::string argument(const std::string& name) const;
 };
 

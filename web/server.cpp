@@ -23,7 +23,7 @@ using asio::ip::tcp;
 using PlainStream = boost::beast::tcp_stream;
 using TlsStream = boost::beast::ssl_stream<boost::beast::tcp_stream>;
 
-/// How long the server waits when the process has no descriptor for a further connection.
+/// How long the server waits before it accepts connections again, after the process has run out of file descriptors.
 constexpr std::chrono::milliseconds kPauseAfterError{100};
 
 asio::ip::address parse_address(const std::string& text) {
@@ -54,7 +54,7 @@ void check(const Settings& settings, const asio::ip::address& address) {
   }
 }
 
-/// An IPv6 address has brackets around it where a port follows.
+/// Returns the address as it appears in a URL. An IPv6 address is in brackets there.
 std::string name_in_url(const asio::ip::address& address) {
   return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
 }
@@ -113,7 +113,7 @@ class Server::Impl {
 
   void start() {
     accept();
-    // Signals are for the threads of the program, which wait for them.
+    // The server's thread blocks all signals, because other threads of the program handle them.
     sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -19,13 +19,13 @@ namespace trainyard::web {
 /// The limits on the resources that the clients of a server can use.
 struct Limits {
   std::size_t connections = 128;  ///< The maximum number of connections. Further connections are closed.
-  /// The maximum number of connections that have not presented a token yet. A further one replaces the oldest, so that
-  /// idle connections cannot keep others out.
+  /// The maximum number of connections that have not presented a token yet. When a further one arrives, the oldest is
+  /// closed, so that idle connections cannot keep others out.
   std::size_t guests = 32;
   std::size_t head_bytes = 8192;          ///< The maximum size of the head of a request.
   std::size_t message_bytes = 64u << 10;  ///< The maximum size of a message that a client sends over a WebSocket.
   std::size_t queued_bytes = 4u << 20;    ///< The maximum number of bytes that wait to be sent over one WebSocket.
-  /// The maximum time from the connection, or from the first byte of a further request, to the end of the head.
+  /// The maximum time for the TLS handshake, and then for the first request of a connection to arrive completely.
   std::chrono::milliseconds handshake{10'000};
   std::chrono::milliseconds idle{60'000};  ///< The maximum time without a sign of life from the client.
 };
@@ -52,8 +52,8 @@ struct Counters {
   std::uint64_t missed = 0;       ///< The number of messages that slow clients have missed.
 };
 
-/// A small HTTP and WebSocket server that runs on a separate thread. Its user registers files, paths that answer GET
-/// requests, and paths that accept WebSockets before start() is called.
+/// A small HTTP and WebSocket server that runs on a separate thread. Before start() is called, its user registers
+/// files, paths that answer GET requests, and paths that accept WebSockets.
 ///
 /// Every request needs a token (gatekeeper.h), even on loopback, because other users of the same machine can connect
 /// there. On any other interface, the server starts only with TLS.
@@ -68,14 +68,14 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Sends these files.
+  /// Serves these files at their paths.
   void serve(Files files);
   /// Answers GET requests for `path` with the result of `answer`, which is called on the server's thread.
   void on_get(const std::string& path, std::function<Response(const Request&)> answer);
   /// Accepts WebSockets at the path in `options`. `make` is called for each new WebSocket and returns its handler.
   void on_channel(ChannelOptions options, MakeHandler make);
 
-  /// Begins to serve.
+  /// Starts the thread that serves clients. No path or file may be registered afterwards.
   void start();
 
   std::uint16_t port() const;

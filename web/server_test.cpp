@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attacks a server from outside, with bytes on sockets.
+// Tests a server from outside, with attacks that send arbitrary bytes over sockets.
 #include "web/server.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ bool eventually(const std::function<bool()>& done) {
   return true;
 }
 
-/// Answers every message with the message itself, or with many bytes if it is "much"; throws at "throw".
+/// Answers every message with the same message. Answers "much" with 64 KiB, and throws an exception at "throw".
 class Echo final : public ChannelHandler {
  public:
   Echo(Channel& channel, std::set<Channel*>& all, std::mutex& mutex) : channel_(channel), all_(all), mutex_(mutex) {
@@ -190,7 +190,7 @@ TEST_F(ServerTest, AHeadThatNeverEndsDoesNotGrowOrLive) {
   start({.handshake = std::chrono::milliseconds(300)});
   RawClient endless(server_->port());
   endless.send("GET / HTTP/1.1\r\nX: ");
-  // It ends by the limit of the head or of the time, whichever comes first.
+  // The server closes the connection when the head is too large or takes too long.
   for (int i = 0; i < 100'000 && endless.send(std::string(1024, 'x')); ++i) {
   }
   EXPECT_TRUE(endless.closed_by_server());
@@ -268,7 +268,7 @@ TEST_F(ServerTest, ClosesAWebSocketWhoseMessageIsTooLarge) {
   ASSERT_TRUE(frame);
   EXPECT_EQ(frame->opcode, 8);
   EXPECT_EQ(frame->payload, "\x03\xf1") << "1009, too large";
-  // Only the head of a frame, which promises 2^62 bytes.
+  // This is only the head of a frame, which announces 2^62 bytes.
   const auto other = connected();
   other->send(std::string("\x81\xff\x40\0\0\0\0\0\0\0\x11\x22\x33\x44", 14));
   EXPECT_TRUE(other->closed_by_server());
@@ -295,7 +295,7 @@ TEST_F(ServerTest, ASlowReaderMissesPushesAndOthersDoNot) {
   const auto slow = connected(4096);
   ASSERT_TRUE(eventually([&] { return std::lock_guard(mutex_), channels_.size() == 1; }));
   const auto large = std::make_shared<const std::string>(64 << 10, 'p');
-  // The system's own buffers are filled first. Far more than they and the queue can hold is offered.
+  // The messages first fill the buffers of the kernel. Together, they are far larger than these buffers and the queue.
   const auto offer = [&] { return std::lock_guard(mutex_), (*channels_.begin())->push(large); };
   int taken = 0;
   while (offer() || taken < 20) ASSERT_LT(++taken, 2000);
@@ -318,7 +318,7 @@ TEST_F(ServerTest, AClientThatReadsNoAnswersIsNotReadEither) {
   int sent = 0;
   while (sent < 1'000'000 && greedy->send_frame("much")) ++sent;
   EXPECT_LT(sent, 1'000'000);
-  // It reads again, and gets answers.
+  // When the client reads again, it gets its answers.
   for (int i = 0; i < 50; ++i) {
     const auto frame = greedy->receive_frame();
     ASSERT_TRUE(frame) << i;
@@ -330,7 +330,7 @@ TEST_F(ServerTest, ClosesAWebSocketThatGivesNoSignOfLife) {
   start({.idle = std::chrono::milliseconds(400)});
   const auto dead = connected();
   EXPECT_TRUE(dead->closed_by_server());
-  // One that answers pings lives: after several times the limit it still gets answers.
+  // A client that answers pings stays connected, even after several times the limit.
   const auto alive = connected();
   for (int i = 0; i < 4; ++i) {
     const auto ping = alive->receive_frame(/*pong=*/false);

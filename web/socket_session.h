@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Included by server.cpp alone: Boost stays out of everything else.
+// Only server.cpp includes this header, so that no other file includes Boost.
 
 #include <boost/asio.hpp>
 #include <boost/beast.hpp>
@@ -46,7 +46,7 @@ class SocketSession final : public Connection,
     socket_.set_option(websocket::stream_base::decorator([name = subprotocol_](websocket::response_type& response) {
       if (!name.empty()) response.set(boost::beast::http::field::sec_websocket_protocol, name);
     }));
-    // The request must live as long as the operation.
+    // The request must exist until the operation has finished.
     const auto kept = std::make_shared<Request>(std::move(request));
     socket_.async_accept(*kept, [self = this->shared_from_this(), kept](boost::beast::error_code error) {
       if (error) return self->finish();
@@ -80,7 +80,7 @@ class SocketSession final : public Connection,
     std::shared_ptr<const std::string> text;
     bool binary = false;
   };
-  /// An estimate of what the libraries store for a small message besides its bytes.
+  /// An estimate of the memory that a queued message needs besides its bytes.
   static constexpr std::size_t kMessageBytes = 128;
 
   void begin() {
@@ -129,7 +129,7 @@ class SocketSession final : public Connection,
     }
     queued_ += bytes;
     queue_.push_back(std::move(message));
-    // While something is being written, the end of that begins the next.
+    // If another message is being written, on_written() starts the next write.
     if (queue_.size() == 1) {
       boost::asio::post(socket_.get_executor(), [self = this->shared_from_this()] { self->write(); });
     }
@@ -166,8 +166,8 @@ class SocketSession final : public Connection,
     if (read_on) read();
   }
 
-  /// Ends the session for everybody who uses it. Operations of the libraries that are still pending on the socket end
-  /// by themselves.
+  /// Ends the session: discards the queue and destroys the handler. Operations that are still pending on the socket end
+  /// without further effect.
   void finish() {
     {
       const std::lock_guard lock(mutex_);

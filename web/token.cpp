@@ -21,7 +21,7 @@ constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 
 std::string new_token() {
   std::array<std::uint8_t, kBytes> bytes{};
-  // Up to 256 bytes come in one piece.
+  // getrandom() always returns up to 256 bytes completely.
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     throw Error(Code::kIo, "the kernel gave no random bytes: {}", std::strerror(errno));
   }

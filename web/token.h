@@ -6,8 +6,8 @@
 
 namespace trainyard::web {
 
-/// Returns a new secret: 32 random bytes of the kernel (getrandom) as 43 characters of base64url. Throws kIo if the
-/// kernel has none.
+/// Returns a new secret token: 32 random bytes from the kernel (getrandom), as 43 characters of base64url. Throws kIo
+/// if getrandom() fails.
 std::string new_token();
 
 /// Returns whether two texts are equal, in a time that depends only on their lengths. An attacker therefore cannot

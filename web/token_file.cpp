@@ -34,7 +34,7 @@ std::string read(const std::string& path) {
   }
   std::ifstream file(path);
   if (!file) throw Error(Code::kIo, "cannot read {}: {}", path, std::strerror(errno));
-  // One byte more than is allowed is enough to see that there is too much.
+  // Reading one byte more than a valid file can have is enough to detect a file that is too long.
   std::string text(kMost + 2, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
@@ -44,7 +44,8 @@ std::string read(const std::string& path) {
               path, kFewest, kMost);
 }
 
-/// O_EXCL: a file that appears meanwhile, or a link, is not written to.
+/// Creates the file with a new token. Because of O_EXCL, this fails if a file or a link has appeared at the path
+/// meanwhile.
 std::string make(const std::string& path) {
   std::string token = new_token();
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);

@@ -21,12 +21,13 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-/// The share of the processor on which a rank computes.
+/// The cores on which one rank computes.
 class Cores final : public ClaimedDevice {
  public:
   explicit Cores(const Accelerator& cpu) : ClaimedDevice(cpu, at::Device(at::kCPU)) {}
 
-  /// Returns "memory_bytes" (resident), "cpu_seconds" (of the process) and "threads".
+  /// Returns "memory_bytes" (the resident memory of the process), "cpu_seconds" (the processor time of the process) and
+  /// "threads".
   std::map<std::string, double> stats() const override;
 };
 
@@ -48,8 +49,7 @@ Cpu::Cpu(AcceleratorContext& context) : Accelerator(context) {}
 
 FoundDevices Cpu::find_devices() const { return {.count = cpu::usable_cores(), .problem = {}}; }
 
-/// 16-mixed is emulated if LibTorch has no float16 kernels for the CPU; 16-true, which needs all of them, is then
-/// missing.
+/// If LibTorch has no float16 kernels for the CPU, the precision 16-mixed is emulated, and 16-true is not supported.
 AcceleratorTraits Cpu::traits() const {
   AcceleratorTraits traits{.precisions = {}, .shared_devices = true, .auto_rank = 1};
   for (const std::string& name : precision_names()) {
@@ -70,7 +70,8 @@ std::vector<int> Cpu::own_cores() const {
   return {first, first + static_cast<std::ptrdiff_t>(share)};
 }
 
-/// What is named in the launch file comes first, then what the user's environment says, then the cores.
+/// Returns the number of threads. The value in the launch file has priority over the user's environment variables, and
+/// these have priority over the number of cores.
 int Cpu::threads() const {
   if (*threads_ == "auto") {
     const std::size_t cores = own_cores().size();
@@ -87,7 +88,8 @@ int Cpu::threads() const {
   return number;
 }
 
-/// Threads of one kernel wait for the slowest of them, which is the one that another program keeps from its core.
+/// Logs a warning if other programs use many of the cores. The threads of a kernel wait for the slowest thread, so a
+/// single thread that another program keeps from its core delays all of them.
 void Cpu::warn_if_crowded() const {
   const double load = cpu::recent_load();
   if (context().rank_here() != 0 || threads() == 1 || load < cpu::kCrowded * cpu::usable_cores()) return;
@@ -98,7 +100,7 @@ void Cpu::warn_if_crowded() const {
       where(), load, cpu::usable_cores(), threads());
 }
 
-/// Pinning comes first, so that memory that is touched later is near those cores.
+/// Pins the thread first, so that memory that is used later is allocated near its cores.
 std::unique_ptr<ClaimedDevice> Cpu::open(int) const {
   const std::vector<int> cores = own_cores();
   if (!cores.empty()) cpu::pin_to_cores(cores);

@@ -5,11 +5,13 @@
 
 namespace trainyard {
 
-/// The processor of this host. Its memory is host memory, so the arena is shared between processes without a copy.
+/// The accelerator for the processor of this host. It computes on host memory, so processes can share a rank's
+/// parameters and gradients (the arena) without a copy.
 ///
 /// The number of devices is the number of usable cores, and the ranks divide the cores: `devices = 2` means two ranks,
 /// each with half as many threads as there are cores. There may be more ranks than cores; each rank then has one
-/// thread, and the ranks share the cores. Threads are pinned to cores only if the launch file gives `cpus`.
+/// thread, and the ranks share the cores. Threads are pinned to cores only if the launch file sets the parameter
+/// `cpus`.
 class Cpu final : public Accelerator {
  public:
   explicit Cpu(AcceleratorContext& context);
@@ -18,8 +20,9 @@ class Cpu final : public Accelerator {
   AcceleratorTraits traits() const override;
 
  protected:
-  /// Sets the threads of LibTorch and its BLAS, pins this thread if `cpus` is given, and stops malloc from returning
-  /// memory to the system after every step. All of this except the pinning affects the whole process.
+  /// Sets the number of threads of LibTorch and its BLAS library, pins the calling thread if the parameter `cpus` is
+  /// set, and stops malloc from returning memory to the operating system after every step. All of this except the
+  /// pinning affects the whole process.
   std::unique_ptr<ClaimedDevice> open(int index) const override;
 
  private:

@@ -22,8 +22,8 @@
 namespace trainyard::cpu {
 namespace {
 
-/// Returns the number of cores that the control group grants, such as "200000 100000" in cpu.max for two, or
-/// `unlimited` if it has no limit.
+/// Returns the number of cores that the quota of the control group allows, or `unlimited` if there is no quota. For
+/// example, "200000 100000" in the file cpu.max stands for two cores.
 int quota_cores(int unlimited) {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   std::string quota;
@@ -32,14 +32,14 @@ int quota_cores(int unlimited) {
   return std::max(1, static_cast<int>(std::ceil(std::strtod(quota.c_str(), nullptr) / period)));
 }
 
-/// Returns the real path of a loaded library: Debian's libblas.so.3 is a link to whichever BLAS the administrator
-/// chose.
+/// Returns the path of a loaded library with all links resolved, because Debian's libblas.so.3 is a link to the BLAS
+/// library that the administrator has chosen.
 std::string real_path(const char* path) {
   const std::unique_ptr<char, decltype(&std::free)> resolved(realpath(path, nullptr), &std::free);
   return resolved ? resolved.get() : path;
 }
 
-/// Collects the paths of libraries that may be a BLAS. It is a callback for dl_iterate_phdr.
+/// A callback for dl_iterate_phdr that collects the paths of loaded libraries that may be a BLAS library.
 int collect_blas(dl_phdr_info* info, std::size_t, void* found) {
   const std::string path = real_path(info->dlpi_name);
   for (const char* name : {"openblas", "libmkl", "libblis", "libblas", "libatlas"}) {
@@ -56,8 +56,7 @@ std::vector<std::string> blas_libraries() {
   return found;
 }
 
-/// Returns a function of the loaded OpenBLAS, or null if there is none. Neither the handle nor the library is ever
-/// closed.
+/// Returns a function of OpenBLAS, or null if OpenBLAS is not loaded. The library is never unloaded.
 template <class Function>
 Function* openblas_function(const char* name) {
   for (const std::string& path : blas_libraries()) {
@@ -68,7 +67,8 @@ Function* openblas_function(const char* name) {
   return nullptr;
 }
 
-/// The user's variable is an upper limit, as it is for OpenBLAS itself.
+/// Returns `threads`, or the value of OPENBLAS_NUM_THREADS if that is less. OpenBLAS itself treats this variable in the
+/// same way.
 int allowed_blas_threads(int threads) {
   const char* limit = std::getenv("OPENBLAS_NUM_THREADS");
   const int most = limit ? std::atoi(limit) : 0;
@@ -87,7 +87,7 @@ int usable_cores() {
 
 int automatic_threads(std::uint32_t ranks) {
   const char* wanted = std::getenv("OMP_NUM_THREADS");
-  // It may be a list, one number for each level of nesting; the first one counts.
+  // The value may be a list with a number for each level of nesting. Only the first number matters here.
   const int number = wanted != nullptr ? std::atoi(wanted) : 0;
   return number > 0 ? number : std::max(1, usable_cores() / static_cast<int>(ranks));
 }
@@ -119,7 +119,7 @@ void keep_freed_memory() {
 
 Blas loaded_blas() {
   const std::vector<std::string> libraries = blas_libraries();
-  // libblas.so.3 may lead to any of them, so the real paths are compared.
+  // libblas.so.3 may be a link to any BLAS library, so the real paths are compared.
   const auto is_fast = [](const std::string& path) {
     return path.find("openblas") != std::string::npos || path.find("mkl") != std::string::npos ||
            path.find("blis") != std::string::npos;

@@ -7,27 +7,29 @@
 
 namespace trainyard::cpu {
 
-/// Returns the number of cores that this process may use. This is the number of cores in its affinity mask, but at most
-/// the quota of its control group, rounded up.
+/// Returns the number of cores that this process may use: the number of cores in its affinity mask, or the CPU quota of
+/// its control group, rounded up, if that is less.
 int usable_cores();
 
-/// Returns the number of threads for the kernels of one rank if the launch file does not set it: OMP_NUM_THREADS if the
-/// user has set it, otherwise an equal share of the cores. All ranks are assumed to be on this host.
+/// Returns the number of threads with which one rank computes if the launch file does not specify it: the value of
+/// OMP_NUM_THREADS if the user has set this variable, otherwise an equal share of the cores. `ranks` is the number of
+/// ranks on this host.
 int automatic_threads(std::uint32_t ranks);
 
 /// Returns the average number of threads of this host that were running or ready to run during the last minute, or 0 if
 /// the system does not report it.
 double recent_load();
 
-/// The load, as a fraction of the cores, from which a rank that uses all cores has to wait for other programs.
+/// If recent_load() divided by the number of cores is at least this value, ranks that use all cores are slowed down by
+/// other programs, and a warning is logged.
 constexpr double kCrowded = 0.75;
 
-/// Restricts the calling thread, and the threads that it starts later, to `cores`. Throws kInvalidArgument with the
-/// system's error text.
+/// Restricts the calling thread, and the threads that it starts later, to `cores`. Throws kInvalidArgument, with the
+/// system's error message, if that fails.
 void pin_to_cores(const std::vector<int>& cores);
 
-/// Makes malloc keep freed memory in the process. Every step frees and allocates the same tensors; returning their
-/// pages to the system in between would cost a small GPT 11 % of its time.
+/// Makes malloc keep freed memory in the process instead of returning it to the operating system. Every step frees and
+/// allocates the same tensors; returning their pages in between would cost a small GPT model 11 % of its time.
 void keep_freed_memory();
 
 /// The BLAS library that LibTorch has loaded.

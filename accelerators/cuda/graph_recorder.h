@@ -29,7 +29,8 @@ class GraphRecorder final : public WorkRecorder {
  private:
   /// What is known about inputs of certain shapes and types.
   struct Entry {
-    int calls = 0;  ///< The calls before the recording. They make LibTorch choose kernels and fill its pools.
+    /// The number of calls before the recording. In these calls, LibTorch chooses kernels and fills its memory pools.
+    int calls = 0;
     std::unique_ptr<at::cuda::CUDAGraph> graph;
     std::vector<at::Tensor> inputs;  ///< The memory from which the graph reads.
     at::Tensor result;               ///< The memory to which the graph writes the result.

@@ -13,7 +13,7 @@ class MacGpu final : public ClaimedDevice {
 
   void synchronize() override { at::detail::getMPSHooks().deviceSynchronize(); }
 
-  /// Returns "memory_bytes", the memory that tensors use.
+  /// Returns "memory_bytes", the number of bytes that tensors on the GPU use.
   std::map<std::string, double> stats() const override {
     return {{"memory_bytes", static_cast<double>(at::detail::getMPSHooks().getCurrentAllocatedMemory())}};
   }

@@ -23,7 +23,8 @@ void RehearsedDevice::copy_block(at::Tensor to, const at::Tensor& from) {
   wait(from.nbytes(), 0);
 }
 
-/// The time is computed from the number of bytes, so that two rehearsals take the same time.
+/// Waits for the time that a transfer of `bytes` bytes would take, plus the latency. The time depends only on the
+/// arguments, so it is the same in every run.
 void RehearsedDevice::wait(std::size_t bytes, double latency_us) {
   const double link_seconds = link_gb_per_s_ > 0 ? static_cast<double>(bytes) / (link_gb_per_s_ * 1e9) : 0;
   const double seconds = link_seconds + latency_us * 1e-6;

@@ -6,13 +6,13 @@
 
 namespace trainyard::simulated {
 
-/// A device that the processor simulates. It computes with the processor's kernels, and additionally waits for the time
-/// that transfers to the real device would take.
+/// A simulated device. It computes on the processor, and additionally waits for as long as transfers to the real device
+/// would take.
 class RehearsedDevice final : public ClaimedDevice {
  public:
   RehearsedDevice(const Accelerator& accelerator, std::string name, const Rules& rules);
 
-  /// Copies one flat block, and waits for the time that the link would need for its bytes.
+  /// Copies one flat block, and waits for as long as the link to the real device would need for the bytes.
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
   /// Returns "link_bytes", the number of bytes transferred, and "waited_seconds", the time spent waiting for transfers
@@ -20,7 +20,8 @@ class RehearsedDevice final : public ClaimedDevice {
   std::map<std::string, double> stats() const override;
 
  protected:
-  /// Returns the batch after the time that the link would need for its bytes and the device would need to begin a step.
+  /// Returns the tensors unchanged, after waiting for as long as the link to the real device would need for the bytes,
+  /// plus the time that the device needs to begin a step.
   std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors) override;
 
  private:

@@ -10,11 +10,13 @@ namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
-/// Returns what all kinds have in common: memory of their own behind a link, and that `auto` never chooses them.
+/// Returns the traits that all kinds of simulated hardware share: they have separate memory, and `accelerator = "auto"`
+/// never chooses them.
 AcceleratorTraits traits(const std::string& kind) { return {.host_memory = false, .rules = kind, .auto_rank = 0}; }
 
-/// Returns the rules of Graphcore's second generation: 900 MB inside each processor, partitions of powers of two,
-/// graphs compiled ahead of time, fp32 and mixed fp16 arithmetic, batches over 100 Gbit/s Ethernet.
+/// Returns the rules of Graphcore's second-generation IPU: 900 MB of memory inside each processor, a number of devices
+/// that is a power of two, graphs compiled ahead of time, fp32 and mixed fp16 arithmetic, and batches that arrive over
+/// 100 Gbit/s Ethernet.
 Rules ipu() {
   AcceleratorTraits rules = traits("ipu");
   rules.device_counts = {1, 2, 4, 8, 16, 32, 64};
@@ -25,8 +27,8 @@ Rules ipu() {
   return {.traits = rules, .devices = 64, .link_gb_per_s = 12.5, .step_latency_us = 50};
 }
 
-/// Returns the rules of Google's third generation: one core or all eight of a board, 16 GiB each, traced graphs, bf16
-/// arithmetic.
+/// Returns the rules of Google's third-generation TPU: one core or all eight cores of a board, 16 GiB per core,
+/// compiled graphs, and bf16 arithmetic.
 Rules tpu() {
   AcceleratorTraits rules = traits("tpu");
   rules.device_counts = {1, 8};
@@ -36,7 +38,7 @@ Rules tpu() {
   return {.traits = rules, .devices = 8, .link_gb_per_s = 16, .step_latency_us = 100};
 }
 
-/// Returns the rules of Habana's first generation: eight cards of 32 GiB in a host.
+/// Returns the rules of Habana's first-generation training processor: eight cards with 32 GiB each in a host.
 Rules hpu() {
   AcceleratorTraits rules = traits("hpu");
   rules.precisions = {"32-true", "bf16-true", "bf16-mixed"};

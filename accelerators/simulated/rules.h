@@ -7,13 +7,14 @@
 
 namespace trainyard::simulated {
 
-/// The known properties of hardware that this host does not have: its rules, and the duration of transfers to it.
+/// The properties of simulated hardware: its rules, and how long transfers to it take.
 struct Rules {
   AcceleratorTraits traits;
   int devices = 64;  ///< The number of devices in one host.
   /// The speed of the link to the host, in 1e9 bytes per second; 0 means that transfers take no time.
   double link_gb_per_s = 0;
-  double step_latency_us = 0;  ///< The time from handing over a batch until the device starts to compute.
+  /// The time from the end of the transfer of a batch until the device begins to compute, in microseconds.
+  double step_latency_us = 0;
 };
 
 /// Returns the rules of `kind`: "ipu", "tpu" or "hpu", rounded from the public data sheets of their vendors, or

@@ -15,7 +15,7 @@ Simulated::Simulated(AcceleratorContext& context) : Accelerator(context), rules_
   AcceleratorTraits& traits = rules_.traits;
   if (given("device_counts")) {
     traits.device_counts.assign(device_counts_->begin(), device_counts_->end());
-    // A rehearsal has as many devices as its rules allow.
+    // The simulated host has as many devices as the rules allow.
     if (!traits.device_counts.empty()) rules_.devices = *std::ranges::max_element(traits.device_counts);
   }
   if (given("precisions")) traits.precisions = *precisions_;
@@ -23,11 +23,12 @@ Simulated::Simulated(AcceleratorContext& context) : Accelerator(context), rules_
   if (given("memory_limit_bytes")) traits.memory_limit_bytes = static_cast<std::uint64_t>(*memory_limit_bytes_);
   if (given("link_gb_per_s")) rules_.link_gb_per_s = *link_gb_per_s_;
   if (given("step_latency_us")) rules_.step_latency_us = *step_latency_us_;
-  // Whatever the rules say, the precision must be one that this processor can compute.
+  // Even if the rules allow a precision, this processor must be able to compute in it.
   if (!kHalfOnCpu) std::erase(traits.precisions, "16-true");
 }
 
-/// Returns true if the launch file gives the parameter, even with its default value, which may lift a rule of the kind.
+/// Returns true if the launch file sets the parameter, even if only to the default value, with which a user can remove
+/// a rule of the hardware.
 bool Simulated::given(const std::string& parameter) const {
   return !describing() && nlohmann::json::parse(context().parameters).contains(parameter);
 }

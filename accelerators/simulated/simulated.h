@@ -9,15 +9,16 @@
 
 namespace trainyard {
 
-/// Simulated hardware, for hosts that lack the real hardware. It computes on the processor, under the published rules
-/// of another device and with the delays of that device's link, so that a launch file can be rehearsed.
+/// An accelerator that simulates hardware which this host does not have, so that a launch file for the hardware can be
+/// tried out. It computes on the processor, but enforces the published rules of the hardware, such as its precisions,
+/// and waits for as long as transfers to the hardware would take.
 ///
 ///     accelerator = { plugin = "simulated", kind = "ipu" }
 ///     accelerator = { plugin = "simulated", device_counts = [1, 3], memory_limit_bytes = 1000000, link_gb_per_s = 2 }
 ///
-/// Each of the other parameters replaces the rule of the same name if it is given. Losses are bit-identical to the
-/// losses of the processor. A step takes the time of the processor plus the time that the link would need, which is
-/// computed from the number of bytes and then spent waiting.
+/// `kind` selects the hardware. Each of the other parameters, if it is set, replaces one of the rules. Losses are
+/// bit-identical to those of the accelerator `cpu`. A step takes as long as on the processor plus the time for
+/// transfers, which is computed from the number of bytes.
 class Simulated final : public Accelerator {
  public:
   explicit Simulated(AcceleratorContext& context);

@@ -7,9 +7,11 @@
 
 namespace trainyard::testing {
 
-/// An accelerator for the contract test. With its parameters, the accelerator must find a device if there is one.
+/// States how the contract test, which tests the rules that every accelerator must obey, creates one accelerator.
 struct AcceleratorCase {
-  std::string parameters = "{}";  ///< A JSON object.
+  /// The parameters of the accelerator, as a JSON object. With these parameters, the accelerator must find its devices
+  /// if this machine has any.
+  std::string parameters = "{}";
 };
 
 using AcceleratorContract = ContractCase<AcceleratorCase>;

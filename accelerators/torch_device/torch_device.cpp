@@ -13,25 +13,26 @@
 namespace trainyard {
 namespace {
 
-/// Loads a library and returns why that was not possible, or nothing if it was. The library is never unloaded, because
-/// LibTorch keeps pointers into it.
+/// Loads a library. Returns an empty text, or the reason if the library could not be loaded. The library is never
+/// unloaded, because LibTorch keeps pointers into it.
 std::string load(const std::string& path) {
   struct stat status {};
-  // The real path is used for both the check and the loading, because dlopen would search for a name without '/'
-  // elsewhere.
+  // The real path is used both for the check and for loading, because dlopen would search for a name without '/' in
+  // other folders.
   char real[PATH_MAX];
   if (::realpath(path.c_str(), real) == nullptr || ::stat(real, &status) != 0)
     return fmt::format("library = '{}': there is no such file", path);
   if ((status.st_mode & S_IWOTH) != 0) {
     return fmt::format("library = '{}' can be written by everyone; take that right away (chmod o-w)", path);
   }
-  // The symbols are global, because a vendor's kernels are often spread over several libraries that find each other's
-  // symbols in this way.
+  // The symbols are made global, because a vendor's kernels are often spread over several libraries that use each
+  // other's symbols.
   if (::dlopen(real, RTLD_NOW | RTLD_GLOBAL) != nullptr) return "";
   return fmt::format("library = '{}' cannot be loaded: {}", path, ::dlerror());
 }
 
-/// Returns nothing for a name that LibTorch does not know. A backend that is loaded later may bring the name with it.
+/// Returns the device type with this name, or an empty optional if LibTorch does not know the name. A backend that is
+/// loaded later may define it.
 std::optional<at::DeviceType> type_named(const std::string& name) {
   try {
     return at::Device(name).type();
@@ -40,7 +41,7 @@ std::optional<at::DeviceType> type_named(const std::string& name) {
   }
 }
 
-/// A device about which nothing is known except what LibTorch's guard offers.
+/// A device that is used only through LibTorch's generic interface for devices, the device guard.
 class GuardedDevice final : public ClaimedDevice {
  public:
   GuardedDevice(const Accelerator& accelerator, at::Device device)
@@ -48,7 +49,7 @@ class GuardedDevice final : public ClaimedDevice {
     guard_.setDevice(device);
   }
 
-  /// Waits for the device's own stream.
+  /// Waits until the current stream of the device has done all its work.
   void synchronize() override { guard_.synchronizeStream(guard_.getStream(torch_device())); }
 
  private:

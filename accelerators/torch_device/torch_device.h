@@ -13,12 +13,13 @@ namespace trainyard {
 ///
 ///     accelerator = { plugin = "torch_device", library = "/opt/vendor/libhabana_torch.so", device_type = "hpu" }
 ///
-/// The library registers itself with LibTorch when it is loaded. LibTorch then provides the devices, their number and
-/// their kernels. It does not provide the rules, which are therefore parameters here, with defaults that allow little.
-/// Loading a library runs its code, so the library is named in the launch file and never searched for.
+/// The vendor's library registers itself with LibTorch when it is loaded. LibTorch then provides the devices, their
+/// number and their kernels. It does not know the rules of the hardware, such as the supported precisions, so they are
+/// parameters of this accelerator, with cautious defaults. Loading a library runs its code. The library must therefore
+/// be named in the launch file; it is never searched for.
 ///
-/// A library that was built for another LibTorch may crash when it is loaded. The planner therefore describes this
-/// plugin in a process of its own.
+/// A library that was built for another version of LibTorch may crash when it is loaded. The planner (the part of the
+/// launcher that plans a run) therefore asks for the devices and rules of this accelerator in a child process.
 class TorchDevice final : public Accelerator {
  public:
   explicit TorchDevice(AcceleratorContext& context) : Accelerator(context) {}

@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// Returns LibTorch's name of a type that Gloo supports. Other types are reduced in a working form.
+/// Returns LibTorch's name of a type that Gloo supports. Elements of other types are converted before; see WorkingForm.
 at::ScalarType gloo_type(DType dtype) {
   switch (dtype) {
     case DType::kUInt8:
@@ -45,7 +45,7 @@ at::Tensor tensor_over(void* data, std::uint64_t count, DType dtype) {
 
 at::Tensor tensor_over(std::span<std::byte> bytes) { return tensor_over(bytes.data(), bytes.size(), DType::kUInt8); }
 
-/// One operation, which consists of a few jobs of Gloo. They start when the group has agreed.
+/// Carries out one operation as one or several operations of Gloo (jobs), which start when all members have called it.
 class GlooTransfer final : public Transfer {
  public:
   GlooTransfer(GlooGroup& group, Mesh& mesh, const Operation& operation)
@@ -81,7 +81,7 @@ class GlooTransfer final : public Transfer {
     }
   }
 
-  // If Gloo knows the type, it works in place.
+  // If Gloo supports the type, it works directly on the caller's memory.
   void start_reduce() {
     const Elements& data = operation_.data;
     form_ = working_form(operation_.request.op, data.dtype, mesh_.size());
@@ -125,7 +125,7 @@ class GlooTransfer final : public Transfer {
   const Operation& operation_;
   bool started_ = false;
   WorkingForm form_{};
-  Buffer working_;  ///< The elements in their working form, if that differs.
+  Buffer working_;  ///< The converted elements, if Gloo does not support their type.
   std::vector<GlooGroup::Job> jobs_;
 };
 
@@ -156,8 +156,8 @@ class GlooTransport final : public Transport {
   }
 
  private:
-  // A member that has not received its result yet may still need a connection that is closed here. Usually all leave at
-  // about the same time.
+  // Waits until the other members have left, too, because a member that has not received its result yet may still need
+  // a connection to this member. Usually all members leave at about the same time.
   void let_others_finish() {
     const auto all_left = [&] {
       for (std::uint32_t member = 0; member < mesh_.size(); ++member) {

@@ -12,7 +12,8 @@
 namespace trainyard::collectives {
 namespace {
 
-// collectives/contract_test.cpp tests what every backend must do; this tests what only Gloo does.
+// collectives/contract_test.cpp tests the requirements for every collective; this file tests what is special about
+// Gloo.
 TEST(GlooTest, ReducesInTypesThatGlooLacks) {
   const auto ends = trainyard::testing::run_threads(2, [](std::uint32_t rank, core::Rendezvous& notes) {
     CollectiveContext context;

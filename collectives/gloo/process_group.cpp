@@ -28,7 +28,7 @@ c10d::ReduceOp::RedOpType gloo_op(ReduceOp op) {
   }
 }
 
-/// Blocks SIGPIPE in this thread, and for good in the threads that it starts meanwhile.
+/// Blocks SIGPIPE in this thread as long as the object exists. Threads that are started meanwhile keep it blocked.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {
@@ -47,10 +47,10 @@ class WithoutSigpipe {
 
 }  // namespace
 
-// Gloo's threads write to sockets as if nobody could have closed them: in a program that does not ignore SIGPIPE, a
-// rank that dies would end the others.
+// Gloo's threads write to sockets without blocking SIGPIPE. So in a program that does not ignore this signal, a rank
+// that dies would kill the others.
 //
-// Gloo's own deadline runs from the moment at which an operation starts; ours, which names ranks, comes first.
+// Gloo gets twice the timeout, so that the timeout of the engine, whose error names the rank to blame, expires first.
 c10::intrusive_ptr<GlooGroup> GlooGroup::connect(const CollectiveContext& context, std::uint32_t own) {
   const WithoutSigpipe guard;
   const auto options = Options::create(2 * context.timeout);
@@ -84,8 +84,8 @@ GlooGroup::Job GlooGroup::start_all_gather(std::vector<at::Tensor> parts, std::u
   return allgather(outputs, inputs);
 }
 
-// Closing a connection does not wake a thread that waits for it. A receive that times out does: Gloo then gives up all
-// connections of the context.
+// Closing a connection does not wake a thread that waits for it. So this function starts a receive that times out, upon
+// which Gloo gives up all connections of the context.
 void GlooGroup::abort() {
   constexpr std::uint64_t kNobodysSlot = std::numeric_limits<std::uint64_t>::max();
   for (const auto& connections : contexts_) {
@@ -94,7 +94,7 @@ void GlooGroup::abort() {
     try {
       buffer->recv(connections->rank == 0 ? 1 : 0, kNobodysSlot);
       buffer->waitRecv(std::chrono::milliseconds(1));
-    } catch (const std::exception&) {  // This is what we want.
+    } catch (const std::exception&) {  // The timeout is intended.
     }
   }
 }

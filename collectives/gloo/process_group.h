@@ -11,8 +11,8 @@
 
 namespace trainyard::collectives {
 
-/// LibTorch's process group over Gloo, on the loopback interface. The functions that this class uses are the same in
-/// LibTorch 1.13 and 2.x; only the base class has changed.
+/// LibTorch's process group over Gloo, on the loopback interface. The functions of ProcessGroupGloo that this class
+/// uses are the same in LibTorch 1.13 and 2.x.
 class GlooGroup final : public c10d::ProcessGroupGloo {
  public:
   /// An operation that Gloo carries out on one of its own threads.
@@ -25,10 +25,11 @@ class GlooGroup final : public c10d::ProcessGroupGloo {
 
   Job start_all_reduce(at::Tensor data, ReduceOp op);
   Job start_broadcast(at::Tensor data, std::uint32_t root);
-  /// Starts an all_gather. All parts must have the same size. `own` is the index of this member's part.
+  /// Starts an all_gather. `parts` contains the part of every member, all of the same size; `own` is the index of this
+  /// member.
   Job start_all_gather(std::vector<at::Tensor> parts, std::uint32_t own);
 
-  /// Breaks all connections, so that jobs soon end with an exception.
+  /// Breaks all connections, so that unfinished jobs soon end with an exception.
   void abort();
 };
 

@@ -39,7 +39,7 @@ int64_t NoteStore::add(const std::string&, int64_t) { refuse("add to a note"); }
 bool NoteStore::deleteKey(const std::string&) { refuse("take a note away"); }
 int64_t NoteStore::getNumKeys() { refuse("count its notes"); }
 
-// Gloo's keys are numbers and slashes; any other character is replaced by a harmless one.
+// Gloo's keys consist of numbers and slashes. Characters that are not allowed in the names of notes are replaced.
 std::string NoteStore::note_of(const std::string& key) const {
   std::string note = prefix_ + key;
   for (char& c : note) {

@@ -10,8 +10,8 @@
 
 namespace trainyard::collectives {
 
-/// A store for c10d that uses the notes of a rendezvous. It implements what Gloo needs to connect: set, get, check and
-/// wait. The other functions throw kUnsupported.
+/// The key-value store that Gloo needs to connect the ranks, implemented with a rendezvous, which stores each value as
+/// a file in the run directory (a note). It supports set, get, check and wait; the other functions throw kUnsupported.
 class NoteStore final : public c10d::Store {
  public:
   /// The name of every note begins with `prefix`. No call waits longer than `timeout`, even if Gloo requests a longer

@@ -24,7 +24,7 @@ void finalise() {
 }
 
 void initialise(const CollectiveContext& context) {
-  static std::mutex once;  // Several threads may make groups.
+  static std::mutex once;  // Several threads may make collectives at the same time.
   const std::lock_guard lock(once);
   int is_there = 0;
   MPI_Initialized(&is_there);
@@ -62,9 +62,11 @@ void check_reachable(const CollectiveContext& context) {
               context.where);
 }
 
-// The run numbers ranks in its own way; each rank tells which one it is for MPI.
+// The ranks of the run and those of MPI can be numbered differently, so the ranks exchange their numbers in
+// MPI_COMM_WORLD.
 MPI_Comm make_communicator(const CollectiveContext& context) {
-  if (is_of_a_run()) refuse_shared_process(context);  // Before the lock, which two threads could not hold.
+  // This call waits for all ranks, which may be threads of this process, so it must not hold the lock of initialise().
+  if (is_of_a_run()) refuse_shared_process(context);
   initialise(context);
   int own = 0;
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &own), "MPI_Comm_rank");
@@ -76,7 +78,7 @@ MPI_Comm make_communicator(const CollectiveContext& context) {
   MPI_Group world, group;
   check_mpi(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
   check_mpi(MPI_Group_incl(world, static_cast<int>(members.size()), members.data(), &group), "MPI_Group_incl");
-  // Groups that are made at the same time have different names.
+  // Groups that are made at the same time have different names, so the tag is computed from the name.
   const std::vector<std::uint64_t> letters(context.name.begin(), context.name.end());
   const int tag = static_cast<int>(hash_of(letters) & 0x7fff);
   MPI_Comm communicator = MPI_COMM_NULL;
@@ -87,7 +89,7 @@ MPI_Comm make_communicator(const CollectiveContext& context) {
   return communicator;
 }
 
-// A user's own mpirun would take a process that leaves without MPI_Finalize for one that has crashed.
+// If the user has started the process with mpirun, it must call MPI_Finalize; otherwise mpirun would report a crash.
 void give_up_mpi() { given_up = is_of_a_run(); }
 
 MPI_Datatype mpi_type(DType dtype) {

@@ -10,15 +10,17 @@ namespace trainyard::collectives {
 /// Throws kIo with MPI's own text if `result` is not MPI_SUCCESS. `what` names the function that returned `result`.
 void check_mpi(int result, const char* what);
 
-/// Throws kUnsupported if this process can have no place in an MPI job: it neither belongs to a run on a machine with
-/// mpirun nor was started by mpirun. The error text says what the user can do.
+/// Throws kUnsupported if MPI cannot work in this process: mpirun has not started it, and the process either does not
+/// belong to a run or cannot find mpirun in PATH. The error text says what the user can do.
 void check_reachable(const CollectiveContext& context);
 
-/// Returns an MPI communicator for the members of a group. Initialises MPI if necessary. Throws kUnsupported if two
-/// members share a process, or if this MPI does not support several threads.
+/// Returns an MPI communicator for the ranks of a group. Initialises MPI if necessary. All ranks of the group must call
+/// this function. Throws kUnsupported if two ranks share a process, or if this MPI does not support
+/// MPI_THREAD_MULTIPLE.
 MPI_Comm make_communicator(const CollectiveContext& context);
 
-/// Makes this process, if it belongs to a run, end without MPI_Finalize, which would wait for members that are gone.
+/// Call this function when a group has failed. If the process belongs to a run, it then exits without MPI_Finalize,
+/// which would wait for ranks that are gone.
 void give_up_mpi();
 
 MPI_Datatype mpi_type(DType dtype);

@@ -12,7 +12,7 @@
 namespace trainyard::collectives {
 namespace {
 
-/// One operation: a copy of its elements, on which MPI works.
+/// Carries out one operation, on a copy of its elements.
 class MpiTransfer : public Transfer {
  public:
   MpiTransfer(MPI_Comm group, const Operation& operation) : group_(group), operation_(operation) {
@@ -21,7 +21,7 @@ class MpiTransfer : public Transfer {
                 std::numeric_limits<int>::max());
   }
 
-  // Memory on which MPI still works is leaked instead of freed.
+  // If MPI still works on the copy, the copy is deliberately leaked.
   ~MpiTransfer() override {
     if (request_ != MPI_REQUEST_NULL) static_cast<void>(new Buffer(copy_));
   }
@@ -45,7 +45,7 @@ class MpiTransfer : public Transfer {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// The bytes from one member or from each.
+/// A broadcast or an all_gather.
 class MpiMove final : public MpiTransfer {
  public:
   using MpiTransfer::MpiTransfer;
@@ -79,11 +79,12 @@ class MpiMove final : public MpiTransfer {
   }
 
   MPI_Datatype element_ = MPI_DATATYPE_NULL;
-  std::vector<int> counts_;  ///< MPI reads them until the end.
+  std::vector<int> counts_;  ///< The size of each member's part. MPI reads it until the operation ends.
   std::vector<int> begins_;
 };
 
-/// A reduction, in a type that MPI knows. In a reduce_scatter, every member gets more than it has asked for.
+/// An all_reduce or a reduce_scatter, in a type that MPI supports (WorkingForm). A reduce_scatter is carried out as an
+/// all_reduce.
 class MpiReduce final : public MpiTransfer {
  public:
   MpiReduce(MPI_Comm group, const Operation& operation, std::uint32_t size)
@@ -122,11 +123,11 @@ class MpiTransport final : public Transport {
 
   bool must_be_polled() const override { return true; }
 
-  // A transfer works on memory of its own, so there is nothing to wait for.
+  // A transfer works on a copy of the elements, so the caller's memory can be freed immediately.
   void abort(Transfer* /*under_way*/) override { give_up_mpi(); }
 
  private:
-  const MPI_Comm group_;  ///< It stays until MPI ends, because all members would have to meet once more to free it.
+  const MPI_Comm group_;  ///< Never freed, because all members would have to take part in freeing it.
   const std::uint32_t size_;
 };
 

@@ -6,13 +6,13 @@
 
 namespace trainyard::collectives {
 
-/// A collective over Open MPI. It works between the ranks of a run if each rank has a process of its own, and between
-/// processes that mpirun has started; otherwise connect() throws kUnsupported. The first collective of a process calls
-/// MPI_Init_thread, and MPI_Finalize is called when the process exits. MPI uses only shared memory, unless the
-/// environment variable OMPI_MCA_btl selects something else.
+/// A collective over Open MPI. It works if each rank of the run has a separate process, or if mpirun has started the
+/// processes; otherwise connect() throws kUnsupported. The first collective of a process calls MPI_Init_thread, and
+/// MPI_Finalize is called when the process exits. MPI uses only shared memory, unless the environment variable
+/// OMPI_MCA_btl selects something else.
 ///
-/// Elements are copied to memory of the operation and back. MPI cannot cancel an operation, so its memory must remain
-/// valid even if a rank stops responding in the middle. Send, recv and barriers use the sockets of the mesh.
+/// Each operation works on a copy of the elements. MPI cannot cancel an operation, so the copy remains valid even if
+/// the group fails in the middle. Send, recv and barriers use ZeroMQ sockets (Mesh) instead of MPI.
 class Mpi final : public Collective {
  public:
   explicit Mpi(CollectiveContext& context) : Collective(context) {}

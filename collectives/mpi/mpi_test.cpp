@@ -32,13 +32,14 @@ CollectiveContext context_of(core::PluginLoader& plugins, core::Rendezvous& note
   return context;
 }
 
-/// A number that mpirun has given, or 0.
+/// Returns the number in an environment variable that mpirun has set, or 0 if it is not set.
 std::uint32_t number_of(const char* variable) {
   const char* text = std::getenv(variable);
   return text == nullptr ? 0 : static_cast<std::uint32_t>(std::atoi(text));
 }
 
-// What mpirun runs: the world, and another group in which ranks are counted in the opposite order to MPI's.
+// The test that mpirun runs in each process: a group of all ranks, and another one in which the ranks are numbered in
+// the opposite order to MPI's.
 TEST(MpiTest, DISABLED_Rank) {
   ASSERT_NE(std::getenv(kFolder), nullptr) << "for mpirun alone";
   const auto notes = core::make_folder_rendezvous(std::getenv(kFolder));
@@ -71,7 +72,7 @@ TEST_P(MpiRunTest, HoldsTheContract) {
   if (std::system("mpirun --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
   const testing::TemporaryFolder folder;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  // Only the loopback interface is used, and there are more ranks than processors.
+  // mpirun uses only the loopback interface. There may be more ranks than processors.
   const std::string command = fmt::format(
       "mpirun -n {} --allow-run-as-root --oversubscribe --mca oob_tcp_if_include lo --mca mpi_yield_when_idle 1 "
       "-x {}='{}' '{}' --gtest_also_run_disabled_tests --gtest_filter=MpiTest.DISABLED_Rank > '{}' 2>&1",
@@ -87,7 +88,7 @@ TEST(MpiTest, SaysThatMpirunIsNeeded) {
   if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) GTEST_SKIP() << "started by mpirun";
   const auto notes = core::make_local_rendezvous();
   core::PluginLoader plugins(core::PluginLoader::default_directories());
-  // This comes before the wait for rank 1, which does not come.
+  // The error comes before rank 0 would wait for rank 1, which does not exist.
   const auto [code, text] = testing::error_of([&] {
     make_collective({"mpi"}, context_of(plugins, *notes, 0, "world", {0, 1}));
   });

@@ -32,13 +32,13 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kLook = std::chrono::milliseconds(10);
 constexpr auto kPatience = std::chrono::seconds(5);
 
-/// What a place does: it writes down its environment, then waits. The one of rank 0 waits for the end of mpirun's
-/// input, and mpirun ends the others because it fails.
+/// The shell script of a place. It writes its environment to a file, then waits. The place of rank 0 exits with an
+/// error when mpirun's input ends, upon which mpirun ends the other places.
 constexpr const char* kPlace =
     "place=$0/$OMPI_COMM_WORLD_RANK; env -0 > $place.new && mv $place.new $place; "
     "if [ $OMPI_COMM_WORLD_RANK = 0 ]; then cat > /dev/null; exit 1; else exec sleep infinity; fi";
 
-/// True for a variable by which mpirun tells a process its place.
+/// Returns true for an environment variable that mpirun sets for the processes that it starts.
 bool is_of_mpi(std::string_view variable) {
   return variable.starts_with("OMPI_") || variable.starts_with("PMIX_") || variable.starts_with("OPAL_");
 }
@@ -60,7 +60,7 @@ std::string mpirun_in_path() {
   return {};
 }
 
-/// A C array of strings, as exec wants it.
+/// Returns a null-terminated array of C strings, as exec() requires. The pointers refer to `texts`.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
@@ -68,7 +68,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// Everything stays on this host, and what mpirun and MPI write stays in `folder`.
+/// Returns the command for an mpirun that uses only this host and writes all its files to `folder`.
 std::vector<std::string> mpirun_command(std::uint32_t places, const std::string& folder) {
   return {"mpirun",
           "-n",
@@ -91,10 +91,11 @@ std::vector<std::string> mpirun_command(std::uint32_t places, const std::string&
           folder};
 }
 
-/// This process's own environment, without what another mpirun has put there; the user's settings of MPI are kept.
+/// Returns the environment of this process without the variables that another mpirun has set. The user's settings of
+/// MPI (OMPI_MCA_...) are kept.
 std::vector<std::string> mpirun_environment(const std::string& folder) {
   std::vector<std::string> environment{"TMPDIR=" + folder};
-  // It refuses to work for root unless it is told twice that this is meant. A container often has no other user.
+  // mpirun refuses to run as root unless both variables are set. In a container, root is often the only user.
   if (::geteuid() == 0) {
     environment.insert(environment.end(), {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
   }
@@ -106,7 +107,7 @@ std::vector<std::string> mpirun_environment(const std::string& folder) {
   return environment;
 }
 
-/// An mpirun that this process has started. It ends when its input does, so it cannot outlive this process.
+/// A running mpirun that this process has started. It ends when its input ends, so it cannot outlive this process.
 class OwnMpirun {
  public:
   OwnMpirun(std::uint32_t places, const fs::path& folder) : folder_(folder) {
@@ -138,7 +139,7 @@ class OwnMpirun {
     return ended_;
   }
 
-  /// What it printed, in one line.
+  /// Returns the beginning of what mpirun has printed, as one line.
   std::string log() const {
     std::string text = read_all(folder_ / "log").substr(0, 2000);
     std::ranges::replace(text, '\n', ' ');
@@ -155,7 +156,7 @@ class OwnMpirun {
     ::posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
     posix_spawnattr_t attributes;
     ::posix_spawnattr_init(&attributes);
-    // A group of its own: signals for this process are not for it.
+    // mpirun gets a separate process group, so that signals for this process's group do not reach it.
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     sigset_t none, all;
     ::sigemptyset(&none);
@@ -177,16 +178,17 @@ class OwnMpirun {
   bool ended_ = false;
 };
 
-/// The place of this process. There is one process for each rank, so there is one place.
+/// The data of this process's place. There is one process for each rank, so each process has one place.
 struct Place {
   fs::path folder;
   std::uint32_t rank = 0;
   std::uint32_t ranks = 0;
-  std::unique_ptr<OwnMpirun> mpirun;  ///< On rank 0.
+  std::unique_ptr<OwnMpirun> mpirun;  ///< Null except on rank 0.
 };
 std::unique_ptr<Place> own_place;
 
-/// The environment of a place, without what has nothing to do with MPI.
+/// Waits for `file` and returns those variables of the place's environment that belong to MPI, each followed by a null
+/// byte.
 std::string environment_of_place(OwnMpirun& mpirun, const fs::path& file, Clock::time_point deadline) {
   while (!fs::exists(file)) {
     if (mpirun.ended()) throw Error(Code::kIo, "mpi: mpirun ended before it offered all places: {}", mpirun.log());
@@ -224,7 +226,7 @@ void check_places(const CollectiveContext& context) {
               context.where);
 }
 
-// Threads of one process would be the same process for MPI.
+// MPI would treat all threads of a process as the same rank.
 void refuse_shared_process(const CollectiveContext& context) {
   const std::vector<std::string> processes =
       core::exchange(*context.rendezvous, context.name + "/mpi_process", context.rank, context.ranks,

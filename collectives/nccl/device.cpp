@@ -17,7 +17,7 @@ void check_nccl(ncclResult_t result, const char* what) {
 bool is_device_memory(const void* data) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
-    cudaGetLastError();  // This clears the error: old versions of CUDA do not know memory of the host.
+    cudaGetLastError();  // Clears the error that old versions of CUDA report for ordinary host memory.
     return false;
   }
   return attributes.type == cudaMemoryTypeDevice;

@@ -13,7 +13,7 @@ void check_cuda(cudaError_t result, const char* what);
 /// Throws kIo with NCCL's own text if `result` is an error. `what` names the call that returned `result`.
 void check_nccl(ncclResult_t result, const char* what);
 
-/// A piece of memory of the current device.
+/// Memory on the CUDA device that is current when the object is constructed. The destructor frees it.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -28,7 +28,7 @@ class DeviceMemory {
   void* data_ = nullptr;
 };
 
-/// Returns true if `data` points to memory that only a device can access.
+/// Returns true if `data` points to memory that the processor cannot access.
 bool is_device_memory(const void* data);
 
 }  // namespace trainyard::collectives

@@ -13,7 +13,7 @@
 namespace trainyard::collectives {
 namespace {
 
-/// Returns NCCL's name of a type. NCCL has all types but int16 and bool.
+/// Returns NCCL's name of an element type. NCCL supports all element types except int16 and bool.
 ncclDataType_t nccl_type(DType dtype) {
   switch (dtype) {
     case DType::kUInt8:
@@ -52,7 +52,7 @@ ncclRedOp_t nccl_op(ReduceOp op) {
   }
 }
 
-/// A rank's end of the group: its GPU, a stream of its own, and NCCL's communicator.
+/// What a rank needs for NCCL: its GPU, a CUDA stream for this group only, and the communicator.
 struct NcclEnd {
   int device = 0;
   cudaStream_t stream = nullptr;
@@ -60,7 +60,8 @@ struct NcclEnd {
   std::uint32_t size = 0;
 };
 
-/// One operation. Host memory goes through device memory of the operation, in the type in which it is reduced.
+/// Carries out one operation. Elements in host memory are converted if necessary (WorkingForm) and copied to device
+/// memory that belongs to the transfer.
 class NcclTransfer final : public Transfer {
  public:
   NcclTransfer(const NcclEnd& end, const Operation& operation)
@@ -165,7 +166,7 @@ class NcclTransfer final : public Transfer {
   const bool in_place_;
   bool started_ = false;
   WorkingForm form_{};
-  Buffer staging_;  ///< A buffer in host memory.
+  Buffer staging_;  ///< The converted elements, in host memory.
   std::optional<DeviceMemory> device_;
   cudaEvent_t finished_ = nullptr;
 };
@@ -198,7 +199,7 @@ class NcclTransport final : public Transport {
     return std::make_unique<NcclTransfer>(end_, operation);
   }
 
-  // This makes kernels end that wait for a rank that is gone.
+  // Ends the kernels that wait for a rank that is gone.
   void abort(Transfer*) override {
     ncclCommAbort(end_.communicator);
     end_.communicator = nullptr;
@@ -208,7 +209,7 @@ class NcclTransport final : public Transport {
   bool must_be_polled() const override { return true; }
 
  private:
-  /// With two ranks on one GPU, NCCL would wait for ever or report something misleading.
+  /// Throws if two ranks use the same GPU, with which NCCL would wait for ever or report a misleading error.
   void check_own_devices(const CollectiveContext& context) const {
     char name[64] = "";
     check_cuda(cudaDeviceGetPCIBusId(name, sizeof name, end_.device), "cudaDeviceGetPCIBusId");

@@ -30,7 +30,7 @@ std::unique_ptr<Collective> world_of(core::PluginLoader& plugins, core::Rendezvo
   return make_collective({"nccl"}, context);
 }
 
-/// Runs in a forked process, so that this one does not touch CUDA.
+/// Returns the number of GPUs. Asks CUDA in a forked process, so that this process does not initialise CUDA.
 int devices() {
   const auto ends = testing::run_processes(1, [](std::uint32_t, core::Rendezvous&) {
     int count = 0;

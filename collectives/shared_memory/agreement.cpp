@@ -14,9 +14,9 @@ using collectives::Pause;
 using collectives::QueuedOperation;
 using collectives::Stage;
 
-/// How many checks pass without asking for the time.
+/// A polling member reads the clock only once in so many checks.
 constexpr std::uint32_t kSpins = 32;
-/// How often a member yields its processor to others before it sleeps, if there are too few processors.
+/// How often a member yields the processor before it sleeps, if members share processor cores.
 constexpr std::uint32_t kYields = 4;
 
 /// The values of Control::waits_for.
@@ -30,7 +30,7 @@ void relax() {
 #endif
 }
 
-/// What the first operation of the group needs before it can go on.
+/// Returns the condition that must be met before the first unfinished collective operation can continue.
 Need need_of(const QueuedOperation* first) {
   if (first == nullptr) return {};
   const std::uint64_t order = first->operation.order;
@@ -41,8 +41,8 @@ Need need_of(const QueuedOperation* first) {
 
 }  // namespace
 
-// The places of the descriptor and of the slot are free when all members have finished the operation that used them
-// before.
+// The descriptor and the slot are reused. They are free when all members have finished the operation that last used
+// them.
 bool SharedAgreement::announce(const Operation& operation) {
   const std::uint64_t order = operation.order;
   if (order > all_done_ + kInFlight) {
@@ -70,7 +70,7 @@ bool SharedAgreement::rest(const Pause& pause, const std::function<bool()>& look
   return true;
 }
 
-/// Returns true as long as checking again is better than sleeping.
+/// Returns true as long as the member should check again instead of sleeping. Polls or yields the processor meanwhile.
 bool SharedAgreement::looks_on(std::uint32_t looks) {
   if (looks == 1) {
     group_->note_core();

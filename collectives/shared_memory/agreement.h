@@ -12,9 +12,9 @@
 
 namespace trainyard::shared_memory {
 
-/// An agreement through the members' control blocks: a member publishes a descriptor and increments a counter, and the
-/// other members read both. This object owns the parts that the whole backend shares: the control blocks, and the
-/// memory that all members have mapped.
+/// An agreement through shared memory: to announce an operation, a member writes a descriptor into its control block
+/// and increments a counter, and the other members read both. This object owns what all parts of the backend use: the
+/// control blocks (Group), and the memory that all members have mapped (Blocks).
 class SharedAgreement final : public collectives::Agreement {
  public:
   /// `spin` is the time for which a waiting member polls before it sleeps.
@@ -40,12 +40,13 @@ class SharedAgreement final : public collectives::Agreement {
   Blocks blocks_;
   const std::chrono::microseconds spin_;
   std::uint64_t all_done_ = 0;  ///< The number of operations of the group that all members have finished.
-  bool spins_ = false;          ///< True if the member polls instead of sleeping during the current pause.
+  /// True if the member polls, rather than yields the processor, before it sleeps in the current pause.
+  bool spins_ = false;
   std::optional<Clock::time_point> spins_since_;
 };
 
-/// An attendance through the members' control blocks. While a member waits, it increments a counter, its beats. It has
-/// answered a probe if its beats have increased since then.
+/// An attendance through shared memory. While a member waits for an operation, it regularly increments a counter
+/// (Control::beats) in its control block. A member has answered a probe if this counter has increased since the probe.
 class SharedAttendance final : public collectives::Attendance {
  public:
   explicit SharedAttendance(Group& group) : group_(group), beats_(group.size()) {}
@@ -58,7 +59,7 @@ class SharedAttendance final : public collectives::Attendance {
 
  private:
   Group& group_;
-  std::vector<std::uint32_t> beats_;  ///< The beats of each member at the last probe.
+  std::vector<std::uint32_t> beats_;  ///< The value of each member's counter at the last probe.
 };
 
 }  // namespace trainyard::shared_memory

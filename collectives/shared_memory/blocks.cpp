@@ -8,7 +8,7 @@
 namespace trainyard::shared_memory {
 namespace {
 
-/// A best effort: a kernel that does not support this provides the pages when they are touched.
+/// Brings the pages into memory. On a kernel that does not support this, they come when they are first accessed.
 void populate(std::byte* data, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   const auto address = reinterpret_cast<std::uintptr_t>(data);

@@ -9,7 +9,8 @@
 
 namespace trainyard::shared_memory {
 
-/// A block of memory that exists at every member and that all members have mapped.
+/// Memory that was passed to Collective::use(): a block of the same size at every member, which all members have
+/// mapped.
 struct Block {
   Buffer own;
   std::vector<core::Mapping> mappings;  ///< The mapped segments of the other members.
@@ -17,17 +18,18 @@ struct Block {
 };
 
 /// Maps the memory of the other members. `handles` is indexed by member, and `rank` is the index of this member. If the
-/// kernel supports it, the pages are provided during this call, so that the first operation is as fast as later ones.
+/// kernel supports it, all pages are also brought into memory, so that the first operation is as fast as later ones.
 /// Throws what MemoryFile::open throws.
 Block map_block(const Buffer& own, const std::vector<SharedHandle>& handles, std::uint32_t rank);
 
-/// The memory on which operations work in place. Every member adds the same blocks in the same order.
+/// The blocks of memory on which operations work in place. All members add them in the same order, so a block has the
+/// same number at every member.
 class Blocks {
  public:
   void add(Block block) { blocks_.push_back(std::move(block)); }
 
-  /// Returns the place of `bytes` bytes at `data`, which is memory of this member. If no block contains all of them,
-  /// the result is an unregistered Place.
+  /// Returns in which block of this member the `bytes` bytes at `data` are, and at which offset. If no block contains
+  /// all of them, Place::registered() of the result is false.
   Place find(const void* data, std::size_t bytes) const;
 
   /// Returns the address of the same place in the memory of `member`, or null if the place is unregistered or `bytes`

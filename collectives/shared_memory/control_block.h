@@ -9,9 +9,9 @@
 
 #include "collectives/request.h"
 
-// The part of a member's memory that all other members read. It is shared memory, so it consists of lock-free atomics
-// and plain numbers, and never contains a pointer. Data that one member writes is never in the same cache line as data
-// that another member polls.
+// The memory of a member that all other members map. It consists of lock-free atomics and plain numbers, and contains
+// no pointers, because it has a different address in every process. Data that different members write is in different
+// cache lines.
 //
 // The memory of each member is laid out like this:
 //
@@ -23,8 +23,8 @@ using collectives::Request;
 
 constexpr std::size_t kLine = 64;
 
-/// The number of operations of the group that can have a descriptor at the same time. A rank with more operations
-/// publishes the remaining ones later.
+/// The number of collective operations that a rank can have announced, but not finished, at the same time. Further
+/// operations are announced later.
 constexpr std::uint64_t kInFlight = 32;
 
 /// The position of elements in registered memory, that is, in memory that all members have mapped (Collective::use).
@@ -36,37 +36,38 @@ struct Place {
   bool registered() const { return block != kNowhere; }
 };
 
-/// A published operation.
+/// What a rank publishes about an operation that it has called.
 struct alignas(kLine) Descriptor {
   Request request;
   Place place;
 };
 
-/// The numbers of chunks that have been taken and finished, for an operation that works in place. Both numbers contain
-/// the operation's sequence number in their upper half, so that they need no reset before they are reused. Only the
-/// claims in member 0's block are used.
+/// Counts the chunks of an in-place operation that members have taken and finished. The upper half of both numbers
+/// contains the operation's sequence number, so that they need no reset before another operation uses them. Only the
+/// Claims in the block of member 0 are used.
 struct alignas(kLine) Claims {
   std::atomic<std::uint64_t> next;      ///< The number of the first chunk that no member has taken.
   std::atomic<std::uint64_t> finished;  ///< The number of chunks that are done.
 };
 
-/// The counters of a rank, for which other ranks wait.
+/// The counters of a rank on which other ranks wait.
 enum Counter : std::uint32_t {
-  kArrived,   ///< Operations of the group whose descriptor is published.
-  kDone,      ///< Operations of the group that are finished at this rank.
-  kSteps,     ///< Steps of operations that go through staging memory.
+  kArrived,   ///< Collective operations that the rank has announced.
+  kDone,      ///< Collective operations that are finished at this rank.
+  kSteps,     ///< Steps of operations that copy elements through the staging buffers; see staged.cpp.
   kFinished,  ///< Not a counter: the rank waits until all chunks of an in-place operation are done.
   kNothing,
 };
 constexpr std::size_t kCounters = 3;
 
-/// The condition for which a rank waits before it can continue with its operations.
+/// The condition on which a rank waits before it can continue with its operations.
 struct Need {
   Counter counter = kNothing;
-  std::uint64_t value = 0;  ///< The value that every rank's counter must reach; for kFinished, the operation.
+  /// The value that the counters of all ranks must reach; for kFinished, the number of the operation.
+  std::uint64_t value = 0;
 };
 
-/// The reason why the group has failed, in the words of the rank that detected the failure.
+/// The failure that a rank has detected and reports to the others.
 struct FailureNote {
   enum State : std::uint32_t { kNone, kWriting, kThere };
   std::atomic<std::uint32_t> state;
@@ -74,22 +75,24 @@ struct FailureNote {
   char text[1000];
 };
 
-/// The fixed part of a member's memory: counters, signs of life, and the descriptors of operations.
+/// The part of a member's shared memory that has a fixed size: counters, signs of life, and the descriptors of
+/// operations.
 struct Control {
   struct alignas(kLine) Count {
     std::atomic<std::uint64_t> value;
   };
   Count counts[kCounters];
 
-  // The next four fields are for sleeping. `bell` is the futex.
+  // The next four fields are for sleeping. A sleeping member waits on the futex `bell`.
   alignas(kLine) std::atomic<std::uint32_t> bell;
   std::atomic<std::uint32_t> asleep;
   std::atomic<std::uint32_t> need_counter;
   std::atomic<std::uint64_t> need_value;
 
   // The next five fields are signs of life.
-  alignas(kLine) std::atomic<std::uint64_t> working;  ///< The operation of which the rank has taken chunks, or 0.
-  std::atomic<std::uint32_t> beats;                   ///< A counter that increases while the rank waits.
+  /// The number of the in-place operation whose chunks the rank is processing, or 0.
+  alignas(kLine) std::atomic<std::uint64_t> working;
+  std::atomic<std::uint32_t> beats;  ///< A counter that increases while the rank waits.
   /// 0 if the rank does not wait, 1 if it cannot tell for whom it waits, otherwise 2 plus the member for which it
   /// waits.
   std::atomic<std::uint32_t> waits_for;
@@ -106,7 +109,7 @@ struct Control {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// The state of the messages from one rank to another, in the memory of the sender.
+/// The state of the messages from one rank to another. It is in the memory of the sender.
 struct Channel {
   alignas(kLine) std::atomic<std::uint64_t> written;  ///< Set by the sender: the number of bytes that it has written.
   alignas(kLine) std::atomic<std::uint64_t> read;     ///< Set by the receiver: the number of bytes that it has read.

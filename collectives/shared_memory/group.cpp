@@ -16,7 +16,7 @@ namespace {
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + core::kPage - 1) / core::kPage * core::kPage; }
 
-/// What a member tells the others at the rendezvous. It is plain data, sent as its bytes.
+/// What each member sends to the others, as plain bytes, when they connect.
 struct Introduction {
   SharedHandle handle;
   Layout layout;
@@ -50,7 +50,8 @@ Group::Group(const CollectiveContext& context, std::uint32_t rank, const Layout&
   try {
     connect(context);
   } catch (...) {
-    // This tells the members that have mapped the block, because no destructor will.
+    // Tells the members that have already mapped the block that this member has left, because the destructor will not
+    // run.
     own().left.store(1, std::memory_order_release);
     throw;
   }
@@ -124,9 +125,10 @@ bool Group::everyone_reached(Counter counter, std::uint64_t value) const {
   return true;
 }
 
-// A member stores, fences, and looks at which members sleep; a sleeper announces its sleep, fences, and checks once
-// more. One of the two sees the other, and of two members that store at the same time one sees both. A sleeper that
-// still needs another member is left asleep: the last one wakes it.
+// No wake-up is lost: a member that stores its counter then executes a fence and checks which members sleep, while a
+// member that is about to sleep announces this, executes a fence, and checks the counters once more. So at least one of
+// the two sees the other. If two members store their counters at the same time, at least one of them sees both values.
+// Only the last member that a sleeping member needs wakes it.
 void Group::count_up(Counter counter, std::uint64_t value) {
   own().counts[counter].value.store(value, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -154,11 +156,12 @@ void Group::wake(std::uint32_t member) {
 
 void Group::wake_all() {
   for (std::uint32_t member = 0; member < size(); ++member) {
-    if (blocks_[member].data() != nullptr) wake(member);  // Not all are there if connecting failed.
+    if (blocks_[member].data() != nullptr) wake(member);  // If connecting failed, some blocks are not mapped.
   }
 }
 
-// Of several callers one makes the system call. The futex is not private, because processes share it.
+// If several members wake the same member, only one of them makes the system call. The futex is not private
+// (FUTEX_PRIVATE_FLAG), because processes share it.
 void Group::ring_bell(Control& control) {
   control.bell.fetch_add(1, std::memory_order_release);
   if (control.asleep.exchange(0, std::memory_order_relaxed) == 0) return;
@@ -188,7 +191,7 @@ void Group::publish_failure(const collectives::Failure& failure) {
   if (note.state.load(std::memory_order_relaxed) != FailureNote::kNone) return;
   note.state.store(FailureNote::kWriting, std::memory_order_relaxed);
   note.code = static_cast<std::uint32_t>(failure.code);
-  failure.text.copy(note.text, sizeof note.text - 1);  // The memory is zero, so the text has an end.
+  failure.text.copy(note.text, sizeof note.text - 1);  // The memory was zeroed, so the text is null-terminated.
   note.state.store(FailureNote::kThere, std::memory_order_release);
   wake_all();
 }

@@ -14,12 +14,13 @@
 
 namespace trainyard::shared_memory {
 
-/// The mapped control blocks of all members, with their uses other than operations: waking members, reporting failures,
-/// and checking which members are alive.
+/// The control blocks of all members: each member shares one block of memory, which contains counters, operations and
+/// buffers (control_block.h), and maps the blocks of the others. This class also wakes members, reports failures, and
+/// checks which members are alive.
 class Group {
  public:
-  /// Makes this member's block and maps the blocks of the other members. Throws kTimeout, naming the members that do
-  /// not connect, and kInvalidArgument if the parameters of the members differ.
+  /// Makes this member's block and maps the blocks of the other members. Throws kTimeout, naming the ranks that do not
+  /// connect, and kInvalidArgument if the layouts of the members differ because their parameters differ.
   Group(const CollectiveContext& context, std::uint32_t rank, const Layout& layout);
   /// Records that this member has left the group.
   ~Group();
@@ -29,10 +30,10 @@ class Group {
   std::uint32_t rank() const { return rank_; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(blocks_.size()); }
   const Layout& layout() const { return layout_; }
-  /// Records on which core this member runs.
+  /// Records on which processor core this member runs; see crowded().
   void note_core();
-  /// Returns true if polling could keep another member from running, because there are more members than cores, or
-  /// because another member last ran on the core of this member.
+  /// Returns true if a member that polls could keep another member from running, because there are more members than
+  /// cores, or because another member last ran on the same core as this member.
   bool crowded() const;
 
   Control& of(std::uint32_t member) const { return *reinterpret_cast<Control*>(blocks_[member].data()); }
@@ -47,26 +48,27 @@ class Group {
   std::uint64_t count(std::uint32_t member, Counter counter) const {
     return of(member).counts[counter].value.load(std::memory_order_acquire);
   }
+  /// Returns true if the counters of all members have reached `value`.
   bool everyone_reached(Counter counter, std::uint64_t value) const;
   /// Sets this member's counter with a release store, and wakes the members that wait for this value.
   void count_up(Counter counter, std::uint64_t value);
 
-  /// Wakes the members that wait until all chunks of an operation are done.
+  /// Wakes the members that wait until all chunks of an in-place operation are done.
   void wake_for_finished();
   /// Wakes `member`, because this member has sent something to it.
   void wake(std::uint32_t member);
   void wake_all();
 
-  /// Announces that this member is about to sleep until the other members satisfy `need`. After this call and before it
-  /// sleeps, the caller must check once more whether they already do. Returns the argument for sleep().
+  /// Announces that this member is about to sleep until the condition `need` is met. After this call, the caller must
+  /// check the condition once more and call sleep() only if it is not met yet. Returns the first argument for sleep().
   std::uint32_t announce_sleep(const Need& need);
   /// Sleeps until another member wakes this one or until `time` has elapsed; spurious wake-ups are possible. `bell` is
   /// the value that announce_sleep() returned. awake() must be called afterwards.
   void sleep(std::uint32_t bell, std::chrono::nanoseconds time);
-  /// Announces that this member is awake, so that the other members need no longer wake it.
+  /// Announces that this member is awake, so that the other members no longer try to wake it.
   void awake();
 
-  /// Reports a failure to the other members. Only the first report of a member counts.
+  /// Reports a failure to the other members. Each member can report only one failure; further calls do nothing.
   void publish_failure(const collectives::Failure& failure);
   /// Returns a failure that another member has reported, or nothing if there is none.
   std::optional<collectives::Failure> failure() const;
@@ -81,8 +83,9 @@ class Group {
 
   std::uint32_t rank_;
   Layout layout_;
-  core::MemoryFile file_;              ///< It stays open as long as other members may map it.
-  std::vector<core::Mapping> blocks_;  ///< One per member.
+  /// The memory of this member's block. It stays open because other members may still have to map it.
+  core::MemoryFile file_;
+  std::vector<core::Mapping> blocks_;  ///< The block of each member, as mapped by this process.
   bool too_few_cores_ = false;
 };
 

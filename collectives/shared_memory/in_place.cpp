@@ -4,9 +4,10 @@
 
 #include "collectives/shared_memory/transfers.h"
 
-// Operations on registered memory. The parts are cut into chunks. Every member takes chunks as long as there are any,
-// reads them in the memory of all members and writes the result where it belongs. A member that computes, or that has
-// no processor, does not delay the others: they do its work. The result does not depend on which member does the work.
+// Operations on registered memory, that is, memory that all members have mapped. The elements are divided into chunks.
+// Every member takes chunks as long as there are any, reads them in the memory of all members and writes the result to
+// all members that need it. If a member computes, or is not running at the moment, the others do its share of the work.
+// The result does not depend on which member does the work.
 
 namespace trainyard::shared_memory {
 namespace {
@@ -16,14 +17,14 @@ constexpr std::uint64_t kSmallestChunk = 8 << 10;
 constexpr int kTagShift = 32;
 constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kTagShift) - 1;
 
-/// The number in `claim` if it belongs to this operation; otherwise nothing has been counted yet.
+/// Returns the count in `claim`. If the sequence number in `claim` is that of an earlier operation, the count is 0.
 std::uint64_t number_of(std::uint64_t claim, std::uint64_t sequence) {
   return claim >> kTagShift == (sequence & kNumberMask) ? claim & kNumberMask : 0;
 }
 
 std::uint64_t tagged(std::uint64_t sequence, std::uint64_t number) { return sequence << kTagShift | number; }
 
-/// Adds to a counter of this operation, but not beyond `limit`. Returns its previous value.
+/// Adds `more` to a counter of operation `sequence`, unless it has reached `limit`. Returns the previous count.
 std::uint64_t add(std::atomic<std::uint64_t>& counter, std::uint64_t sequence, std::uint64_t more,
                   std::uint64_t limit) {
   std::uint64_t seen = counter.load(std::memory_order_acquire);
@@ -34,7 +35,7 @@ std::uint64_t add(std::atomic<std::uint64_t>& counter, std::uint64_t sequence, s
   }
 }
 
-/// A run of elements that belongs to one part.
+/// Consecutive elements that all belong to the part of the member `owner`.
 struct Chunk {
   std::uint32_t owner;
   std::uint64_t first;
@@ -69,7 +70,8 @@ class InPlaceTransfer final : public SharedTransfer {
   std::uint64_t total() const { return first_chunks_.back(); }
   std::size_t element_bytes() const { return size_of(operation_.data.dtype); }
 
-  // There are at least some chunks for each member, but they are not so small that taking one costs more than doing it.
+  // Chunks are so small that there are several for each member, but not so small that taking one costs more time than
+  // processing it.
   void cut(std::uint64_t chunk_bytes) {
     const std::uint64_t bytes = std::min(chunk_bytes, std::max(kSmallestChunk, operation_.bytes() / group_.size() / 4));
     chunk_elements_ = std::max<std::uint64_t>(1, bytes / kLine * kLine / element_bytes());
@@ -80,8 +82,8 @@ class InPlaceTransfer final : public SharedTransfer {
     }
   }
 
-  /// Takes up to `limit` chunks, processes them, and returns how many there were. Before it takes one, it announces
-  /// that it does, so that the others know for which member to wait.
+  /// Takes up to `limit` chunks, processes them, and returns how many. Sets Control::working meanwhile, so that the
+  /// others know for which members they wait.
   std::uint64_t work(std::uint64_t limit) {
     shared_.own().working.store(order(), std::memory_order_seq_cst);
     const std::uint64_t taken = take_chunks(limit);
@@ -133,9 +135,10 @@ class InPlaceTransfer final : public SharedTransfer {
   const Reduce reduce_;
   const std::vector<std::byte*> places_;
   Claims& claims_;
-  std::vector<std::uint64_t> first_chunks_;  ///< The first chunk of each part, and one more for the end.
+  /// The number of the first chunk of each part, and the number of chunks at the end.
+  std::vector<std::uint64_t> first_chunks_;
   std::uint64_t chunk_elements_ = 0;
-  std::uint64_t chunks_done_ = 0;  ///< The chunks done by this member.
+  std::uint64_t chunks_done_ = 0;  ///< The number of chunks that this member has processed.
 };
 
 }  // namespace

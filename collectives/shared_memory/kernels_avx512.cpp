@@ -14,7 +14,7 @@ const KernelSet* avx512_kernels() {
                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return supported ? &set : nullptr;
 #else
-  return nullptr;  // The build is for another kind of processor.
+  return nullptr;  // The build is for a processor of another architecture.
 #endif
 }
 

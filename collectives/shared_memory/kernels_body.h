@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The kernels, written so that gcc vectorises them. One .cpp per instruction set includes this file, and nothing else
-// does.
+// The loops that reduce elements, written so that gcc vectorises them. Only one .cpp file for each instruction set
+// includes this file.
 //
-// Everything is in an unnamed namespace, and no library function is used. If two files compiled a function with
-// external linkage for different instruction sets, the linker would keep only one version, possibly the one that the
-// processor cannot run.
+// Everything is in an unnamed namespace, and no library function is used. If two files compiled the same function with
+// external linkage for different instruction sets, the linker would keep only one version, and the processor might not
+// be able to run it.
 
 #include <cstdint>
 #include <type_traits>
@@ -65,7 +65,7 @@ struct Max {
   }
 };
 
-/// Combines the first kInputs inputs, from element `at` on.
+/// Combines `count` elements of the first kInputs inputs, starting at element `at`, and writes the results to `sums`.
 template <class Op, std::size_t kInputs, class T, class A>
 void combine_first(A* __restrict sums, const void* const* inputs, std::size_t at, std::size_t count) {
   const T* a = static_cast<const T*>(inputs[0]) + at;
@@ -92,7 +92,8 @@ void combine_all(A* __restrict sums, const void* const* inputs, std::size_t inpu
   }
 }
 
-/// Combines kRuns inputs into kRuns outputs, in one pass without a tile: every result is written at once.
+/// Combines kRuns inputs into kRuns outputs in one pass: each result is written directly to all outputs, without the
+/// intermediate array that reduce() uses.
 template <class Op, bool kMean, std::size_t kRuns, class T, class A = Arithmetic<T>>
 void combine_and_spread(const void* const* inputs, void* const* outputs, std::size_t count) {
   const T* in[4] = {};
@@ -101,7 +102,7 @@ void combine_and_spread(const void* const* inputs, void* const* outputs, std::si
     in[k] = static_cast<const T*>(inputs[k]);
     out[k] = static_cast<T*>(outputs[k]);
   }
-  // The runs are either the same memory or separate.
+  // An input and an output are either the same array or do not overlap.
 #pragma GCC ivdep
   for (std::size_t i = 0; i < count; ++i) {
     A x = Op::combine(load(in[0][i]), load(in[1][i]));
@@ -146,7 +147,7 @@ void reduce(const void* const* inputs, std::size_t input_count, void* const* out
   }
 }
 
-/// Fills in the kernels of one type, in the order of ReduceOp.
+/// Fills in the kernels of the element type T, in the order of ReduceOp.
 template <class T>
 constexpr void fill(Reduce* kernels) {
   kernels[0] = reduce<Sum, false, T>;

@@ -21,7 +21,7 @@ std::vector<const KernelSet*> sets() {
   return all;
 }
 
-/// The result of `set` in one output of two; both must be the same.
+/// Reduces `inputs` into two outputs with the kernels of `set`, checks that both outputs are equal, and returns one.
 template <class T>
 std::vector<T> reduced(const KernelSet& set, DType dtype, ReduceOp op, const std::vector<std::vector<T>>& inputs) {
   std::vector<const void*> from;
@@ -72,7 +72,7 @@ TEST(ReduceKernelsTest, FloatsAreCombinedFromLeftToRight) {
 }
 
 TEST(ReduceKernelsTest, HalvesAreRoundedOnce) {
-  // 1 + 2^-8 + 2^-8 rounds to 1 twice if every sum is rounded to bfloat16, which has 8 bits.
+  // bfloat16 has 8 bits of precision, so 1 + 2^-8 + 2^-8 would be 1 if every sum were rounded to bfloat16.
   BFloat16 one{}, little{};
   store(1.0f, one);
   store(0x1p-8f, little);

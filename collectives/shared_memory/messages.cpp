@@ -5,17 +5,19 @@
 #include "collectives/shared_memory/transfers.h"
 #include "messages/error.h"
 
-// Messages from one rank to another go through a ring in the sender's memory: a head and then the elements, piece by
-// piece, so a message may be larger than the ring. For elements in registered memory only the head is sent, and the
-// receiver copies the elements itself. Everything in the ring starts at a multiple of a cache line.
+// A message from one rank to another goes through a ring buffer in the sender's memory: first a head, then the
+// elements, piece by piece, so a message may be larger than the ring. If many elements are in memory that the receiver
+// has mapped, only the head is sent, and the receiver copies the elements itself. Heads and messages start at multiples
+// of a cache line.
 
 namespace trainyard::shared_memory {
 namespace {
 
-/// From this size on, a receiver copies a message from registered memory directly.
+/// The smallest message in bytes that the receiver copies directly from the sender's memory, if it has mapped that
+/// memory.
 constexpr std::uint64_t kDirectMessage = 32 << 10;
 
-/// How much is published at a time: the receiver copies one piece while the sender writes the next.
+/// The size of a piece in bytes. The receiver copies one piece while the sender writes the next.
 constexpr std::uint64_t kRingPiece = 64 << 10;
 
 struct alignas(kLine) Head {
@@ -25,7 +27,8 @@ struct alignas(kLine) Head {
 
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
-/// Calls `copy(in the ring, bytes done before, bytes)` for the next `bytes` of the ring, which may be in two pieces.
+/// Calls `copy(address in the ring, number of bytes before it, number of bytes)` for `bytes` bytes of the ring from
+/// `position` on. Calls it twice if they continue at the beginning of the ring.
 template <class Copy>
 void around(const Group& group, std::byte* ring, std::uint64_t position, std::uint64_t bytes, const Copy& copy) {
   const std::uint64_t capacity = group.layout().ring_bytes;
@@ -35,7 +38,7 @@ void around(const Group& group, std::byte* ring, std::uint64_t position, std::ui
   if (first < bytes) copy(ring, first, bytes - first);
 }
 
-/// What both ends have in common.
+/// The common part of the transfers of send and recv.
 class RingTransfer : public Transfer {
  public:
   RingTransfer(Group& group, const Blocks& blocks, const Operation& operation, Channel& channel)
@@ -52,9 +55,9 @@ class RingTransfer : public Transfer {
   const Blocks& blocks_;
   const Operation& operation_;
   Channel& channel_;
-  bool begun_ = false;       ///< True if the head is in the ring, or was taken from it.
-  bool direct_ = false;      ///< True if the receiver copies from the sender's registered memory.
-  std::uint64_t moved_ = 0;  ///< In bytes.
+  bool begun_ = false;       ///< True if the head has been written to the ring or read from it.
+  bool direct_ = false;      ///< True if the receiver copies the elements directly from the sender's memory.
+  std::uint64_t moved_ = 0;  ///< The number of bytes of the elements that have been transferred.
 };
 
 class SendTransfer final : public RingTransfer {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kStagingUnit = 4096;
 
-/// Rounds up to whole cache lines or pages.
+/// Rounds `bytes` up to a multiple of `unit`.
 std::size_t rounded_up(std::int64_t bytes, std::size_t unit) {
   return (static_cast<std::size_t>(bytes) + unit - 1) / unit * unit;
 }
@@ -23,7 +23,7 @@ collectives::Backend SharedMemory::open() {
   Layout layout;
   layout.members = size();
   layout.slot_bytes = rounded_up(*small_bytes_, kLine);
-  // Each of four buffers has a section for each member.
+  // There are four staging buffers, and each of them has a section for each member.
   layout.staging_bytes = std::max(rounded_up(*staging_bytes_, kStagingUnit), size() * kStagingUnit);
   layout.ring_bytes = std::bit_ceil(static_cast<std::size_t>(*ring_bytes_));
   auto agreement = std::make_unique<SharedAgreement>(std::make_unique<Group>(context(), rank(), layout),

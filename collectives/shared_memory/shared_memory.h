@@ -9,17 +9,19 @@ namespace trainyard::shared_memory {
 
 /// A collective between processes, or threads, of one host, through memory that all members have mapped.
 ///
-/// Operations on memory that allocate() returned or use() announced work in place. The elements are divided into
-/// chunks; every rank that has time takes the next chunk, reads it in the memory of all ranks and writes the result
-/// where it belongs. So a rank that computes does not delay the others once it has called the operation. Other memory
-/// is copied through buffers that stay in the cache. Small operations go through slots and need one synchronisation.
-/// The result is always the same: every element is combined in the order of the ranks.
+/// Operations work in place on memory that allocate() returned or that was passed to use() ("registered memory"). The
+/// elements are divided into chunks; every rank that has time takes the next chunk, reads its elements from the memory
+/// of all ranks, and writes the result to the memory of each rank that needs it. So a rank that computes does not delay
+/// the others once it has called the operation. Other memory is copied through buffers that stay in the processor's
+/// cache. In a small operation, each rank copies its elements into a slot in shared memory, where the other ranks read
+/// them. Every element is always combined in the order of the ranks.
 ///
-/// A waiting rank polls for `spin_us`, then sleeps. If ranks must share cores, it only yields a few times before it
-/// sleeps.
+/// A waiting rank polls for `spin_us` microseconds, then sleeps. If ranks share cores, it instead yields the processor
+/// a few times before it sleeps.
 ///
-/// A send of registered memory is finished when the receiver has copied the elements; any other send is finished when
-/// all of it is in a ring of `ring_bytes`. Ranks that send to each other must call both send and recv before they wait.
+/// A large send from registered memory is finished when the receiver has copied the elements. Any other send is
+/// finished when all its elements have been written to a ring buffer of `ring_bytes` bytes. Since a send may thus wait
+/// for the receiver, ranks that send to each other must call both send and recv before they wait for either.
 ///
 /// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first must be the same at
 ///             every rank

@@ -8,7 +8,7 @@
 
 #include "collectives/shared_memory/test_ranks.h"
 
-// Tests ranks as processes, for what threads cannot show.
+// Tests with ranks in separate processes, for behaviour that ranks in threads cannot show.
 
 namespace trainyard {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::size_t kCount = 300'000;
 
 Elements floats_of(const Buffer& buffer) { return {buffer.data(), DType::kFloat32, buffer.size() / sizeof(float)}; }
 
-/// Memory of its own, or memory that the others can reach.
+/// Returns memory that all ranks have mapped if `registered` is true, otherwise ordinary memory.
 Buffer memory_of(Collective& group, bool registered) {
   return registered ? group.allocate(kCount * sizeof(float)) : Buffer::heap(kCount * sizeof(float));
 }
@@ -48,7 +48,7 @@ TEST(SharedMemoryProcessTest, FourProcessesReduceInPlaceAndThroughStagingMemory)
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) EXPECT_EQ(ranks.said(rank), "right");
 }
 
-/// Reduces for ever; rank 2 reports when it is in the middle of it.
+/// Returns a function that reduces for ever. Rank 2 creates the file `note` when a few reductions are done.
 testing::RankBody endless(const std::string& note, bool registered) {
   return [=](Collective& group) -> std::string {
     const Buffer memory = memory_of(group, registered);
@@ -65,7 +65,7 @@ class LostRankTest : public ::testing::TestWithParam<bool> {
  protected:
   testing::TemporaryFolder folder_;
 
-  /// Sends the signal to rank 2 and looks at what the others say.
+  /// Sends the signal to rank 2 and checks the errors of the others.
   void expect_rank_2_is_named(int signal, const std::string& how, const RankOptions& options) {
     const std::string note = folder_.path("here");
     RankProcesses ranks(kRanks, endless(note, GetParam()), options);

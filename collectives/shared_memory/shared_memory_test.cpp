@@ -23,10 +23,10 @@ using testing::on_threads;
 using testing::RankOptions;
 using Floats = std::vector<float>;
 
-/// Small enough that a few thousand elements go every way, in many pieces.
+/// Limits so small that a few thousand elements are transferred by every method, in many pieces.
 const RankOptions kTiny{.parameters = R"({"small_bytes": 1024, "chunk_bytes": 4096, "staging_bytes": 65536})"};
 
-/// Differs on every rank, such that another order of adding gives other bits.
+/// Returns values that differ on every rank, and whose sums have different bits if they are added in another order.
 Floats input_of(std::uint32_t rank, std::size_t count) {
   std::mt19937 random(rank + 1);
   std::uniform_real_distribution<float> values(-1, 1);
@@ -54,7 +54,7 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
 
-/// Runs `body` with memory that holds the rank's input, once in registered memory and once in memory of its own.
+/// Runs `body` twice with the rank's input: in memory that all ranks have mapped, and in ordinary memory.
 std::vector<std::string> both_ways(std::uint32_t ranks, std::size_t count,
                                    const std::function<std::string(Collective&, std::span<float>)>& body) {
   return on_threads(
@@ -105,7 +105,7 @@ TEST(SharedMemoryTest, AllReduceGivesTheSameBitsHoweverItIsCut) {
   }
 }
 
-/// The bounds of three parts: once with the middle one empty, and once with one that has everything.
+/// Bounds of three parts of unequal size, some of which are empty.
 const std::vector<std::vector<std::uint64_t>> kUnequal{
     {0, 70, 70, 200}, {0, 0, 200, 200}, {0, 1, 3, 9000}, {0, 9000, 9000, 9000}};
 
@@ -183,7 +183,7 @@ TEST(SharedMemoryTest, ManyOperationsMayBeUnderWay) {
                             works.push_back(group.all_reduce(all_of(data.subspan(i * kEach, kEach)), ReduceOp::kSum));
                             group.progress();
                           }
-                          // The last one comes first; those before it are carried out on the way.
+                          // Waiting for the last operation also carries out those before it.
                           works.back().wait();
                           for (Work& work : works) {
                             if (!work.done()) return "not done";
@@ -207,7 +207,7 @@ TEST(SharedMemoryTest, ARankThatDoesNotWaitHoldsNobodyUpInRegisteredMemory) {
                       work.wait();
                       group.send({&go, DType::kInt8, 1}, 1).wait();
                     } else {
-                      // It takes no part in the work before rank 0 says that it is over.
+                      // This rank does no work for the operation until rank 0 reports that it is finished.
                       group.recv({&go, DType::kInt8, 1}, 0).wait();
                       if (!work.done()) return "not done";
                     }
@@ -218,7 +218,7 @@ TEST(SharedMemoryTest, ARankThatDoesNotWaitHoldsNobodyUpInRegisteredMemory) {
 }
 
 TEST(SharedMemoryTest, MessagesCrossWithoutADeadlock) {
-  constexpr std::size_t kCount = 400'000;  // This is more than the rings hold.
+  constexpr std::size_t kCount = 400'000;  // More than fits into the rings.
   EXPECT_THAT(both_ways(3, kCount,
                         [&](Collective& group, std::span<float> data) {
                           std::vector<Floats> got(3, Floats(kCount));
@@ -263,7 +263,7 @@ TEST(SharedMemoryTest, EveryRankIsToldWhoAskedForWhat) {
     group.all_reduce(all_of(data), group.rank() == 2 ? ReduceOp::kMax : ReduceOp::kSum).wait();
     return "";
   });
-  // Number 1 is the barrier of connect().
+  // Operation 1 is the barrier of connect().
   EXPECT_THAT(said, Each("test: operation 2 of group 'world': ranks 0, 1 asked for all_reduce(sum) of float32[100], "
                          "rank 2 for all_reduce(max) of float32[120]"));
 }
@@ -319,7 +319,8 @@ TEST(SharedMemoryTest, WhoIsSilentIsNamedAndNotWhoWaitsForIt) {
   const auto said = on_threads(3,
                                [&](Collective& group) -> std::string {
                                  Floats data(10);
-                                 if (group.rank() == 1) {  // It is silent until the others have said so.
+                                 // Rank 1 does nothing until both others have reported an error.
+                                 if (group.rank() == 1) {
                                    for (int seen = 0; seen < 2; seen = told) told.wait(seen);
                                    return "";
                                  }
@@ -331,10 +332,11 @@ TEST(SharedMemoryTest, WhoIsSilentIsNamedAndNotWhoWaitsForIt) {
                                  told.notify_all();
                                  return error.second;
                                },
-                               {.timeout = std::chrono::milliseconds(1500)});  // Enough for the others to come.
+                               // Long enough for the others to call the operation.
+                               {.timeout = std::chrono::milliseconds(1500)});
   EXPECT_THAT(said[0], HasSubstr("rank 1 "));
   EXPECT_THAT(said[0], HasSubstr(" 1.5 s"));
-  // Whoever waits too long first says which of its calls was waiting, so the two texts may differ.
+  // The rank whose timeout expires first names the operation for which it waited, so the two texts may differ.
   EXPECT_THAT(said[2], HasSubstr("rank 1 "));
 }
 

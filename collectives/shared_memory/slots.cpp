@@ -3,13 +3,14 @@
 
 #include "collectives/shared_memory/transfers.h"
 
-// Small operations. Each rank has its input in a slot of its own memory when it announces the operation. When all ranks
-// have done so, each reads the others' slots and computes the result, all in the same order. So the ranks synchronise
-// only once, and none waits for another rank's result.
+// Small operations. Before a rank announces the operation, it copies its elements into a slot in its shared memory.
+// When all ranks have announced it, each rank reads the slots of all ranks and computes the result in the order of the
+// ranks. So the ranks synchronise only once, and no rank waits for another rank's result.
 
 namespace trainyard::shared_memory {
 
-// Registered memory pays off from a smaller size on.
+// In-place operations on registered memory are faster than slots even for rather small sizes, so the limit for slots is
+// lower.
 bool fits_slot(const Group& group, const Descriptor& descriptor) {
   constexpr std::uint64_t kRegisteredPays = 4;
   const std::uint64_t bytes = descriptor.request.bytes() * (descriptor.place.registered() ? kRegisteredPays : 1);

@@ -4,16 +4,16 @@
 
 #include "collectives/shared_memory/transfers.h"
 
-// Operations on memory that the others cannot reach. Every member's part is cut into pieces. Piece k of all parts goes
-// through buffer k % kBuffers of each member's staging memory, in three steps:
+// Operations on memory that the other members have not mapped. Every member's part is divided into pieces. Piece k of
+// all parts is copied through buffer k % kBuffers of each member's staging memory, in three steps:
 //
 //   give  k   copy what others need of mine into my buffer
 //   reduce k  combine my part, from my memory and the others' buffers, into my memory and my buffer
 //   take  k   copy the others' results into my memory
 //
-// Steps are done in the order give 0, -, -, give 1, reduce 0, -, give 2, reduce 1, take 0, give 3, ... What a step
-// needs from the other members was done one round earlier, so members hardly ever wait. The buffers stay in the cache,
-// and memory is read and written once.
+// Steps are done in the order give 0, -, -, give 1, reduce 0, -, give 2, reduce 1, take 0, give 3, ... A step needs
+// only data that the other members have written in the previous round of three steps, so members hardly ever wait. The
+// buffers stay in the cache, and memory is read and written once.
 
 namespace trainyard::shared_memory {
 namespace {
@@ -22,14 +22,14 @@ constexpr std::uint64_t kBuffers = 4;
 constexpr std::uint64_t kStepsPerRound = 3;
 enum Step : std::uint64_t { kGive, kReduce, kTake };
 
-/// A run of elements, and its place in the staging buffer of the member that holds it there.
+/// Consecutive elements, and their place in a staging buffer.
 struct Piece {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::uint64_t offset = 0;  ///< In bytes.
 };
 
-/// Returns how many steps a member has done when it has finished step `step` of piece `number`.
+/// Returns the number of steps that a member has done when it has finished step `step` of piece `number`.
 std::uint64_t after(Step step, std::uint64_t number) { return (number + step) * kStepsPerRound + step + 1; }
 
 void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes) {
@@ -42,7 +42,7 @@ class StagedTransfer final : public SharedTransfer {
       : SharedTransfer(group, operation),
         shared_(group),
         reduce_(reduce),
-        // All members have done the same operations and therefore the same number of steps.
+        // The number is the same at all members, because all have done the same operations.
         first_step_(group.count(group.rank(), kSteps)) {
     const std::uint64_t sections = reduce != nullptr ? group.size() : 1;
     piece_elements_ = std::max<std::uint64_t>(1, buffer_bytes() / sections / element_bytes());
@@ -72,10 +72,11 @@ class StagedTransfer final : public SharedTransfer {
   std::byte* buffer_of(std::uint32_t member, std::uint64_t number) const {
     return group_.staging(member) + number % kBuffers * buffer_bytes();
   }
-  /// The number of the piece on which this step works, if there is such a piece; otherwise at least pieces_.
+  /// Returns the number of the piece on which the current step works. If the step has no piece, the number is at least
+  /// pieces_.
   std::uint64_t piece_number() const { return step_ / kStepsPerRound - step_ % kStepsPerRound; }
 
-  /// Piece `number` of member `owner`'s part.
+  /// Returns piece `number` of the part of member `owner`.
   Piece piece_of(std::uint32_t owner, std::uint64_t number) const {
     const std::uint64_t end = operation_.bounds[owner + 1];
     const std::uint64_t first = std::min(end, operation_.bounds[owner] + number * piece_elements_);
@@ -84,7 +85,8 @@ class StagedTransfer final : public SharedTransfer {
     return piece;
   }
 
-  // This also holds for the first piece, because the buffers may still be read for the operation before.
+  // Returns the number of steps that all members must have done before this member can do its current step. The first
+  // piece must wait, too, because other members may still read the buffers for the previous operation.
   std::uint64_t steps_needed() const {
     const std::uint64_t number = piece_number();
     if (number >= pieces_) return first_step_;
@@ -114,7 +116,8 @@ class StagedTransfer final : public SharedTransfer {
 
   void give(std::uint64_t number) const {
     for (std::uint32_t owner = 0; owner < group_.size(); ++owner) {
-      // In a reduction others need their parts of mine; otherwise they need my own part.
+      // In a reduction, each other member needs this member's elements of its part; otherwise all members need this
+      // member's own part.
       if ((owner == group_.rank()) == (reduce_ != nullptr)) continue;
       const Piece piece = piece_of(owner, number);
       copy_bytes(buffer_of(group_.rank(), number) + piece.offset, operation_.at(piece.first),
@@ -147,7 +150,7 @@ class StagedTransfer final : public SharedTransfer {
   const Reduce reduce_;
   const std::uint64_t first_step_;
   std::uint64_t step_ = 0;
-  std::uint64_t piece_elements_ = 0;  ///< The size of one member's part in one piece.
+  std::uint64_t piece_elements_ = 0;  ///< The number of elements of a piece.
   std::uint64_t pieces_ = 0;
 };
 

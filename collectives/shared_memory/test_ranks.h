@@ -18,17 +18,18 @@ struct RankOptions {
   std::string parameters = "{}";
 };
 
-/// The function that a rank runs with its collective. It returns the text that the rank reports.
+/// The function that each rank of a test runs with its collective. It returns a text, on which the test can make
+/// assertions.
 using RankBody = std::function<std::string(Collective&)>;
 
-/// Runs the ranks 0 to count - 1 as threads of this process. Returns, for each rank, the text that it reported or the
-/// error that it threw.
+/// Runs `body` for the ranks 0 to count - 1 as threads of this process. Returns, for each rank, the text that `body`
+/// returned or the text of the error that it threw.
 std::vector<std::string> on_threads(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
 
-/// Waits until a rank creates the file `path`. Returns false if the file does not appear in time.
+/// Waits until a rank creates the file `path`. Returns false if the file does not appear before a deadline.
 bool wait_for_note(const std::string& path);
 
-/// Ranks that run as processes. The object must be constructed while this process has only one thread.
+/// Ranks that run as forked processes. The object must be constructed while this process has only one thread.
 class RankProcesses {
  public:
   RankProcesses(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
@@ -38,8 +39,8 @@ class RankProcesses {
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   pid_t pid(std::uint32_t rank) const { return pids_[rank]; }
-  /// Waits for the rank to end and returns the text that it reported. The text is empty if the rank ended in another
-  /// way.
+  /// Waits for the rank to end and returns the text that its function returned. Returns an empty text if the process
+  /// ended in another way, for instance because it was killed.
   std::string said(std::uint32_t rank);
 
  private:

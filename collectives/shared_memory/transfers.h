@@ -10,8 +10,9 @@
 #include "collectives/shared_memory/kernels.h"
 #include "collectives/transport.h"
 
-// The transfers of operations of the group, which move elements in one of three ways, and the transfers of messages.
-// The way depends only on the descriptors of all members, so all members choose the same one:
+// The transfers of collective operations and of messages (send and recv). A collective operation uses one of three
+// methods. All members choose the same method, because it depends only on the descriptors that all members have
+// published:
 //
 //   slots     small: each rank has put its input into a slot, and each works out the result for itself
 //   in place  registered: chunks are taken by any member that has time, and written where they belong
@@ -26,12 +27,12 @@ using collectives::Operation;
 using collectives::Progress;
 using collectives::Transfer;
 
-/// A transfer of an operation of the group.
+/// The transfer of a collective operation.
 class SharedTransfer : public Transfer {
  public:
   SharedTransfer(const Group& group, const Operation& operation) : group_(group), operation_(operation) {}
 
-  /// Returns the condition that the other members must satisfy before this member can continue.
+  /// Returns the condition that must be met by the other members before this member can continue.
   virtual Need need() const = 0;
   std::optional<std::vector<std::uint32_t>> missing() const final;
 
@@ -40,21 +41,23 @@ class SharedTransfer : public Transfer {
   const Operation& operation_;
 };
 
-/// Returns true if an operation with this descriptor is small enough for a slot.
+/// Returns true if the elements of an operation with this descriptor fit into a slot.
 bool fits_slot(const Group& group, const Descriptor& descriptor);
-/// Copies the elements into this member's slot. Must be called before the operation is announced.
+/// Copies the elements into this member's slot for this operation. Must be called before the operation is announced,
+/// because the other members read the slot afterwards.
 void put_into_slot(Group& group, const Operation& operation);
-/// Makes the transfer of a small operation. `scratch` is memory that successive operations reuse; it must outlive the
-/// transfers.
+/// Makes the transfer of an operation whose elements are in slots. `scratch` is memory that successive operations
+/// reuse; it must outlive the transfer. `reduce` is null if elements are only copied.
 std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation& operation, Reduce reduce,
                                              std::vector<const void*>& scratch);
 
-/// Makes a transfer that works in place. `places` contains the address of the elements at each member. `chunk_bytes` is
-/// the maximum size of a chunk of a member's memory.
+/// Makes a transfer that works directly in the memory of all members. `places` contains, for each member, the address
+/// in this process at which that member's elements are mapped. `chunk_bytes` is the maximum size of a chunk, which one
+/// member processes at a time.
 std::unique_ptr<Transfer> make_in_place_transfer(Group& group, const Operation& operation, Reduce reduce,
                                                  std::vector<std::byte*> places, std::uint64_t chunk_bytes);
 
-/// Makes a transfer through the staging buffers.
+/// Makes a transfer that copies elements through the staging buffers, for memory that other members cannot access.
 std::unique_ptr<Transfer> make_staged_transfer(Group& group, const Operation& operation, Reduce reduce);
 
 /// Makes the transfer of a send.

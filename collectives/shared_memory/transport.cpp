@@ -21,7 +21,7 @@ const Descriptor& SharedTransport::descriptor_of(std::uint32_t member, const Ope
   return group_.of(member).descriptors[operation.order % kInFlight];
 }
 
-// All members look at the same descriptors, so all choose the same way.
+// All members read the same descriptors, so all choose the same method.
 std::unique_ptr<Transfer> SharedTransport::begin(const Operation& operation) {
   const auto& kernels = kernels_.reduce[static_cast<int>(operation.data.dtype)];
   const Reduce reduce = operation.reduces() ? kernels[static_cast<int>(operation.request.op)] : nullptr;
@@ -35,7 +35,8 @@ std::unique_ptr<Transfer> SharedTransport::begin(const Operation& operation) {
   return make_in_place_transfer(group_, operation, reduce, std::move(places), chunk_bytes_);
 }
 
-/// Returns an empty list if the elements are not in registered memory at every member.
+/// Returns, for each member, the address at which its elements are mapped. Returns an empty list if the elements of any
+/// member are not in memory that all members have mapped.
 std::vector<std::byte*> SharedTransport::find_places(const Operation& operation) const {
   std::vector<std::byte*> places;
   for (std::uint32_t member = 0; member < group_.size(); ++member) {

@@ -11,11 +11,11 @@
 
 namespace trainyard::shared_memory {
 
-/// The transport of the group's operations. It moves elements in a way that depends on their number and on where they
-/// are; see transfers.h.
+/// Transfers the data of collective operations through shared memory. The method depends on the number of elements and
+/// on whether all members have mapped their memory; see transfers.h.
 class SharedTransport final : public collectives::Transport {
  public:
-  /// `chunk_bytes` is the number of bytes of each member's memory that a member processes at a time.
+  /// `chunk_bytes` is the maximum number of bytes of each member's memory that one member processes at a time.
   SharedTransport(Group& group, Blocks& blocks, std::uint64_t chunk_bytes)
       : group_(group), blocks_(blocks), chunk_bytes_(chunk_bytes) {}
 
@@ -36,7 +36,7 @@ class SharedTransport final : public collectives::Transport {
   core::SharedPool pool_;
 };
 
-/// The transport of messages between two members, through rings in shared memory.
+/// Transfers messages (send and recv) between two members through ring buffers in shared memory.
 class RingMessages final : public collectives::Transport {
  public:
   RingMessages(Group& group, const Blocks& blocks, std::vector<std::uint32_t> ranks)

@@ -8,14 +8,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long others may take to read the last frames; in a group that has failed, one may be stopped.
+/// How long leave() waits until the others have received the last frames. If the group has failed, the limit is
+/// shorter, because a member may be stopped.
 constexpr auto kLeave = 5000ms;
 constexpr auto kLeaveInAnger = 300ms;
 constexpr std::uint64_t kLastPing = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
-// All or nobody: an operation that only some members know would need a list of those that must still be told.
+// Announces the operation to all members or to none, so that no list of the members that must still be told is needed.
 bool TcpAgreement::announce(const collectives::Operation& operation) {
   for (std::uint32_t member = 0; member < control_.size(); ++member) {
     if (member == control_.own()) continue;
@@ -28,13 +29,15 @@ bool TcpAgreement::announce(const collectives::Operation& operation) {
   return true;
 }
 
-// The kernel keeps what arrives, so nothing is missed between the last check and the sleep.
+// Data that arrives between the last check and the sleep stays in the kernel and ends the sleep, so `look_again` is not
+// needed.
 bool TcpAgreement::rest(const collectives::Pause& pause, const std::function<bool()>&) {
   links_->look(std::chrono::ceil<std::chrono::milliseconds>(pause.most));
   return true;
 }
 
-// Frames keep their order, so a member that answers the ping has received everything before it.
+// Frames arrive in the order in which they were sent, so a member that answers the ping has received everything before
+// it.
 void TcpAgreement::leave(bool failed) {
   control_.say_goodbye();
   control_.ping(kLastPing);

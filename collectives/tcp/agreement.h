@@ -7,8 +7,8 @@
 
 namespace trainyard::tcp {
 
-/// An agreement over the control streams: every member sends each request to all other members, together with its
-/// elements if the operation is small. This object owns the links and the control, which all parts of the backend use.
+/// An agreement over TCP: every member sends each of its requests to all other members, together with the elements if
+/// the operation is small. This object owns the streams (Links) and Control, which all parts of the backend use.
 class TcpAgreement final : public collectives::Agreement {
  public:
   TcpAgreement(std::unique_ptr<Links> links, std::vector<std::uint32_t> ranks, std::size_t direct_bytes)
@@ -36,7 +36,7 @@ class TcpAgreement final : public collectives::Agreement {
   Direct direct_;
 };
 
-/// An attendance that finds out by pings over the control streams which members are still there.
+/// Finds out which members are still there, from the state of their TCP streams and with pings.
 class TcpAttendance final : public collectives::Attendance {
  public:
   explicit TcpAttendance(Control& control) : control_(control) {}

@@ -21,7 +21,7 @@
 #include "streams/network.h"
 #include "streams/record.h"
 
-// An attacker on the way between two ranks, who sees everything and can change, repeat, reorder and cut it.
+// Tests with an attacker between two ranks, who sees all data and can change, repeat, reorder or drop it.
 
 namespace trainyard::tcp {
 namespace {
@@ -61,11 +61,12 @@ bool write_whole(int fd, const char* from, std::size_t size) {
   return true;
 }
 
-/// What the attacker does with record `number` (from 0) that the connecting rank sends over stream `stream`. The record
-/// includes its length. The result is what is sent instead; without a result, the connection is closed.
+/// Called for each encrypted record that the connecting rank sends over stream `stream`; `number` counts the records
+/// from 0. `record` includes the length of the record. The function returns the bytes that are sent instead, or nothing
+/// to close the connection.
 using Attack = std::function<std::optional<Blob>(std::uint32_t stream, std::uint64_t number, const Blob& record)>;
 
-/// Stands between the ranks: every connection passes through it.
+/// A proxy through which all connections between the two ranks pass.
 class Attacker {
  public:
   Attacker(std::string endpoint, bool sealed, Attack attack)
@@ -114,7 +115,7 @@ class Attacker {
     end(from, to, cut);
   }
 
-  // Each direction ends by itself, as on a network, unless the attacker cuts the connection.
+  // If one direction ends, only this direction is closed, unless the attacker cuts the whole connection.
   static void end(int from, int to, bool cut) {
     ::shutdown(from, cut ? SHUT_RDWR : SHUT_RD);
     ::shutdown(to, cut ? SHUT_RDWR : SHUT_WR);
@@ -140,7 +141,7 @@ class Attacker {
   std::thread thread_;
 };
 
-/// Notes in which the attacker's address takes the place of that of rank 0.
+/// A rendezvous that replaces the address of rank 0 by that of the attacker.
 class Notes final : public core::Rendezvous {
  public:
   Notes(core::Rendezvous& inner, bool sealed, const Attack& attack) : inner_(inner), sealed_(sealed), attack_(attack) {}
@@ -163,7 +164,8 @@ class Notes final : public core::Rendezvous {
 
 constexpr std::uint64_t kCount = 200'000;
 
-/// Two ranks add ones and twos with an attacker between them. Returns how they ended.
+/// Two ranks, between which there is an attacker, compute a sum: all elements are 1 on rank 0 and 2 on rank 1. Returns
+/// how the ranks ended.
 std::vector<testing::RankEnd> add_under(const Attack& attack, bool encrypt = true) {
   return testing::run_threads(2, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Notes changed(notes, encrypt, attack);
@@ -186,7 +188,7 @@ std::vector<testing::RankEnd> add_under(const Attack& attack, bool encrypt = tru
         world->all_reduce({values.data(), DType::kFloat32, kCount}, ReduceOp::kSum).wait();
       }
     } catch (const Error&) {
-      // Rank 0 adds what it receives first; what is not authentic was not added.
+      // Rank 0 must not have used data that was not authentic.
       const auto is_known = [](float value) { return value == 1.F || value == 2.F || value == 3.F; };
       if (rank == 0) {
         EXPECT_TRUE(std::ranges::all_of(values, is_known));
@@ -298,7 +300,7 @@ TEST(TcpAttackTest, ElementsAreInClearOnlyIfAskedFor) {
     std::mutex mutex;
     bool seen = false;
     std::array<float, 8> marker;
-    marker.fill(2.F);  // What rank 1 sends.
+    marker.fill(2.F);  // The data that rank 1 sends.
     const auto ends = add_under(
         [&](std::uint32_t, std::uint64_t, const Blob& record) {
           const auto* bytes = reinterpret_cast<const char*>(marker.data());

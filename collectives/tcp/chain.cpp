@@ -13,9 +13,9 @@ using collectives::Progress;
 using streams::Position;
 using Arrival = streams::RecordStream::Arrival;
 
-/// With fewer bytes in a piece, system calls would take more time than what they move.
+/// The smallest piece in bytes. With smaller pieces, system calls would take more time than the transfer itself.
 constexpr std::uint64_t kLeastPiece = 16 << 10;
-/// So many pieces for each member keep all links busy.
+/// The number of pieces per member that keeps all connections busy.
 constexpr std::uint64_t kPiecesPerMember = 4;
 
 std::size_t widest(const Operation& operation, const Combination& combination) {
@@ -28,7 +28,7 @@ std::size_t widest(const Operation& operation, const Combination& combination) {
 Flows flows_of(const Operation& operation, std::uint32_t own, std::uint32_t size) {
   const std::vector<std::uint64_t>& bounds = operation.bounds;
   const std::uint64_t count = operation.data.count;
-  // What travels between member `lower` and the next one.
+  // The elements that travel between member `lower` and the next one.
   const auto up = [&](std::uint32_t lower) {
     return operation.reduces() ? Range{0, count} : Range{0, bounds[lower + 1]};
   };
@@ -86,8 +86,9 @@ Progress Chain::advance(Effort) {
   return moved ? Progress::kSome : Progress::kNothing;
 }
 
-// The result of a piece is sent on at once, while it is in the cache. If elements are converted, the result is only in
-// the memory of the stream, so the piece is received only when this memory is free.
+// The result of a piece is sent on immediately, while it is in the cache. If elements are converted, the only copy of
+// the result is in Workspace::departing of the stream, so the next piece is received only when that memory is free
+// again.
 bool Chain::receive_up() {
   if (up_in_.done()) return false;
   const std::uint64_t piece = up_in_.next();

@@ -11,8 +11,8 @@
 
 namespace trainyard::tcp {
 
-/// The elements that travel over the links of one member in an operation. "Up" is the direction from each member to the
-/// next, and "down" the direction from each member to the previous one.
+/// The elements that one member sends to and receives from its two neighbours in an operation. "Up" is the direction
+/// from each member to the next, and "down" the direction from each member to the previous one.
 struct Flows {
   Range up_in;     ///< Received from the previous member.
   Range up_out;    ///< Sent to the next member.
@@ -22,26 +22,29 @@ struct Flows {
   friend bool operator==(const Flows&, const Flows&) = default;
 };
 
-/// Returns the flows of member `own` in a group of `size` members. In a reduction, partial results travel up, and each
-/// member adds its elements to them; the final results travel down to all members that need them. In any other
-/// operation, each part travels in both directions, away from the member that has it.
+/// Returns which elements member `own` of a group of `size` members sends and receives. In a reduction, partial results
+/// travel from each member to the next ("up"), and each member adds its elements to them; the final results travel back
+/// ("down") to all members that need them. In any other operation, each part travels in both directions, away from the
+/// member that has it.
 Flows flows_of(const collectives::Operation& operation, std::uint32_t own, std::uint32_t size);
 
-/// The memory for bulk transfers. All operations use the same memory, one after another.
+/// Memory that all operations use one after another, so that they need not allocate their own.
 struct Workspace {
-  std::vector<std::byte> arriving;                ///< The record that is being received.
+  std::vector<std::byte> arriving;                ///< The encrypted piece that is being received.
   std::vector<std::vector<std::byte>> departing;  ///< For each stream, the converted elements that are being sent.
 };
 
-/// Returns the number of elements of a piece. A piece has at most `record_bytes` bytes, but is small enough that
-/// several pieces can be in transfer at the same time. All members compute the same number.
+/// Returns the number of elements of a piece, the unit in which data is encrypted and sent. A piece has at most
+/// `record_bytes` bytes, and is small enough that several pieces can be on their way at the same time. `element_bytes`
+/// is the size of an element or of a partial result, whichever is larger. All members compute the same number.
 std::uint64_t piece_elements(const collectives::Operation& operation, std::size_t element_bytes, std::uint32_t members,
                              std::size_t record_bytes);
 
-/// A transfer along the chain of the members. Piece n of each flow uses stream number n modulo the number of streams of
-/// the link. So the streams share the work, and nothing but the elements has to be sent.
+/// A transfer in which data travels from each member to the next, from the first member to the last, and back. It is
+/// divided into pieces. Piece n uses stream n modulo the number of TCP streams between the two members, so the streams
+/// share the work, and pieces need no header.
 ///
-/// A piece is decrypted, reduced and encrypted while it is in the processor's cache. Elements that arrive are used only
+/// Each member decrypts, reduces and encrypts a piece while it is in the processor's cache. Elements are used only
 /// after their authenticity has been checked.
 class Chain final : public collectives::Transfer {
  public:
@@ -75,8 +78,8 @@ class Chain final : public collectives::Transfer {
   Pieces down_out_;
 };
 
-/// Continues to send to `member`. Returns true if the kernel has accepted everything that was to be sent. `moved`
-/// becomes true if anything was sent.
+/// Sends pending bulk data to `member`, without waiting. Returns true if nothing is left to send. Sets `moved` to true
+/// if anything was sent.
 bool flush_all(Links& links, std::uint32_t member, bool& moved);
 
 }  // namespace trainyard::tcp

@@ -10,7 +10,7 @@
 namespace trainyard::tcp {
 namespace {
 
-/// The number of elements that are processed at a time, so that what is between two passes stays in the cache.
+/// The number of elements that are processed at a time, so that intermediate results stay in the cache.
 constexpr std::uint64_t kBlock = 1024;
 
 float number(float value) { return value; }
@@ -22,7 +22,7 @@ void put(double value, double& to) { to = value; }
 void put(float value, Float16& to) { store(value, to); }
 void put(float value, BFloat16& to) { store(value, to); }
 
-/// Sums of floating-point numbers, which are nearly all that is reduced, in a single pass.
+/// Adds floating-point numbers in a single pass, because nearly all reductions are such sums.
 template <class T, class Sum, class To>
 void add_numbers(const void* partial, const void* own, void* to, std::uint64_t count, Sum divisor) {
   const auto* a = static_cast<const Sum*>(partial);
@@ -37,7 +37,8 @@ void add_numbers(const void* partial, const void* own, void* to, std::uint64_t c
   }
 }
 
-/// Returns false if the elements have no such pass. The order of two numbers in a sum does not matter for its bits.
+/// Returns false if there is no single pass for elements of this type. The order of the two operands is ignored,
+/// because it does not change the bits of a sum.
 bool add_fast(DType dtype, bool last, const void* partial, const void* own, void* to, std::uint64_t count,
               std::uint32_t divisor) {
   const auto parts = static_cast<float>(divisor);

@@ -72,7 +72,7 @@ bool Control::take_failure(const FrameHead& head, Bytes text) {
   return true;
 }
 
-// Nothing that this member sends from now on is believed, but the others are still told.
+// All further frames of `member` are ignored. The failure is still reported to all members.
 void Control::refuse(std::uint32_t member, const std::string& why) {
   members_[member].refused = true;
   if (told_) return;
@@ -85,12 +85,12 @@ std::optional<Failure> Control::told() {
   return std::exchange(told_, {});
 }
 
-// The memory of messages under way belongs to callers that now get an error.
+// The callers that wait for messages now get an error and may free their memory, so nothing may be received into it.
 void Control::stop_everything() {
   for_others(links_, [this](std::uint32_t member) { with(member).mailbox().stop_wanting(); });
 }
 
-// A failure may use the reserve of the queues.
+// A failure may use the space that Line::kReserve reserves.
 void Control::tell(const Failure& failure) {
   stop_everything();
   const FrameHead head{.kind = FrameKind::kFailed, .code = static_cast<std::uint32_t>(failure.code)};

@@ -12,45 +12,50 @@
 
 namespace trainyard::tcp {
 
-/// The control frames that the members of a group exchange. The amount that other members can make this member store is
-/// limited: if a member sends more than it has been allowed to, it is refused, and the group fails.
+/// Sends and receives the control frames (requests, pings, small data) that the members of a group exchange. Each
+/// member may send only a limited amount that this member has not processed yet. If a member sends more, or violates
+/// the protocol in another way, the group fails, and the later frames of that member are ignored.
 class Control {
  public:
-  /// `direct_bytes` is the maximum number of bytes that a member sends together with its request.
+  /// `direct_bytes` is the maximum number of bytes of elements that a member sends together with the announcement of a
+  /// small operation.
   Control(Links& links, std::vector<std::uint32_t> ranks, std::size_t direct_bytes);
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
-  /// Returns the limits that the links need for these frames.
+  /// Returns the limits with which Links must be constructed.
   static Links::Limits limits(std::size_t direct_bytes);
 
   std::uint32_t own() const { return links_.own(); }
   std::uint32_t size() const { return links_.size(); }
   const std::vector<std::uint32_t>& ranks() const { return ranks_; }
 
-  /// Returns the exchange with another member.
+  /// Returns the state of the communication with another member.
   Peer& with(std::uint32_t member) { return *members_[member].peer; }
   const Peer& with(std::uint32_t member) const { return *members_[member].peer; }
 
-  /// Sends the frames that wait, and handles the frames that have arrived.
+  /// Sends frames that are still queued, and handles the frames that have arrived. Does not wait.
   void receive();
-  /// Returns a failure that another member has reported, or that it has caused by violating the protocol. Each failure
-  /// is returned once.
+  /// Returns a failure that another member has reported, or that another member has caused by violating the protocol.
+  /// Returns each failure only once.
   std::optional<collectives::Failure> told();
+  /// Reports a failure to all other members.
   void tell(const collectives::Failure& failure);
-  /// Records that this member has finished all operations of the group up to `number`.
+  /// Records that this member has finished all collective operations up to `number`.
   void finish(std::uint64_t number);
 
-  /// Sets what this member answers to pings.
+  /// Sets this member's answer to pings.
   void answer_with(const collectives::Answer& answer) { state_.answer = answer; }
+  /// Sends a ping with this number to all other members.
   void ping(std::uint64_t number);
   void say_goodbye();
-  /// Returns true if all members that are still there have received everything that was sent before `ping`.
+  /// Returns true if all members that are still there have answered the ping with the number `ping`, and so have
+  /// received everything that was sent before it.
   bool all_know(std::uint64_t ping) const;
 
  private:
   struct Member {
-    std::unique_ptr<Peer> peer;  ///< The exchange with this member; null for this member itself.
+    std::unique_ptr<Peer> peer;  ///< Null in the entry of the member to which this object belongs.
     bool refused = false;        ///< True if the member has violated the protocol. All its later frames are ignored.
   };
 

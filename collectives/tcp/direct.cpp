@@ -34,12 +34,12 @@ class Direct::Transfer final : public collectives::Transfer {
   std::uint32_t size() const { return direct_.control_.size(); }
   Bytes from(std::uint32_t member) const { return direct_.control_.with(member).asked().body(operation_.order); }
 
-  /// The elements of a reduction that this member computes.
+  /// Returns the memory of the elements whose reduction this member computes.
   std::span<std::byte> piece() const {
     return operation_.request.kind == OperationKind::kReduceScatter ? operation_.part(own()) : operation_.whole();
   }
 
-  // The requests are equal, so the sizes of what came with them differ only if a member does not follow the rules.
+  // All members have made the same request, so a member that sent a different number of bytes violates the protocol.
   void check_sizes() const {
     for (std::uint32_t member = 0; member < size(); ++member) {
       if (member == own()) continue;

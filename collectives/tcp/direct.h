@@ -10,13 +10,14 @@
 
 namespace trainyard::tcp {
 
-/// Carries out small operations. Together with its request, every member sends to each other member all elements that
-/// the other needs from it. So the operation takes a single message in each direction, and each member reduces the
-/// elements itself, in the order of the ranks.
+/// Carries out small operations. When a member announces the operation, it also sends each other member the elements
+/// that this other member needs. So every two members exchange only one frame in each direction. Each member then
+/// reduces the elements itself, in the order of the ranks.
 class Direct {
  public:
   Direct(const Control& control, std::size_t direct_bytes) : control_(control), direct_bytes_(direct_bytes) {}
 
+  /// Returns true if the operation is small enough.
   bool is_direct(const collectives::Operation& operation) const {
     return operation.data.count > 0 && operation.bytes() <= direct_bytes_;
   }
@@ -32,7 +33,7 @@ class Direct {
 
   const Control& control_;
   const std::size_t direct_bytes_;
-  std::vector<const void*> inputs_;  ///< A list of addresses that is kept, so that no operation allocates memory.
+  std::vector<const void*> inputs_;  ///< Reused by all operations, so that they allocate no memory.
 };
 
 }  // namespace trainyard::tcp

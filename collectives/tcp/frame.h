@@ -15,25 +15,28 @@ using streams::Bytes;
 
 /// The kinds of frames on the control streams.
 enum class FrameKind : std::uint32_t {
-  kAsked,  ///< The sender has reached operation `number` of the group. The body is its share of a small operation.
-  kDone,   ///< Only the fields FrameHead::done and FrameHead::taken matter.
-  /// The offer of message `number` to the receiver. The body is the message, or empty if the message is large.
+  /// The sender has called the collective operation `number`. If the operation is small, the body contains its
+  /// elements.
+  kAsked,
+  kDone,  ///< Reports only FrameHead::done and FrameHead::taken.
+  /// The sender has called send() for message `number`. If the message is small, the body contains its elements;
+  /// otherwise the body is empty, and the receiver must ask for the elements.
   kOffer,
-  kWanted,   ///< The receiver of a large message asks for its elements.
+  kWanted,   ///< The receiver of the large message `number` asks for its elements.
   kChunk,    ///< The next bytes of the large message `number`.
-  kFailed,   ///< A failure that the sender has detected. `code` is its code, and the body is its text.
+  kFailed,   ///< The sender has detected a failure. `code` is the error code, and the body is the text.
   kPing,     ///< A request for a kPong with the same number.
   kPong,     ///< The answer to a kPing. Request::count and Request::member contain an Answer.
   kGoodbye,  ///< The sender leaves the group.
 };
 
-/// The beginning of every frame.
+/// The beginning of every frame on a control stream.
 struct FrameHead {
   FrameKind kind = FrameKind::kDone;
   std::uint32_t code = 0;
   std::uint64_t number = 0;
-  std::uint64_t done = 0;  ///< The number of operations of the group that the sender has finished.
-  /// The number of messages from the receiver of this frame that its sender has received completely.
+  std::uint64_t done = 0;  ///< The number of collective operations that the sender of the frame has finished.
+  /// The number of messages (send and recv) that the sender of the frame has completely received from the other member.
   std::uint64_t taken = 0;
   Request request;
 };

@@ -22,8 +22,9 @@ void LifeSigns::hear(const FrameHead& head, std::uint32_t members) {
   if (head.request.count == 1 && head.request.member < members) answer_.waits_for = head.request.member;
 }
 
-// A member says goodbye before it closes its streams, but what it has sent before may arrive later on other streams.
-// The streams of a member that fails end in any order, too. So the control stream is given time to say why.
+// A member sends its goodbye over the control stream, but data that it sent earlier over other streams can arrive
+// later, so it counts as gone only when those streams have ended. The streams of a member that fails end in any order.
+// If a data stream breaks first, the control stream gets some time to deliver the reason.
 Presence LifeSigns::presence() {
   if (left_) return link_.data_ended() ? Presence::kLeft : Presence::kHere;
   if (link_.control->connection().closed()) return Presence::kLost;

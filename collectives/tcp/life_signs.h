@@ -10,23 +10,25 @@
 
 namespace trainyard::tcp {
 
-/// Returns the frame with which a member answers a ping.
+/// Returns a pong frame for ping number `ping`. The frame carries `answer`.
 FrameHead pong_for(std::uint64_t ping, const collectives::Answer& answer);
 
-/// The knowledge about one other member: whether it is still there, and whether its caller waits.
+/// What this member knows about one other member: whether that member is still there, and whether the thread that uses
+/// its collective waits for an operation.
 class LifeSigns {
  public:
   explicit LifeSigns(const Link& link) : link_(link) {}
 
-  /// Reads the signs of life from a frame. Must be called for each frame. `members` is the number of members of the
-  /// group.
+  /// Must be called for each frame from the other member. `members` is the number of members of the group.
   void hear(const FrameHead& head, std::uint32_t members);
 
   collectives::Presence presence();
-  /// Returns a number that changes whenever the member sends or receives anything except signs of life.
+  /// Returns a number that changes whenever the other member sends or receives anything except pings and their answers.
   std::uint64_t signs() const;
+  /// Returns the member's answer if it has answered the ping with the number `ping`, otherwise nothing.
   std::optional<collectives::Answer> answer_to(std::uint64_t ping) const;
-  /// Returns true if the member has received everything that was sent before `ping`, or will not receive it any more.
+  /// Returns true if the member has received everything that was sent before the ping with the number `ping`, or is
+  /// gone and will never receive it.
   bool has_heard(std::uint64_t ping) const;
 
  private:

@@ -8,7 +8,7 @@
 namespace trainyard::tcp {
 namespace {
 
-/// How many operations or messages are finished before the other member is told, if nothing else is sent to it.
+/// After so many finished operations or messages, a frame is sent just to report them to the other member.
 constexpr std::uint64_t kTellAfter = Slots::kCount / 4;
 
 }  // namespace

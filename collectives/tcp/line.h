@@ -6,38 +6,42 @@
 
 namespace trainyard::tcp {
 
-/// The control stream to one other member. Every frame also contains the progress of its sender, so that each of the
-/// two members knows how much the other can still store.
+/// Sends frames over the control stream to one other member. Every frame also contains the number of operations and
+/// messages that its sender has finished, so that each member knows how much more the other member can store.
 class Line {
  public:
-  /// The part of the queue that is reserved for frames without a body and for failures, in bytes.
+  /// The number of bytes of the send queue that are reserved for frames without a body and for failures.
   static constexpr std::size_t kReserve = 32 << 10;
 
-  /// `done` is the number of operations of the group that this member has finished. It must outlive the line.
+  /// `done` is the number of collective operations that this member has finished. The line keeps a reference to it and
+  /// reads it when it sends a frame.
   Line(streams::FrameStream& stream, const std::uint64_t& done) : stream_(stream), done_here_(done) {}
 
   streams::FrameStream& stream() { return stream_; }
 
-  /// Sends a frame, for which there must be room.
+  /// Sends a frame. There must be room for it in the send queue; see has_room().
   void send(FrameHead head, Bytes body = {});
-  /// Sends a frame if there is room for it, and returns whether it was sent. A frame that is dropped in this way is
-  /// sent again later.
+  /// Sends a frame without a body if there is room for it in the send queue. Returns false if there is no room; the
+  /// frame is then dropped.
   bool send_if_room(const FrameHead& head);
-  /// Returns true if there is room for a frame with a body of `bytes` bytes, apart from the reserve.
+  /// Returns true if the send queue has room for a frame with a body of `bytes` bytes, without using kReserve.
   bool has_room(std::size_t bytes) const { return stream_.has_room(sizeof(FrameHead) + bytes + kReserve); }
 
-  /// Reads the other member's progress from a frame.
+  /// Updates done() and taken() from a frame of the other member.
   void hear(const FrameHead& head);
-  /// Returns the number of operations of the group that the other member has finished.
+  /// Returns the number of collective operations that the other member has finished.
   std::uint64_t done() const { return done_; }
-  /// Returns the number of messages from this member that the other member has received completely.
+  /// Returns how many messages of this member the other member has received completely.
   std::uint64_t taken() const { return taken_; }
+  /// Returns the number of collective operations that this member has finished.
   std::uint64_t done_here() const { return done_here_; }
+  /// Returns how many messages of the other member this member has received completely.
   std::uint64_t taken_here() const { return taken_here_; }
 
   /// Records that message `number` from the other member has been received completely.
   void take(std::uint64_t number);
-  /// Sends a frame with this member's progress if the other member needs to know it and no other frame has told it.
+  /// Sends a frame with this member's progress if the last frame that the other member got is so old that the other
+  /// member may soon have to wait.
   void tell_progress();
 
  private:

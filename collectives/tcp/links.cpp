@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kLoopback = "127.0.0.1";
 constexpr std::size_t kEvents = 64;
 
-/// Identifies the loopback interface of this process: that of a host or, in a container, its own.
+/// Returns a text that identifies the loopback interface of this process. Containers on one host have different ones.
 std::string loopback_identity() {
   std::error_code error;
   const auto space = std::filesystem::read_symlink("/proc/self/ns/net", error);
@@ -53,14 +53,15 @@ std::string own_address(const CollectiveContext& context, const Settings& settin
   return on_one_host ? kLoopback : streams::address_of_any_interface();
 }
 
-/// What the keys of this group are good for: nothing else has the same name, members and settings. (The secrets are new
-/// in every group, so this is a second line of defence.)
+/// Binds the keys of the streams to the name, the ranks and the settings of this group, so that they are useless for
+/// anything else. (The secrets are new in every group, so this is a second line of defence.)
 streams::Binding binding_of(const CollectiveContext& context, const std::string& settings) {
   const std::string ranks = collectives::name_ranks(context.ranks);
   return streams::binding_of(std::array<std::string_view, 4>{"collective tcp", context.name, ranks, settings});
 }
 
-/// Discards what has arrived on a socket. Returns true if something had, and more may come.
+/// Discards the data that has arrived on a socket. Returns true if there was any and the socket is still open, so that
+/// more may arrive.
 bool discard(int fd) {
   std::array<char, 16384> bytes;
   for (bool any = false;; any = true) {
@@ -102,8 +103,9 @@ Links::Links(const CollectiveContext& context, std::uint32_t own, const Settings
   watch();
 }
 
-// If a socket is closed while something is unread, the other side may lose what it was sent last. That would be the
-// failure because of which the streams are closed.
+// If a socket is closed while received data is unread, TCP resets the connection, and the other side may lose the data
+// that was sent to it last: often the report of the failure. So the destructor first reads and discards what has
+// arrived.
 Links::~Links() {
   std::vector<pollfd> unread;
   for (const Link& link : links_) {
@@ -149,7 +151,8 @@ void Links::connect(const CollectiveContext& context, const Settings& settings, 
   }
 }
 
-// Every stream is reported once when something changes, so the set of streams to wait for never has to be changed.
+// With edge-triggered events (EPOLLET), each change is reported once, so streams need not be added and removed for each
+// wait.
 void Links::watch() {
   const auto add = [&](int fd, std::uint32_t events) {
     epoll_event event{.events = events, .data = {.u64 = watched_.size()}};

@@ -13,30 +13,31 @@
 
 namespace trainyard::tcp {
 
-/// The maximum time that a failing member has in order to tell the others the reason: it waits this long before it
-/// closes its streams, and the others wait this long before they conclude that it is gone.
+/// How long a failing member may take to tell the others the reason. It waits at most this long before it closes its
+/// streams, and the others wait this long after a stream has broken before they conclude that the member is gone.
 inline constexpr std::chrono::milliseconds kLastWords{500};
 
-/// The streams between this member and one other member.
+/// The TCP streams between this member and one other member of the group.
 struct Link {
-  std::unique_ptr<streams::FrameStream> control;             ///< Control frames, and the data of small operations.
-  std::vector<std::unique_ptr<streams::RecordStream>> data;  ///< Streams for bulk data; only between neighbours.
+  std::unique_ptr<streams::FrameStream> control;  ///< For control frames and the data of small operations.
+  /// For bulk data; empty if the two members are not neighbours.
+  std::vector<std::unique_ptr<streams::RecordStream>> data;
 
-  /// Returns true if the kernel has received the end of every data stream, and therefore everything that was sent
-  /// before.
+  /// Returns true if every data stream has ended. All data that the other member sent has then arrived.
   bool data_ended() const;
   /// Returns true if a data stream has ended or is broken.
   bool data_broken() const;
 };
 
-/// The streams of one member. One thread uses them; only wake() may be called by any thread.
+/// The TCP streams between one member and all other members of its group. Only one thread at a time may use the object,
+/// except that any thread may call wake().
 ///
-/// Members connect in two steps. Their first notes contain their settings, the hosts on which they run, and what they
-/// need to agree on secrets. Their second notes contain the addresses at which they accept connections. If all members
-/// share a loopback interface, they use it, unless the settings name another interface.
+/// To connect, the members exchange their settings, the identities of their loopback interfaces, and the addresses at
+/// which they accept connections, through the rendezvous (files in the run directory). If all members share a loopback
+/// interface, they use it, unless the settings name another interface.
 class Links {
  public:
-  /// The limits of a control stream: the maximum size of a frame, and the maximum number of bytes that wait to be sent.
+  /// The limits of a control stream: the maximum size of a frame, and the capacity of the send queue.
   struct Limits {
     std::size_t frame_bytes;
     std::size_t queue_bytes;
@@ -55,8 +56,8 @@ class Links {
   Link& with(std::uint32_t member) { return links_[member]; }
   const Link& with(std::uint32_t member) const { return links_[member]; }
 
-  /// Finds out which streams can be read or written. Waits for the first event, but not longer than `most`. wake() ends
-  /// the wait.
+  /// Finds out which streams can be read or written. Waits until this changes for any stream, but not longer than
+  /// `most`. wake() ends the wait.
   void look(std::chrono::milliseconds most);
   void wake();
 

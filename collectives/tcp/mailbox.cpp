@@ -34,7 +34,7 @@ bool Mailbox::hear_offer(const FrameHead& head, Bytes body) {
 void Mailbox::hear_wanted(std::uint64_t number) { wanted_ = std::max(wanted_, number); }
 
 bool Mailbox::hear_chunk(std::uint64_t number, Bytes body) {
-  if (incoming_.empty()) return number <= incoming_number_;  // It is no longer wanted.
+  if (incoming_.empty()) return number <= incoming_number_;  // This member has stopped waiting for it.
   if (number != incoming_number_ || body.empty() || body.size() > incoming_.size()) return false;
   std::ranges::copy(body, incoming_.begin());
   incoming_ = incoming_.subspan(body.size());

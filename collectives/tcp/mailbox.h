@@ -6,9 +6,10 @@
 
 namespace trainyard::tcp {
 
-/// The messages between this member and one other member, which are numbered in each direction. A small message is sent
-/// together with its offer. The elements of a large message are sent only when the receiver asks for them, and are
-/// received directly into the receiver's memory.
+/// The messages (send and recv) between this member and one other member. The messages in each direction are numbered
+/// from 1. The sender offers each message to the receiver. The offer of a small message contains its elements. The
+/// elements of a large message are sent only when the receiver asks for them, and are received directly into the memory
+/// that the receiver passed to recv.
 class Mailbox {
  public:
   static constexpr std::size_t kSmallBytes = 16 << 10;
@@ -16,16 +17,18 @@ class Mailbox {
 
   explicit Mailbox(Line& line) : line_(line), offered_(kSmallBytes) {}
 
-  // To the other member.
+  // Sending to the other member:
 
+  /// Returns true if there is room to offer message `number` with `bytes` bytes of elements.
   bool may_offer(std::uint64_t number, std::size_t bytes) const;
   void offer(std::uint64_t number, const Request& request, Bytes body);
+  /// Returns true if the other member has asked for the elements of message `number`.
   bool is_wanted(std::uint64_t number) const { return wanted_ >= number; }
   /// Sends the next bytes of the large message `number`. Returns the number of bytes that were accepted, which is 0 if
   /// there is no room.
   std::size_t send_chunk(std::uint64_t number, Bytes bytes);
 
-  // From the other member.
+  // Receiving from the other member:
 
   const Slots& offered() const { return offered_; }
   /// Asks the other member for the elements of the large message `number`, which are then received into `into`. This
@@ -37,7 +40,7 @@ class Mailbox {
   /// Records that message `number` has been received completely.
   void take(std::uint64_t number) { line_.take(number); }
 
-  // What the other member sends. They return false if a member that follows the rules would not have sent it.
+  // Called for the frames of the other member. They return false if a frame violates the protocol.
 
   bool hear_offer(const FrameHead& head, Bytes body);
   void hear_wanted(std::uint64_t number);
@@ -46,10 +49,10 @@ class Mailbox {
  private:
   Line& line_;
   Slots offered_;
-  /// The number of the last large message of this member that the other member has asked for.
+  /// The number of the last large message whose elements the other member has asked for.
   std::uint64_t wanted_ = 0;
-  std::uint64_t incoming_number_ = 0;  ///< The number of the large message that this member has asked for.
-  std::span<std::byte> incoming_;      ///< The memory for the part of this message that has not arrived yet.
+  std::uint64_t incoming_number_ = 0;  ///< The number of the large message whose elements this member has asked for.
+  std::span<std::byte> incoming_;      ///< Where the rest of these elements must be stored.
 };
 
 }  // namespace trainyard::tcp

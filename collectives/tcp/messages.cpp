@@ -90,7 +90,7 @@ class Receive final : public collectives::Transfer {
     return finish();
   }
 
-  // The next message may begin before this object is destroyed.
+  // The next message may begin before this object is destroyed, so the destructor must not stop the receiving any more.
   Progress finish() {
     wanted_ = false;
     mailbox().take(operation_.order);

@@ -8,9 +8,9 @@
 
 namespace trainyard::tcp {
 
-/// The transport of messages between two members over their control stream. A small message is sent immediately, and
-/// its send operation is then finished. For a large message, only the request is sent at first; the elements follow
-/// when the receiver has called recv, and are received directly into its memory.
+/// Transfers messages (send and recv) between two members over their control stream. A small message is sent
+/// immediately, and the send is then finished. For a large message, only an offer is sent at first. When the receiver
+/// has called recv, the elements follow, and are received directly into the memory that the receiver passed to recv.
 class TcpMessages final : public collectives::Transport {
  public:
   explicit TcpMessages(Control& control) : control_(control) {}

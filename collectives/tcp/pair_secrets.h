@@ -8,8 +8,8 @@
 
 namespace trainyard::tcp {
 
-/// The secrets that one member shares with each of the other members, and with nobody else. All keys of streams are
-/// derived from these secrets, so nobody without a secret can read or forge anything.
+/// The secrets that one rank of a group shares with each of the other ranks, and with nobody else. The keys of all TCP
+/// streams are derived from these secrets, so nobody without a secret can read or forge the data.
 class PairSecrets {
  public:
   virtual ~PairSecrets() = default;
@@ -18,14 +18,14 @@ class PairSecrets {
   virtual streams::Secret with(std::uint32_t member) const = 0;
 };
 
-/// Secrets on which the members of a group agree when the group is made. They use a key exchange through the notes of
-/// the rendezvous, and no secret ever appears in a note. The exchange is safe as long as only members can write notes:
-/// in a run, notes are files in the run directory, which belongs to the user. The keys exist only in the memory of the
-/// members, and every group has new ones.
+/// Secrets on which the ranks of a group agree through a key exchange when they connect. They exchange their public
+/// keys through the rendezvous, which stores each rank's texts (notes) as files in the run directory; the secrets
+/// themselves never leave a process. The exchange is safe as long as only the ranks can write notes, so the run
+/// directory must belong to the user. Every group has new secrets.
 class AgreedSecrets final : public PairSecrets {
  public:
-  /// Waits for the notes of all members. Throws kTimeout, naming the members whose notes are missing, and kCorrupt,
-  /// naming the member, if a note contains no share.
+  /// Waits for the public keys of all members. Throws kTimeout, naming the ranks whose notes are missing, and kCorrupt,
+  /// naming the rank, if a note does not contain a public key.
   explicit AgreedSecrets(const CollectiveContext& context);
 
   streams::Secret with(std::uint32_t member) const override;

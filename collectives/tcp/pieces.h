@@ -6,7 +6,7 @@
 
 namespace trainyard::tcp {
 
-/// The elements [begin, end) of an operation.
+/// The elements [begin, end) of an operation's data.
 struct Range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -16,8 +16,8 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// A range that is processed in pieces, in ascending order. The pieces of all ranges of an operation have the same
-/// borders and numbers: piece n contains the elements [n * size, (n + 1) * size), as far as they are in the range.
+/// Goes through a range of elements in pieces, in ascending order. Piece n consists of those elements [n * size, (n +
+/// 1) * size) that are in the range, so all ranges of an operation number their pieces in the same way.
 class Pieces {
  public:
   Pieces(const Range& range, std::uint64_t size)
@@ -34,8 +34,10 @@ class Pieces {
   Range next_range() const {
     return {std::max(range_.begin, next_ * size_), std::min(range_.end, (next_ + 1) * size_)};
   }
+  /// Goes to the next piece.
   void step() { ++next_; }
-  /// Returns true if the range has no elements in the pieces up to `number`, or if these have been processed.
+  /// Returns true if step() has passed all elements of the range that are in the pieces up to and including `number`,
+  /// or if these pieces contain no elements of the range.
   bool has_passed(std::uint64_t number) const { return number < next_ || done() || number < first_; }
 
  private:

@@ -56,7 +56,7 @@ bool Ring::receive() {
   return true;
 }
 
-// With two members, the lower one has the first value.
+// With two members, the value of member 0 is the left operand on both.
 void Ring::take(const Range& range, const std::byte* arrived) {
   std::byte* own = memory(range).data();
   const auto first = links_.size() == 2 && links_.own() == 0 ? Combination::First::kOwn : Combination::First::kPartial;
@@ -67,7 +67,7 @@ void Ring::take(const Range& range, const std::byte* arrived) {
   }
 }
 
-// What is sent in a round is what was received in the round before.
+// Each piece can be sent only after it was received in the previous round.
 bool Ring::send() {
   bool moved = false;
   while (out_.round < rounds()) {

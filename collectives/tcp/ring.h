@@ -6,30 +6,31 @@
 namespace trainyard::tcp {
 
 /// An all_reduce around a ring, in which every member has the same amount of work. The elements are divided into as
-/// many chunks as there are members. In 2 * (size - 1) rounds, each member sends one chunk to the next member and
+/// many chunks as there are members (n). In 2 * (n - 1) rounds, each member sends one chunk to the next member and
 /// receives one from the previous member. In the first half of the rounds, it adds its own elements to the chunk that
 /// it receives. After this half, each member has the complete sums of one chunk. In the second half, it only stores the
 /// chunk that it receives. A chunk is sent in pieces, so that the rounds overlap.
 ///
-/// For every chunk, the sum begins with another member. With two members this makes no difference, because the values
-/// can then be added in the order of the ranks.
+/// The sum of each chunk begins with a different member, so the values are not added in the order of the ranks, and the
+/// last bits of a sum can depend on the chunk. With two members, the values are added in the order of the ranks.
 class Ring final : public collectives::Transfer {
  public:
   Ring(Links& links, Workspace& workspace, const collectives::Operation& operation, std::size_t record_bytes);
 
-  /// Returns true if a ring can carry out the operation with this number of members. It cannot if the elements are
-  /// converted to another type while they are reduced.
+  /// Returns true if a ring can carry out the operation: it must be an all_reduce whose elements are not converted to
+  /// another type while they are reduced.
   static bool can(const collectives::Operation& operation, std::uint32_t members);
 
   collectives::Progress advance(collectives::Effort) override;
   std::optional<std::vector<std::uint32_t>> missing() const override;
 
  private:
-  /// A position in the sequence of all pieces of all rounds.
+  /// Identifies a piece of a round.
   struct Place {
     std::uint32_t round = 0;
-    std::uint64_t piece = 0;   ///< The number of the piece within its chunk.
-    std::uint64_t number = 0;  ///< The number of the piece among all pieces that are not empty. It selects the stream.
+    std::uint64_t piece = 0;  ///< The number of the piece within its chunk.
+    /// The number of the piece among all pieces that are not empty. It determines the stream.
+    std::uint64_t number = 0;
     friend bool operator<(const Place& a, const Place& b) {
       return a.round != b.round ? a.round < b.round : a.piece < b.piece;
     }

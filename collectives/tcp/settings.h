@@ -12,12 +12,12 @@
 
 namespace trainyard::tcp {
 
-/// The value of the parameter `interface` with which an interface is chosen automatically.
+/// The value of the parameter `interface` with which the interface is chosen automatically.
 inline constexpr const char* kAutomatic = "auto";
 
 /// The order in which the values of the ranks are added.
 enum class Order : std::uint8_t {
-  kRanks,  ///< The order of the ranks, which gives the same bits as in one process.
+  kRanks,  ///< The order of the ranks; the results have the same bits as those of the collective `shared_memory`.
   kAny,    ///< An order that depends on the element and on the number of ranks, but not on timing.
 };
 
@@ -33,13 +33,13 @@ struct Settings {
   Order order = Order::kRanks;
   bool encrypt = true;
 
-  /// Returns the size in bytes up to which every member sends its elements directly to every other member. The more
-  /// members there are, the smaller is this size, because all of these elements together would otherwise be too much.
+  /// Returns the size in bytes of the largest operation in which every member sends its elements directly to every
+  /// other member. With more than five members, the size decreases, because each member would otherwise send too much.
   std::size_t direct_bytes(std::uint32_t members) const {
     return std::min(small_bytes, 4 * small_bytes / (members - 1));
   }
 
-  /// Returns a text with all settings that must be equal at all members.
+  /// Returns a text with all settings that must be equal at all members, so that members can compare them.
   std::string common() const {
     return fmt::format("streams = {}, record_bytes = {}, small_bytes = {}, order = \"{}\", encrypt = {}", streams,
                        record_bytes, small_bytes, name_of(order), encrypt);

@@ -8,20 +8,23 @@
 
 namespace trainyard::tcp {
 
-/// The requests or messages of one other member that this member has not finished yet, in a ring of slots of a fixed
-/// size.
+/// Stores the requests or the small messages that have arrived from one other member, until this member has finished
+/// them. The memory is limited: there are kCount slots, which are reused in turn.
 class Slots {
  public:
-  /// The number of slots, which is also the number of operations by which one member may be ahead of another.
+  /// The number of slots. A member may therefore be at most this number of operations ahead of another member.
   static constexpr std::uint64_t kCount = 32;
 
+  /// `bytes` is the maximum size of a body.
   explicit Slots(std::size_t bytes) : bytes_(bytes) {}
 
-  /// Stores the request and the body of `number`, which must be the next number. `finished` is the number of requests
-  /// that have been finished. Returns false if the request violates the protocol.
+  /// Stores request or message number `number`, which must be the next one. `finished` is the number of those that this
+  /// member has finished. Returns false, without storing anything, if the number is wrong, the body is too large or all
+  /// slots are in use; the sender has then violated the protocol.
   bool put(std::uint64_t number, std::uint64_t finished, const Request& request, Bytes body);
-  /// Returns the request of `number`, or null if it has not arrived yet.
+  /// Returns request number `number`, or null if it has not arrived yet.
   const Request* request(std::uint64_t number) const;
+  /// Returns the body of request number `number`, which must have arrived.
   Bytes body(std::uint64_t number) const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace trainyard::tcp {
 
-// A mistake in a parameter is found before anybody is waited for.
+// Wrong parameters are reported before this rank waits for the others.
 void Tcp::check() const {
   try {
     if (*interface_ != kAutomatic) streams::address_of_interface(*interface_);

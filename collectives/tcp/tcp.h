@@ -10,14 +10,15 @@ namespace trainyard::tcp {
 
 /// A collective over TCP, between hosts or on one host, encrypted and authenticated.
 ///
-/// Every two members have a control stream, over which they agree and exchange small operations and messages;
-/// neighbours also have streams for bulk data. A reduction travels along the chain of the members in pieces that
-/// overlap, so that every sum is computed in the order of the ranks: the results have the same bits as those of
-/// `shared_memory`. If the order does not matter, a ring shares the work more evenly.
+/// Every two ranks have a control stream for small operations, messages and pings; ranks with consecutive numbers, and
+/// the first and the last rank, also have streams for bulk data. In a large reduction, partial sums travel from each
+/// rank to the next in pieces. So every sum is computed in the order of the ranks, and the results have the same bits
+/// as those of `shared_memory`. With `order = "any"`, large reductions use a ring instead, in which all ranks have the
+/// same amount of work.
 ///
-/// All streams are authenticated, and everything is encrypted with AES-128-GCM unless `encrypt` is false. The keys are
-/// made when the group is made. Whatever was changed, repeated, left out or inserted on the way makes the group fail,
-/// with an error that names the member and the stream; it is never added to anything.
+/// All connections are authenticated when they are made. Unless `encrypt` is false, all data is encrypted and
+/// authenticated with AES-128-GCM, with keys that are new for every group. Encrypted data that was changed, repeated,
+/// left out or inserted on its way is not used: the group fails, with an error that names the rank and the stream.
 ///
 /// Parameters  interface, ports; streams, record_bytes, small_bytes, order and encrypt must be the same at every rank
 /// Errors      kCorrupt for a record that is not authentic; kTimeout, naming the ranks that cannot be reached; kIo for

@@ -13,7 +13,7 @@
 #include "collectives/testing/values.h"
 #include "core/plugin/loader.h"
 
-// collectives/contract_test.cpp tests what every backend must do, with the default parameters.
+// collectives/contract_test.cpp tests the requirements for every collective, with the default parameters.
 
 namespace trainyard::tcp {
 namespace {
@@ -56,7 +56,7 @@ TEST_P(TcpTest, HoldsTheContract) {
   for (const testing::RankEnd& end : ends) EXPECT_TRUE(end.returned) << end.text;
 }
 
-/// Values whose sums depend on the order, with a few that are no numbers or have no sign.
+/// Fills in values whose sums depend on the order of additions, and a few special ones such as -0 and NaN.
 void fill(testing::Values& values, std::uint32_t rank) {
   for (std::uint64_t i = 0; i < values.size(); ++i) {
     values.set(i, 1.0 / static_cast<double>(3 + i * 7 % 101 + rank) * (i % 3 == 0 ? -1 : 1));

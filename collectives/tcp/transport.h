@@ -6,8 +6,9 @@
 
 namespace trainyard::tcp {
 
-/// The transport of the operations of the group. Small operations are exchanged directly between every two members, and
-/// large ones along the chain or around the ring of the members.
+/// Transfers the data of collective operations (all operations except send, recv and barriers). In small operations,
+/// every two members exchange their elements directly (Direct). The data of large ones travels from member to member,
+/// along a chain (Chain) or around a ring (Ring).
 class TcpTransport final : public collectives::Transport {
  public:
   TcpTransport(Links& links, Direct& direct, const Settings& settings);

@@ -19,7 +19,7 @@ void expect_equal(const std::string& what, const T& got, const T& wanted) {
   if (got != wanted) throw Error(Code::kInternal, "{}: is {}, should be {}", what, got, wanted);
 }
 
-/// Returns the elements with which this rank begins.
+/// Returns this rank's input.
 Values samples(const Collective& group, DType dtype, std::uint64_t count, std::uint32_t shift = 0) {
   Values values(dtype, count);
   for (std::uint64_t i = 0; i < count; ++i) values.set(i, sample(dtype, group.rank(), i + shift));
@@ -34,7 +34,7 @@ void expect_reduced(const Collective& group, ReduceOp op, DType dtype, const Val
   }
 }
 
-/// Returns bounds whose first part is empty, and also the third of four.
+/// Returns the bounds of unequal parts, some of which are empty: the first one and, of four, the third one.
 std::vector<std::uint64_t> uneven(std::uint64_t count, std::uint32_t parts) {
   std::vector<std::uint64_t> bounds(parts + 1, count / 3);
   bounds.front() = bounds[1] = 0;
@@ -42,10 +42,10 @@ std::vector<std::uint64_t> uneven(std::uint64_t count, std::uint32_t parts) {
   return bounds;
 }
 
-/// A few elements, about what a block holds, and enough for other algorithms; none is divisible by the number of ranks.
+/// Numbers of elements that make the collectives use different algorithms, and with which parts are of unequal size.
 constexpr std::array<std::uint64_t, 3> kCounts{1, 1025, 17'003};
 
-// There is no mean of truth values.
+// There is no mean of bools.
 bool has_meaning(ReduceOp op, DType dtype) { return op != ReduceOp::kMean || dtype != DType::kBool; }
 
 void all_reduces_every_op_and_type(Collective& group, core::Rendezvous&) {
@@ -141,7 +141,7 @@ void leaves_a_barrier_when_all_have_come(Collective& group, core::Rendezvous& no
   }
 }
 
-// Receives are asked for first: both ends wait for each other, and neither may block its own send.
+// Each rank calls recv before send for every other rank. A receive that waits must not hold up the sends.
 void sends_both_ways_at_once(Collective& group, core::Rendezvous&) {
   constexpr std::uint64_t kCount = 50'000;
   std::vector<Values> incoming, outgoing;
@@ -170,7 +170,7 @@ void sends_both_ways_at_once(Collective& group, core::Rendezvous&) {
   }
 }
 
-// The others have no part in it and go on.
+// Ranks that do not take part in a message are not held up by it.
 void sends_along_a_chain_beside_operations_of_all(Collective& group, core::Rendezvous&) {
   std::int64_t sum = group.rank();
   std::int64_t before = 0;
@@ -191,7 +191,7 @@ void finishes_many_at_once_whatever_is_waited_for_first(Collective& group, core:
     for (std::uint32_t i = 0; i < kMany; ++i) values.push_back(samples(group, DType::kFloat32, 10 + 700 * i, i));
     for (Values& one : values) works.push_back(group.all_reduce(one.elements(), ReduceOp::kSum));
     if (!forwards) std::ranges::reverse(works);
-    // Every rank begins at another place.
+    // Every rank waits for the operations in a different order.
     std::ranges::rotate(works, works.begin() + group.rank());
     for (Work& work : works) {
       group.progress();

@@ -7,14 +7,14 @@
 
 namespace trainyard::testing {
 
-/// A check of one requirement that every backend must meet, for any number of ranks. Every rank of a group calls `run`,
-/// which throws if a result is wrong. `notes` is the rendezvous of the ranks.
+/// A test of one requirement that every collective must meet, for any number of ranks. Every rank of `group` calls
+/// `run`, which throws if a result is wrong. `notes` is the rendezvous through which the ranks connected.
 struct ContractCheck {
   const char* name;
   void (*run)(Collective& group, core::Rendezvous& notes);
 };
 
-/// Returns the checks, in an order in which one group can run them one after another.
+/// Returns all checks. One group can run them one after another, in this order.
 std::span<const ContractCheck> contract_checks();
 
 }  // namespace trainyard::testing

@@ -11,19 +11,22 @@
 
 namespace trainyard::testing {
 
-/// The behaviour of the other members of a pretended group. By default they call the same operations immediately.
+/// The simulated behaviour of the other ranks of a group, for tests of a single rank. By default, the others call the
+/// same operations immediately.
 struct PretendedOthers {
-  bool come = true;                             ///< True if the others call the operations of the group.
-  std::optional<collectives::Request> ask_for;  ///< Their request, if it differs from this member's request.
+  bool come = true;  ///< True if the others call the operations of the group.
+  /// If set, the others make this call instead of the same call as this member.
+  std::optional<collectives::Request> ask_for;
   collectives::Presence presence = collectives::Presence::kHere;  ///< The presence that Attendance reports for them.
   std::optional<collectives::Answer> answer;                      ///< Their answer to a probe.
   std::optional<collectives::Failure> tell;                       ///< The failure that they report.
-  std::vector<collectives::Failure> were_told;              ///< The failures that this member has reported to them.
-  std::function<void(const collectives::Operation&)> move;  ///< Carries out an operation on the memory of this member.
+  std::vector<collectives::Failure> were_told;  ///< The failures that this member has reported to them.
+  /// Transfers the data of an operation, by changing the memory of this member.
+  std::function<void(const collectives::Operation&)> move;
 };
 
 /// Returns a backend for tests of one member. `others`, which must outlive the backend, simulates the other members.
-/// The backend works on the caller's thread.
+/// Operations are carried out on the caller's thread.
 collectives::Backend pretended_backend(PretendedOthers& others);
 
 /// A complete collective in which `others` simulates all other members.

@@ -34,7 +34,7 @@ RankEnd end_of(const RankFunction& function, std::uint32_t rank, core::Rendezvou
   return end;
 }
 
-/// A rank in a process of its own, which reports through a pipe how it ended.
+/// A rank in a forked process. The process reports through a pipe how the rank's function ended.
 class Child {
  public:
   Child(const RankFunction& function, std::uint32_t rank, const std::string& folder) {
@@ -47,7 +47,7 @@ class Child {
       const RankEnd end = end_of(function, rank, *notes);
       const std::string said = std::string(1, end.returned ? 'y' : 'n') + static_cast<char>(end.code) + end.text;
       [[maybe_unused]] const auto ignored = ::write(ends[1], said.data(), said.size());
-      ::_exit(0);  // This process must not take down what the parent has set up.
+      ::_exit(0);  // Exits without destructors and exit handlers, which would clean up what belongs to the parent.
     }
     ::close(ends[1]);
     pipe_ = ends[0];

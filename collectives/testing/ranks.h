@@ -11,7 +11,7 @@
 
 namespace trainyard::testing {
 
-/// The outcome of one rank of a test.
+/// How the function of one rank of a test ended.
 struct RankEnd {
   bool returned = false;        ///< False if the rank threw an exception or its process died.
   Code code = Code::kInternal;  ///< The code of the Error that the rank threw.
@@ -24,9 +24,9 @@ using RankFunction = std::function<std::string(std::uint32_t rank, core::Rendezv
 /// Runs `function` once for each of `count` ranks, in threads of this process. Returns when all threads have ended.
 std::vector<RankEnd> run_threads(std::uint32_t count, const RankFunction& function);
 
-/// Runs `function` once for each of `count` ranks, in processes forked from this one, which must have no other threads.
-/// Returns when all processes except those of `victims` have ended, or after a minute; the remaining processes are then
-/// killed.
+/// Runs `function` once for each of `count` ranks, in processes forked from this process, which must have only one
+/// thread. `victims` lists the ranks whose processes are killed or stopped during the test. Returns when the processes
+/// of all other ranks have ended, or after a minute; the remaining processes are then killed.
 std::vector<RankEnd> run_processes(std::uint32_t count, const RankFunction& function,
                                    const std::vector<std::uint32_t>& victims = {});
 

@@ -19,7 +19,7 @@ bool is_floating(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kBFloat16 || dtype == DType::kFloat32 || dtype == DType::kFloat64;
 }
 
-/// How far a result may be off, relative to its size: a few roundings of the type.
+/// Returns the allowed relative error of a result: a few roundings of the type.
 double tolerance(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
@@ -65,7 +65,7 @@ void Values::set(std::uint64_t i, double value) {
 double sample(DType dtype, std::uint32_t rank, std::uint64_t i) {
   const std::uint64_t mixed = i * 7 + rank * 13 + i / 5 * rank;
   if (dtype == DType::kBool) return mixed % 3 != 0 ? 1 : 0;
-  // The value has few bits, so that every type holds it exactly.
+  // The value has so few bits that every floating-point type represents it exactly.
   if (is_floating(dtype)) return 0.5 + static_cast<double>(mixed % 97) / 64;
   const auto whole = static_cast<double>(1 + mixed % 3);
   return dtype != DType::kUInt8 && mixed % 5 == 0 ? -whole : whole;

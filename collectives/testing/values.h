@@ -14,7 +14,7 @@ const std::vector<DType>& all_dtypes();
 /// Returns all reductions.
 const std::vector<ReduceOp>& all_ops();
 
-/// An array of elements of any type, which are read and written as doubles. It serves as a simple reference for tests.
+/// An array of elements of any type, which are read and written as doubles, for inputs and results of tests.
 class Values {
  public:
   Values(DType dtype, std::uint64_t count) : dtype_(dtype), bytes_((count + 1) * size_of(dtype)), count_(count) {}
@@ -40,7 +40,7 @@ class Values {
 /// integer types, and 0 or 1 for bools. No reduction over four ranks overflows.
 double sample(DType dtype, std::uint32_t rank, std::uint64_t i);
 
-/// Returns the reduction of the values sample() of all ranks at index `i`.
+/// Returns the expected result of reducing sample() of all ranks at index `i`.
 double reduced(ReduceOp op, DType dtype, std::uint32_t ranks, std::uint64_t i);
 
 /// Throws an exception that names `what` and the index `i` if `got` differs from `wanted` by more than the precision of

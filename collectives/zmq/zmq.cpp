@@ -11,7 +11,8 @@
 namespace trainyard::collectives {
 namespace {
 
-/// Up to this size every member gets everything, which saves a message; above it, the amount sent matters more.
+/// The largest reduction in bytes in which every member sends all elements to every other member. This saves a round of
+/// messages; in larger reductions, the amount of data matters more.
 constexpr std::uint64_t kLittleBytes = 16 << 10;
 
 std::vector<std::uint32_t> all_but(std::uint32_t own, std::uint32_t size) {
@@ -22,7 +23,8 @@ std::vector<std::uint32_t> all_but(std::uint32_t own, std::uint32_t size) {
   return members;
 }
 
-/// The common part of the operations: one message of a stage from each of some members.
+/// The common part of all operations. An operation consists of one or two stages, in each of which this member waits
+/// for one message from each of `senders_`.
 class ZmqTransfer : public Transfer {
  public:
   ZmqTransfer(Mesh& mesh, const Operation& operation)
@@ -42,7 +44,8 @@ class ZmqTransfer : public Transfer {
   void send(std::uint32_t member, std::span<const std::byte> bytes) {
     if (!bytes.empty()) mesh_.send(member, tag(), operation_.request, bytes);
   }
-  /// The `bytes` bytes that a member has sent in this stage; the agreement has shown that their number is right.
+  /// Returns the elements that a member has sent in this stage. All members have made the same request, so a size other
+  /// than `bytes` is an error.
   Buffer take(std::uint32_t member, std::size_t bytes) {
     Buffer body = mesh_.take(member, tag())->body;
     if (body.size() == bytes) return body;
@@ -75,7 +78,7 @@ class ZmqBroadcast final : public ZmqTransfer {
   }
 };
 
-/// A gather: every member has a part and sends it to all others.
+/// An all_gather, or the second stage of an all_reduce: every member sends its part to all others.
 class ZmqGather final : public ZmqTransfer {
  public:
   ZmqGather(Mesh& mesh, const Operation& operation, std::uint32_t stage = 0) : ZmqTransfer(mesh, operation) {
@@ -96,8 +99,8 @@ class ZmqGather final : public ZmqTransfer {
   }
 };
 
-/// A reduction: every member receives from all others what it reduces, which is its part or everything. Then the parts
-/// may be gathered.
+/// A reduction: every member receives the elements that it reduces from all others. These are all elements, or its
+/// part; in the second case, the reduced parts may then be gathered.
 class ZmqReduce final : public ZmqTransfer {
  public:
   enum class What { kOwnPart, kPartsThenGather, kEverything };
@@ -122,7 +125,7 @@ class ZmqReduce final : public ZmqTransfer {
   }
 
  private:
-  /// What a member reduces.
+  /// Returns the memory of the elements that a member reduces.
   std::span<std::byte> piece_of(std::uint32_t member) const {
     if (what_ == What::kEverything) return operation_.whole();
     return operation_.part(member);
@@ -164,7 +167,7 @@ class ZmqTransport final : public Transport {
     }
   }
 
-  // Sending before the others have called the operation saves the time of a message.
+  // Sends the elements together with the request rather than after all members have agreed, which saves a round trip.
   Begins begins() const override { return Begins::kAtOnce; }
 
  private:

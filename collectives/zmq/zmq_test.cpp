@@ -15,7 +15,7 @@
 namespace trainyard::collectives {
 namespace {
 
-/// Makes the collective of one of three ranks.
+/// Makes the collective of rank `rank`, one of three ranks.
 std::unique_ptr<Collective> make_zmq(const std::string& transport, std::uint32_t rank, core::Rendezvous& notes,
                                      core::PluginLoader& plugins) {
   CollectiveContext context;
@@ -30,7 +30,7 @@ std::unique_ptr<Collective> make_zmq(const std::string& transport, std::uint32_t
 
 class ZmqTest : public ::testing::TestWithParam<const char*> {};
 
-// collectives/contract_test.cpp tests what every backend must do; this tests both kinds of sockets.
+// collectives/contract_test.cpp tests the requirements for every collective; this file tests both kinds of sockets.
 TEST_P(ZmqTest, HoldsTheContractAndLeavesNothingBehind) {
   const testing::TemporaryFolder folder;
   ::setenv("TMPDIR", folder.path().c_str(), 1);

@@ -48,8 +48,8 @@ void AcceleratorHost::on_configure() {
                                                .confusion_matrix = confusion_matrix_});
 }
 
-/// Whoever ended the run has given up the orders that are still open. Messages that still arrive must not block their
-/// senders.
+/// The run is ending, so nobody waits for the answers to unfinished orders. Messages that still arrive are dropped, so
+/// that they do not block their senders.
 void AcceleratorHost::on_deactivate() {
   if (workplace_) {
     workplace_->reporter.mute();
@@ -62,8 +62,8 @@ void AcceleratorHost::on_finalize() {
   if (runner_) runner_->finish();
 }
 
-/// All heavy work happens here and not in the constructor: the device is claimed, the model is built, and the arena is
-/// filled.
+/// Claims the device, builds the model and allocates memory for its parameters and gradients. This is not done in the
+/// constructor, because it takes long and depends on the dataset.
 void AcceleratorHost::on_dataset(const DatasetInfo& data) {
   workplace_->reporter.count_in(data.unit, data.units_per_sample);
   workplace_->validation.describe(data);
@@ -76,7 +76,8 @@ void AcceleratorHost::on_dataset(const DatasetInfo& data) {
   arena_.send(runner_->arena_info());
 }
 
-/// The arena holds the restored parameters already, and all state is back. What is left is where the run stands.
+/// When this message arrives, the checkpoint writer has already restored the parameters and the state of all
+/// components. Only the position of the run is left to be set.
 void AcceleratorHost::on_run_state(const RunState& state) {
   take_settings(state.settings);
   workplace_->position = host::position_of(state, context().rank);
@@ -104,13 +105,13 @@ void AcceleratorHost::on_order(const std::shared_ptr<const Order>& order) {
 
 void AcceleratorHost::on_batch(const std::shared_ptr<const Batch>& batch) {
   if (!queue_.offer({.batch = batch, .trace = loop().trace()})) return;
-  // Nothing is computed until the optimizer or the checkpoint writer is done, so there is time to move the batch to the
-  // device.
+  // This rank cannot compute until the optimizer, or a component that reads the parameters, has finished, so the batch
+  // is copied to the device meanwhile.
   if (ready_.open() && !can_compute() && batch->samples > 0) runner_->prefetch(*batch);
   proceed();
 }
 
-/// The first message only says that the optimizer is there; every later one ends a step.
+/// The first message means that the optimizer is ready; every later one ends a step.
 void AcceleratorHost::on_parameters(const Parameters& message) {
   if (!optimizer_ready_.met()) return optimizer_ready_.arrived();
   if (!order_) {
@@ -140,7 +141,7 @@ void AcceleratorHost::use_free_arena() {
   proceed();
 }
 
-/// Does whatever can be done now, then admits another batch or keeps batches out.
+/// Does all work that is possible now. Then pauses or resumes the input of batches.
 void AcceleratorHost::proceed() {
   if (queue_.closed()) return;
   while (can_compute()) {
@@ -156,7 +157,7 @@ bool AcceleratorHost::can_compute() const {
   return order_ ? !order_->busy() : queue_.has_orders() || pause_->wanted();
 }
 
-/// Returns false if there is no order, or if the ranks pause before it.
+/// Begins the next order. Returns false if there is none, or if the ranks pause before it.
 bool AcceleratorHost::begin_order() {
   if (!queue_.has_orders() || (host::is_one_unit(queue_.front()) && !pause_->pass())) return false;
   order_ = host::make_active(queue_.pop(), *workplace_);
@@ -164,8 +165,8 @@ bool AcceleratorHost::begin_order() {
   return true;
 }
 
-/// Returns false if there is no batch, or if the ranks pause before it. A rank that has not heard of the pause yet
-/// will.
+/// Passes the next batch to the order. Returns false if there is no batch, or if the ranks pause before it. In the
+/// second case, this rank may not have received the order to pause yet.
 bool AcceleratorHost::consume_batch() {
   if (!queue_.has_batch() || (order_->between_units() && !pause_->pass())) return false;
   const host::ReceivedBatch received = queue_.take_batch();
@@ -175,7 +176,8 @@ bool AcceleratorHost::consume_batch() {
   return true;
 }
 
-/// Comes to rest when the last unit before the pause is done. The orders stay where they are.
+/// If a pause has been ordered and the last unit of work before it is done, answers the order to pause and returns
+/// true. Orders in progress and in the queue are continued after the pause.
 bool AcceleratorHost::pause_if_asked() {
   if (order_ && !order_->between_units()) return false;
   const std::optional<std::uint64_t> asked = pause_->come_to_rest(/*idle=*/!order_ && !queue_.has_orders());
@@ -193,7 +195,8 @@ bool AcceleratorHost::pause_if_asked() {
   return true;
 }
 
-/// A stop order overtakes everything before it, except a step whose gradients the optimizer has.
+/// If a stop has been ordered, drops all orders before it and begins the stop. Only a step whose gradients the
+/// optimizer already has is finished first.
 bool AcceleratorHost::stop_if_asked() {
   const std::shared_ptr<const Order> stop = queue_.pop_stop();
   if (!stop) return false;

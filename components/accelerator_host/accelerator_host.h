@@ -27,12 +27,16 @@
 
 namespace trainyard {
 
-/// The component that carries out the orders on one device: it runs the forward and backward passes, and accumulates
-/// and clips gradients. It owns the model and the arena. Between the messages Gradients and Parameters, the optimizer
-/// changes the parameters in the arena.
+/// The component that computes on one device. It carries out the orders of the strategy manager, such as "train 32
+/// batches" or "evaluate 20 batches": it runs forward and backward passes, and accumulates and clips gradients. It owns
+/// the model and the arena, the memory with all parameters and gradients. When the gradients of a step are complete, it
+/// sends Gradients to the optimizer, which changes the parameters in the arena and answers with Parameters.
 ///
 ///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
 ///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
+///
+/// Work in brackets is done by this component. `parameters(0)` is the message by which the optimizer says that it is
+/// ready, before the first step.
 ///
 /// Orders are carried out one after another, each by a separate object (active_order.h). This class passes incoming
 /// messages to the current order and decides which order is next.
@@ -50,7 +54,7 @@ class AcceleratorHost final : public Component {
   void on_finalize() override;
 
  private:
-  // There is one handler for every input.
+  // The message handlers, one for each input.
   void on_dataset(const DatasetInfo& data);
   void on_order(const std::shared_ptr<const Order>& order);
   void on_batch(const std::shared_ptr<const Batch>& batch);
@@ -167,22 +171,26 @@ class AcceleratorHost final : public Component {
   Output<SampleResults> samples_{
       *this, "samples", "samples of an evaluation with their predictions", {.topic = "/samples"}};
 
-  // Snapshots carry the host's own state into checkpoints, so that the state belongs to the right step.
+  // Restores this rank's state from a checkpoint. The state is saved through the message Snapshot, so that it belongs
+  // to the same step as the parameters.
   StatePort state_{*this, [this](const RestoredStates& states) { return runner_->restore(states); }};
 
-  // The optimizer and the checkpoint writer prepare the same memory, so both must have finished before the first order.
+  // The first order must wait until the optimizer is ready and the checkpoint writer has restored the parameters from a
+  // checkpoint, if there is one.
   Gate ready_{[this] { become_ready(); }};
   Gate::Need optimizer_ready_{ready_, parameters_};
   Gate::Need restored_{ready_, run_state_};
 
-  // These two objects are made when the component is configured. Runner::build() is called when the dataset is known.
+  // Set by on_configure(). Runner::build() is called when the message DatasetInfo arrives.
   std::unique_ptr<Runner> runner_;
   std::optional<host::Workplace> workplace_;
 
-  std::optional<host::RankPause> pause_;  ///< Set when the model has been built; no pause is ordered before that.
+  /// Set when the model has been built. The strategy manager orders no pause before that.
+  std::optional<host::RankPause> pause_;
   host::OrderQueue queue_{batches_};
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
-  std::uint64_t trace_ = 0;                   ///< The trace of the newest batch that has been consumed.
+  /// The trace of the last batch used: the number that is passed on in all messages that the batch causes.
+  std::uint64_t trace_ = 0;
 };
 
 }  // namespace trainyard

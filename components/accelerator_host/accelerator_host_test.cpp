@@ -9,7 +9,7 @@
 #include "components/accelerator_host/host_fixture.h"
 #include "tensors/version.h"
 
-// Tests the start of a run and the parameters; every kind of order has tests of its own.
+// Tests the start of a run and the parameters. The kinds of orders are tested in separate files.
 namespace trainyard::testing {
 namespace {
 

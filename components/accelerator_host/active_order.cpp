@@ -10,7 +10,8 @@
 
 namespace trainyard::host {
 
-// The loader serves orders in the same sequence as the host, so a batch of another order breaks the protocol.
+// The data loader carries out orders in the same sequence as the accelerator host, so a batch of another order is an
+// error of the data loader.
 void ActiveOrder::consume(const Batch& batch) {
   if (batch.order != order_->id) {
     throw Error(Code::kInternal, "{}: a batch of order {} came while order {} ({}) had {} of {} batches",
@@ -67,7 +68,7 @@ std::unique_ptr<ActiveOrder> make_active(const std::shared_ptr<const Order>& ord
       return std::make_unique<StopOrder>(order, workplace, nullptr);
     case OrderKind::kPause:
     case OrderKind::kGoOn:
-      break;  // These interrupt an order and are none themselves.
+      break;  // These only interrupt other orders.
   }
   throw Error(Code::kInternal, "{}: order {} ({}) is not carried out", workplace.context.where, order->id,
               name_of(order->kind));

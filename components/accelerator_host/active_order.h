@@ -12,12 +12,14 @@
 
 namespace trainyard::host {
 
-/// An order that is being carried out. It begins, consumes its batches, and finishes with its answer.
+/// An order that an accelerator host is carrying out. An order is a message of the strategy manager, such as "train 32
+/// batches".
 ///
-///     begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
+///     begin() -> consume(), once for each batch -> complete() -> finish()
 ///
-/// Between two batches the order can be busy: it waits for the optimizer, or until the arena is no longer being read,
-/// and receives no batch. If a stop overtakes the order, abandon() is called instead of finish().
+/// Between two batches, the order can be busy: it waits for the optimizer, or for other components that are reading the
+/// arena (the memory with the parameters). A busy order gets no batches. If an order to stop arrives, abandon() is
+/// called instead of finish().
 class ActiveOrder {
  public:
   /// `batches` is the number of batches that the order consumes.
@@ -30,44 +32,45 @@ class ActiveOrder {
   /// Begins the order. Called once, after the previous order has finished.
   virtual void begin() {}
 
-  /// Counts one batch and uses it. Called only while the order is neither busy nor complete. Throws kInternal for a
-  /// batch of another order.
+  /// Computes one batch and counts it. Called only while the order is neither busy nor complete. Throws kInternal if
+  /// the batch belongs to another order.
   void consume(const Batch& batch);
 
-  /// Returns true while the order waits for the optimizer, or until the arena is no longer being read.
+  /// Returns true while the order waits for the optimizer or for components that read the parameters.
   virtual bool busy() const { return false; }
   /// Returns true if all batches have been used and the order is not busy.
   bool complete() const { return used_ == batches_ && !busy(); }
 
-  /// Returns true if a pause could interrupt the order now, because the next batch begins a new unit of work
-  /// (turnstile.h).
+  /// Returns true if a pause may interrupt the order now, because the next batch begins a new unit of work, such as a
+  /// training step (turnstile.h).
   virtual bool between_units() const { return true; }
 
-  /// Finishes the order, which must be complete, and returns its answer.
+  /// Finishes the order, which must be complete, and returns the answer for the strategy manager.
   OrderDone finish();
 
-  /// Ends the order without an answer, because a stop has overtaken it. A step or an evaluation that has begun is
-  /// discarded as a whole.
+  /// Ends the order without an answer, because an order to stop has arrived. Discards a step or an evaluation that has
+  /// begun.
   virtual void abandon() {}
 
-  /// Called when the optimizer has answered. Throws kInternal if the order does not wait for the update that the answer
-  /// names.
+  /// Called with the answer of the optimizer after an update. Throws kInternal if the order is not waiting for this
+  /// update.
   void on_parameters(const Parameters& message);
-  /// Called when the arena is no longer being read: the checkpoint writer has made all requested copies, and every
-  /// reader has answered.
+  /// Called when no other component reads the rank's parameters any more: the checkpoint writer has made all requested
+  /// copies, and every reader (ArenaReaders) has answered.
   virtual void on_arena_free() {}
 
-  /// Return the number of batches that the order has used, and the number of samples in them.
+  /// Returns the number of batches that the order has used.
   std::uint64_t used() const { return used_; }
+  /// Returns the number of samples in these batches.
   std::uint64_t samples() const { return samples_; }
 
  protected:
-  /// Uses one batch of this order. used() and samples() already include it.
+  /// Computes one batch of this order. used() and samples() already include it.
   virtual void use(const Batch& batch) = 0;
-  /// Completes the work of the order, and adds the results of this kind of order to the answer. The other fields of the
-  /// answer are already set.
+  /// Called by finish(). Completes the work of the order, and adds to the answer the results that only this kind of
+  /// order has.
   virtual void conclude(OrderDone&) {}
-  /// Returns the number of the update for which the order waits, or 0 if it waits for none.
+  /// Returns the number of the optimizer's update for which the order waits, or 0 if it waits for none.
   virtual std::uint64_t awaited_update() const { return 0; }
   /// Called when the optimizer has made the update for which the order waits.
   virtual void update_made(double /*learning_rate*/) {}
@@ -83,11 +86,13 @@ class ActiveOrder {
   std::uint64_t samples_ = 0;
 };
 
-/// Returns true if the whole order is one unit of work (turnstile.h): a checkpoint, or a prediction without batches.
+/// Returns true if a pause cannot interrupt the order, because it is a single unit of work (turnstile.h): a checkpoint,
+/// or a prediction without batches.
 bool is_one_unit(const Order& order);
 
-/// Makes the ActiveOrder for an order. For a stop that overtakes another order, construct a StopOrder instead. Throws
-/// kInternal for a pause and its end, which interrupt orders and are not carried out.
+/// Makes the object that carries out an order. If an order to stop arrives while another order is in progress,
+/// construct a StopOrder instead. Throws kInternal for the orders `pause` and `go_on`, which only interrupt other
+/// orders.
 std::unique_ptr<ActiveOrder> make_active(const std::shared_ptr<const Order>& order, Workplace& workplace);
 
 }  // namespace trainyard::host

@@ -9,7 +9,8 @@
 
 namespace trainyard::host {
 
-// A component that exists once is connected to the answers of every rank, but may hear only rank 0.
+// A reader that exists once in the run is connected to the input `answers` of every rank, but may receive ArenaReadable
+// only from rank 0. So the smaller number of connections counts.
 std::size_t ArenaReaders::count() const {
   const auto hear =
       std::ranges::count_if(output_.edges(), [](const core::Edge* edge) { return edge->id() != kVisitorEdge; });
@@ -28,7 +29,8 @@ void ArenaReaders::show(std::uint64_t step) {
 }
 
 void ArenaReaders::read(const ArenaRead& answer) {
-  if (answer.rank != rank_) return;  // A reader of several ranks answers all of them on one topic.
+  // A reader of several ranks sends all its answers on one topic, to all of these ranks.
+  if (answer.rank != rank_) return;
   if (pending_ == 0 || answer.step != step_) {
     throw Error(Code::kInternal, "a reader of the arena answered step {}; {} answers to step {} are awaited",
                 answer.step, pending_, step_);

@@ -11,21 +11,23 @@
 
 namespace trainyard::host {
 
-/// The components that read the arena after a step, and the answers that are still missing.
+/// Tells other components when they may read the arena (the memory with the parameters and gradients) after a step, and
+/// counts the answers that are still missing.
 ///
-/// Until all readers have answered, the next step may be computed but not applied. If the model has buffers, the next
-/// step may not even be computed, because a forward pass would change the buffers. If there are no readers, the
-/// functions do nothing.
+/// Until all readers have answered, the next step may be computed, but the optimizer must not update the parameters. If
+/// the model has buffers, the next step must not even be computed, because a forward pass would change the buffers. If
+/// there are no readers, the functions do nothing.
 class ArenaReaders {
  public:
   /// A reader is a component that is connected to both `output` and the input `answers`. Visitors are not readers.
   ArenaReaders(Runner& runner, Output<ArenaReadable>& output, const InputBase& answers, std::uint32_t rank)
       : runner_(runner), output_(output), answers_(answers), rank_(rank) {}
 
-  /// Sends ArenaReadable to the readers, because the arena contains the result of this step.
+  /// Sends ArenaReadable to the readers. Step `step` must be complete.
   void show(std::uint64_t step);
 
-  /// Records one answer. Throws kInternal for an answer that is not expected.
+  /// Records the answer of one reader. Ignores answers to other ranks. Throws kInternal for an answer that is not
+  /// expected.
   void read(const ArenaRead& answer);
 
   bool pending() const { return pending_ > 0; }

@@ -10,7 +10,7 @@
 namespace trainyard {
 namespace {
 
-/// True if somebody else holds the view, or another view of the same memory.
+/// Returns true if other code holds the view, or another view of the same memory.
 bool kept_by_others(const at::Tensor& view) { return view.use_count() > 1 || view.storage().use_count() > 1; }
 
 }  // namespace
@@ -27,14 +27,14 @@ at::Tensor BatchViews::view(const Tensor& tensor) {
     return entry.view;
   }
   if (entries_.size() >= kMaxEntries) return view_of(tensor);
-  // The view does not own its bytes; the entry does, for as long as it is in use.
+  // The view does not own its memory. The entry keeps it as long as the view is in use.
   checked_bytes(tensor.dtype, tensor.shape);
   const auto options = at::TensorOptions().dtype(scalar_type_of(tensor.dtype));
   entries_.push_back({tensor, tensor.data(), at::from_blob(tensor.data(), tensor.shape, options), true});
   return entries_.back().view;
 }
 
-/// A view that somebody else has kept stays in use, and so does its buffer; the next call checks it again.
+/// If other code has kept a view, its memory is not released; the next call checks it again.
 void BatchViews::release() {
   for (Entry& entry : entries_) {
     if (!entry.in_use || kept_by_others(entry.view)) continue;

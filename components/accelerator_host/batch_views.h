@@ -9,15 +9,15 @@
 
 namespace trainyard {
 
-/// LibTorch views of incoming batches. Buffers come from a pool, so the same addresses occur repeatedly. The views are
-/// therefore kept and reused, and a step usually creates no new ones.
+/// Makes LibTorch tensors that are views of the memory of incoming batches, so that nothing is copied. The memory comes
+/// from a pool, so the same addresses occur repeatedly. The views are therefore kept and reused.
 class BatchViews {
  public:
-  /// Returns a view of `tensor`, which is valid until release(). If the caller keeps the view longer, the buffer is
-  /// kept, too.
+  /// Returns a view of `tensor`. The view is valid until release() is called, and longer if the caller keeps it:
+  /// release() does not release the memory of views that are still in use.
   at::Tensor view(const Tensor& tensor);
 
-  /// Releases every buffer whose view is no longer in use.
+  /// Releases the memory of the batches whose views nobody uses any more, so that the data loader can reuse it.
   void release();
 
   /// Returns the number of stored views.
@@ -27,7 +27,7 @@ class BatchViews {
   static constexpr std::size_t kMaxEntries = 32;
 
   struct Entry {
-    Tensor source;    ///< The tensor of the message. Its buffer is empty while the view is unused.
+    Tensor source;    ///< The tensor of the message. Its buffer is empty while nobody uses the view.
     std::byte* data;  ///< The address of the first byte of the view.
     at::Tensor view;
     bool in_use = false;

@@ -7,8 +7,9 @@
 
 namespace trainyard::host {
 
-/// A checkpoint order that is being carried out. It asks the checkpoint writer for a copy of the arena and is complete
-/// without waiting for it, because nothing changes the parameters until the copy is made.
+/// Carries out an order to save a checkpoint. It requests that the checkpoint writer copy the rank's parameters and
+/// state. The order is then complete: it need not wait for the copy, because the accelerator host lets no update begin
+/// until the copy has been made.
 class CheckpointOrder final : public ActiveOrder {
  public:
   CheckpointOrder(const std::shared_ptr<const Order>& order, Workplace& workplace) : ActiveOrder(order, workplace, 0) {}

@@ -11,8 +11,8 @@
 
 namespace trainyard::testing {
 
-/// A device for tests that computes on the processor. If the device has separate memory, it copies every batch, so that
-/// a test can tell the copy from its source. It counts the batches that it receives.
+/// A device for tests that computes on the processor. With `own_memory`, it behaves like a device with separate memory
+/// and copies every batch. It counts the batches that it receives.
 class CopyingDevice final : public ClaimedDevice {
  public:
   CopyingDevice(const Accelerator& accelerator, bool own_memory)
@@ -32,7 +32,7 @@ class CopyingDevice final : public ClaimedDevice {
   bool own_memory_;
 };
 
-/// An accelerator with two such devices. Only the first has separate memory.
+/// An accelerator with two devices of type CopyingDevice. Only the first one has separate memory.
 class CopyingAccelerator final : public Accelerator {
  public:
   explicit CopyingAccelerator(AcceleratorContext context = context_of_test()) : Accelerator(context) {}

@@ -5,7 +5,8 @@
 
 namespace trainyard {
 
-/// Makes views of the memory of the message, and moves them to the device if that has memory of its own.
+/// Returns the tensors of the message on the device. If the device has no separate memory, they are views of the memory
+/// of the message.
 std::vector<at::Tensor> DeviceBatches::move(const Batch& batch) {
   std::vector<at::Tensor> tensors;
   tensors.reserve(batch.tensors.size());

@@ -15,27 +15,29 @@
 
 namespace trainyard {
 
-/// The batches on their way from messages to the model: they are copied to the device and converted to the model's
-/// type. If the device has separate memory, the copy can begin before the batch is needed. On other devices, the model
-/// works on the memory of the message.
+/// Makes the tensors of a message usable by the model: copies them to the device, if the device has separate memory,
+/// and converts them to the model's type, if necessary. Otherwise the model works directly on the memory of the
+/// message.
 class DeviceBatches {
  public:
-  /// `device` is where the model computes, and `precision` determines the type of the batches. `own_memory` is true if
-  /// the device has separate memory.
+  /// The model computes on `device`. `precision` determines the type to which batches are converted. `own_memory` is
+  /// true if the device has separate memory.
   DeviceBatches(ClaimedDevice& device, Precision precision, bool own_memory)
       : device_(device), precision_(std::move(precision)), own_memory_(own_memory) {}
 
-  /// Begins to copy a batch for which take() will be called later. Does nothing if the device has no separate memory.
+  /// Begins to copy a batch to the device before take() is called for it, so that the copy overlaps with other work.
+  /// Does nothing if the device has no separate memory.
   void prefetch(const Batch& batch);
 
-  /// Returns the batch on the device, which is valid until release(). A batch of zero rows has no tensors.
+  /// Returns the tensors of the batch on the device. They are valid until release(). If `batch` has no samples, the
+  /// result has no tensors.
   ModelBatch take(const Batch& batch);
 
-  /// Releases the memory of the message that take() or prefetch() used.
+  /// Releases the memory of the messages that take() and prefetch() have used.
   void release() { views_.release(); }
 
  private:
-  /// A batch that is being copied to the device. It is identified by its order, its epoch and its index.
+  /// A batch that is being copied to the device.
   struct Prefetched {
     std::uint64_t order, epoch, index;
     std::vector<at::Tensor> tensors;

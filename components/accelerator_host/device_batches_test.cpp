@@ -16,7 +16,7 @@ using testing::CopyingDevice;
 
 class DeviceBatchesTest : public ::testing::Test {
  protected:
-  /// Returns a batch of 4 samples of 3 numbers, with a class for each, whose values depend on all of its numbers.
+  /// Returns a batch of 4 samples, each with 3 numbers and a class. The values depend on `index`, `order` and `epoch`.
   static Batch batch(std::uint64_t index, std::uint64_t order = 1, std::uint64_t epoch = 0) {
     Batch made{.order = order, .split = "train", .epoch = epoch, .index = index, .samples = 4};
     made.tensors = {Tensor::empty(DType::kFloat32, {4, 3}), Tensor::empty(DType::kInt64, {4})};
@@ -40,8 +40,9 @@ class DeviceBatchesTest : public ::testing::Test {
   }
 
   testing::CopyingAccelerator accelerator_;
-  std::unique_ptr<ClaimedDevice> far_ = accelerator_.claim(0);   ///< A device with memory of its own.
-  std::unique_ptr<ClaimedDevice> near_ = accelerator_.claim(1);  ///< A device that works on the memory of messages.
+  std::unique_ptr<ClaimedDevice> far_ = accelerator_.claim(0);  ///< A device with separate memory.
+  /// A device that works directly on the memory of messages.
+  std::unique_ptr<ClaimedDevice> near_ = accelerator_.claim(1);
   const int& moved_ = static_cast<CopyingDevice&>(*far_).moved;
 };
 

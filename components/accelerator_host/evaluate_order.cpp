@@ -15,7 +15,7 @@ void EvaluateOrder::use(const Batch& batch) {
   workplace().validation.see(batch);
 }
 
-// Only here does the host wait for the device.
+// Merging the metrics waits for the device, which happens only here.
 void EvaluateOrder::conclude(OrderDone& done) {
   if (used() == 0) return;
   workplace().validation.finish();

@@ -9,9 +9,8 @@
 
 namespace trainyard::host {
 
-/// An evaluation that is being carried out. It computes the metrics of its batches, without gradients. Its answer
-/// contains the means of the metrics over the samples of this rank; the strategy manager merges the means of several
-/// ranks.
+/// Carries out an order to evaluate: computes the metrics of the batches, without gradients. The answer contains the
+/// means of the metrics over the samples of this rank; the strategy manager merges the answers of all ranks.
 class EvaluateOrder final : public ActiveOrder {
  public:
   EvaluateOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)
@@ -23,8 +22,8 @@ class EvaluateOrder final : public ActiveOrder {
   void use(const Batch& batch) override;
   void conclude(OrderDone& done) override;
 
-  /// The number of samples and the metrics of every batch. The metrics stay on the device until the last batch has been
-  /// evaluated.
+  /// The number of samples and the metrics of every batch. The metrics stay on the device until all batches have been
+  /// evaluated, so that the host waits for the device only once.
   std::vector<std::pair<double, std::vector<NamedMetric>>> evaluated_;
 };
 

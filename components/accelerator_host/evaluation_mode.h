@@ -6,24 +6,26 @@
 
 namespace trainyard {
 
-/// Whether the model is in training or in evaluation, and the strategy's evaluation in progress, if there is one.
-/// Switching can be expensive, so the model is switched only when the mode changes.
+/// Switches the model between training and evaluation mode, and begins and ends the evaluations of the strategy.
+/// Because switching can be expensive, the model is switched only when the mode really changes.
 class EvaluationMode {
  public:
-  /// Sets the model to training.
+  /// Sets the model to training mode.
   EvaluationMode(Model& model, Strategy& strategy) : model_(model), strategy_(strategy) { model.set_training(true); }
 
-  /// Sets the model to training. An evaluation in progress is discarded.
+  /// Sets the model to training mode. If an evaluation is in progress, it is abandoned: evaluation() must no longer be
+  /// called, and the strategy ends the evaluation when training continues.
   void train() {
     evaluation_ = nullptr;
     set_training(true);
   }
 
-  /// Begin and end an evaluation. end() does not set the model to training, because another evaluation can follow.
+  /// Begins an evaluation, and sets the model to evaluation mode.
   void begin() {
     set_training(false);
     evaluation_ = &strategy_.begin_evaluation();
   }
+  /// Ends the evaluation. The model stays in evaluation mode, because another evaluation can follow.
   void end() {
     evaluation_ = nullptr;
     strategy_.end_evaluation();
@@ -41,7 +43,7 @@ class EvaluationMode {
 
   Model& model_;
   Strategy& strategy_;
-  bool training_ = true;  ///< The mode that was last set on the model: true for training.
+  bool training_ = true;  ///< True if the model is in training mode.
   Evaluation* evaluation_ = nullptr;
 };
 

@@ -20,7 +20,7 @@ ModelContext empty_context() {
   return context;
 }
 
-/// A model that records how it is switched.
+/// A model that records the modes to which it is switched.
 class Switched final : public Model {
  public:
   explicit Switched(ModelContext context) : Model(context) {}

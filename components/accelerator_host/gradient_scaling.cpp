@@ -11,7 +11,7 @@ namespace trainyard {
 namespace {
 
 constexpr const char* kSkippedSteps = "skipped_steps";
-constexpr double kNormEpsilon = 1e-6;  ///< The value in torch.nn.utils.clip_grad_norm_, whose results are matched.
+constexpr double kNormEpsilon = 1e-6;  ///< The same value as in torch.nn.utils.clip_grad_norm_.
 
 }  // namespace
 
@@ -19,7 +19,7 @@ GradientScaling::GradientScaling(Options options) : options_(std::move(options))
   if (options_.loss) scaler_.emplace(*options_.loss);
 }
 
-/// Clipping may have been switched on since the plan was made, because its parameters can be changed during a run.
+/// The launcher has checked this before the run, but clipping can also be switched on during the run.
 void GradientScaling::check_allowed(const Clipping& clipping) const {
   if (options_.clipping_allowed || (clipping.norm <= 0 && clipping.value <= 0)) return;
   throw Error(Code::kUnsupported,
@@ -28,11 +28,12 @@ void GradientScaling::check_allowed(const Clipping& clipping) const {
               options_.where, clipping.norm, clipping.value, options_.accelerator);
 }
 
-/// Clipping comes after the reduction, so that all ranks see the norm of the same, averaged gradient. Scaling is left
-/// to the optimizer, which reads every gradient anyway. Until then the arena holds `1 / scale` times the gradient.
+/// Clips after the reduction, so that all ranks use the norm of the same, averaged gradients. The optimizer, which
+/// reads every gradient anyway, multiplies by `scale`; until then, the block of gradients contains 1 / `scale` times
+/// the gradients.
 StepResult GradientScaling::end_step(Strategy& strategy, const Clipping& clipping) {
   check_allowed(clipping);
-  const double scale = loss_scale();  // The update of the scaler may change it.
+  const double scale = loss_scale();  // Read here, because LossScaler::update() may change it below.
   StepResult result{.scale = 1 / scale, .norm = 0, .skipped = {}};
   const StepSummary summary = strategy.end_step({.check_finite = scaler_ || options_.skips_not_finite,
                                                  .clip_value = clipping.value / result.scale,

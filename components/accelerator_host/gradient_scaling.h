@@ -12,37 +12,40 @@
 
 namespace trainyard {
 
-/// The limits to which gradients are clipped before the optimizer uses them; 0 means no limit.
+/// The limits to which gradients are clipped before the optimizer uses them: `norm` for the L2 norm of all gradients,
+/// `value` for the absolute value of each element. 0 means no limit.
 struct Clipping {
   double norm = 0;
   double value = 0;
 };
 
-/// A step that must not be applied, because its gradients are not finite.
+/// Describes a step that is skipped because its gradients are not finite.
 struct SkippedStep {
-  bool overflow = false;       ///< True if the loss is scaled, so that the loss scale is the likely cause.
+  bool overflow = false;       ///< True if the loss is scaled. The likely cause is then a loss scale that is too large.
   double loss_scale = 1;       ///< The scale at which the gradients overflowed.
   double next_loss_scale = 1;  ///< The scale of the next step.
   std::uint64_t skipped = 0;   ///< The number of steps skipped since the run began.
 };
 
-/// The result of a step. It is the same on every rank, unless each rank uses its own gradients (GradientsOfRanks).
+/// The result of GradientScaling::end_step(). It is the same on every rank, unless the strategy lets each rank use its
+/// own gradients (GradientsOfRanks).
 struct StepResult {
   /// The factor by which the optimizer multiplies the gradients, in order to clip them and to undo the loss scale.
   double scale = 1;
-  /// The norm of all gradients before clipping, without the loss scale; 0 if it was not computed.
+  /// The L2 norm of all gradients before their norm is clipped, without the loss scale; 0 if it was not computed.
   double norm = 0;
-  std::optional<SkippedStep> skipped;  ///< Set if the step is skipped. Its gradients are then already discarded.
+  std::optional<SkippedStep> skipped;  ///< Set if the step is skipped. Its gradients have then already been discarded.
 };
 
-/// The part of a rank that determines by which factors gradients are multiplied, and that decides whether a step is
-/// skipped. While gradients are computed, the factor is the loss scale. In the optimizer, it is the inverse of the loss
-/// scale, times the factor that clips the norm.
+/// Determines the factors by which a rank's gradients are multiplied, and whether a step is skipped. While gradients
+/// are computed, the factor is the loss scale. In the optimizer, it is the inverse of the loss scale, times the factor
+/// that clips the norm.
 class GradientScaling {
  public:
   struct Options {
     std::string where;        ///< The prefix of error messages.
     std::string accelerator;  ///< The name of the accelerator, for error messages.
+    /// False if the accelerator does not allow clipping.
     bool clipping_allowed = true;
     std::optional<LossScaling> loss;  ///< Empty if the loss is not scaled.
     /// True to skip steps whose gradients are not finite even if the loss is not scaled.
@@ -57,22 +60,23 @@ class GradientScaling {
   /// Returns the loss scale; 1 if the loss is not scaled.
   double loss_scale() const { return scaler_ ? scaler_->scale() : 1; }
 
-  /// Ends a step: lets `strategy` reduce and clip the gradients, and returns the factor for the optimizer. Throws
-  /// kUnsupported for clipping that the accelerator does not allow, and kInvalidArgument if gradients overflow even at
-  /// the smallest loss scale or if too many steps in a row are skipped.
+  /// Call this function after the last micro-batch of a step. Lets `strategy` complete the gradients and clip their
+  /// values, and returns the factor for the optimizer. If a gradient is not finite, discards the gradients and skips
+  /// the step. Throws kUnsupported if `clipping` has a limit although the accelerator does not allow clipping, and
+  /// kInvalidArgument if gradients overflow even at the smallest loss scale or if too many steps in a row are skipped.
   StepResult end_step(Strategy& strategy, const Clipping& clipping);
 
   /// Returns values for the training metrics: the loss scale, if the loss is scaled, and the number of skipped steps.
   /// The list is empty if the loss is not scaled and no step was skipped.
   std::vector<Scalar> metrics() const;
 
-  /// Returns the loss scaler, whose state belongs in checkpoints; null if the loss is not scaled.
+  /// Returns the loss scaler, whose state is saved in checkpoints; null if the loss is not scaled.
   LossScaler* loss_scaler() { return scaler_ ? &*scaler_ : nullptr; }
 
   /// Returns the number of steps skipped since the run began.
   std::uint64_t skipped_steps() const { return scaler_ ? scaler_->skipped() : skipped_; }
-  /// Sets the number of steps that a resumed run has skipped before. If the loss is scaled, the loss scaler restores
-  /// the number itself.
+  /// Sets the number of skipped steps that is stored in the checkpoint from which the run resumes. Not needed if the
+  /// loss is scaled, because the loss scaler then restores the number.
   void restore_skipped_steps(std::uint64_t skipped) { skipped_ = skipped; }
 
  private:

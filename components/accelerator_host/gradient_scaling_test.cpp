@@ -17,7 +17,7 @@ namespace {
 using testing::error_of;
 using testing::made_up_rows;
 
-/// A single rank whose strategy has computed the gradients of one micro-batch, multiplied by a weight.
+/// A single rank with a strategy and a small model.
 class GradientScalingTest : public ::testing::Test {
  protected:
   Strategy& after_micro_batch(double weight) {

@@ -10,7 +10,7 @@
 namespace trainyard::host {
 namespace {
 
-/// Every kind has the same share of a message.
+/// The largest number of histograms of each kind (activations, gradients, weights) in one message.
 constexpr std::uint64_t kMaxOfKind = Histograms::kMaxHistograms / 3;
 
 bool is_whole(const Arena& arena) {
@@ -23,7 +23,7 @@ HistogramReport::HistogramReport(Runner& runner, const RunPosition& position, Ou
                                  const ComponentContext& context, const Parameter<std::int64_t>& every_steps)
     : runner_(runner), position_(position), output_(output), context_(context), every_steps_(every_steps) {}
 
-// Ranks with the same parameters would all report the same.
+// If all ranks have all parameters, their histograms are equal, so only rank 0 reports.
 bool HistogramReport::due(std::uint64_t step) const {
   if (muted_ || *every_steps_ == 0 || step % static_cast<std::uint64_t>(*every_steps_) != 0) return false;
   return context_.rank == 0 || !is_whole(runner_.arena());

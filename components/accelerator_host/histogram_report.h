@@ -13,25 +13,28 @@
 
 namespace trainyard::host {
 
-/// The sender of histograms. A step whose number is a multiple of `every_steps` is measured: the activations before the
-/// step, the gradients as the optimizer gets them, and the weights after the update.
+/// Sends histograms of activations, gradients and weights. It measures every step whose number is a multiple of
+/// `every_steps` (no step if that is 0): the activations before the step, the gradients as the optimizer gets them, and
+/// the weights after the update.
 ///
 ///     begin_step --> activations --> look_at_gradients --> gradients --> end_step --> weights, message
 ///
-/// A step that is not measured costs one comparison.
+/// Other steps cost almost no time.
 class HistogramReport {
  public:
   HistogramReport(Runner& runner, const RunPosition& position, Output<Histograms>& output,
                   const ComponentContext& context, const Parameter<std::int64_t>& every_steps);
 
-  /// Begins step `step` with its first micro-batch. A step that was begun before and has not ended is forgotten.
+  /// Called before step `step`. `batch` is the first micro-batch of the step, for which activations are computed. If
+  /// the previous step has not ended, its histograms are discarded.
   void begin_step(std::uint64_t step, const Batch& batch);
 
-  /// Returns the function that measures the gradients of the current step (Runner::end_step); it is empty if the step
-  /// is not measured.
+  /// Returns the function that measures the gradients of the current step, for Runner::end_step(). The function is
+  /// empty if the step is not measured.
   std::function<void(const StepResult&)> look_at_gradients();
 
-  /// Ends a step that has not been skipped: measures the weights and sends the message, if the step is measured.
+  /// Called after the update of a step that has not been skipped. If the step is measured, measures the weights and
+  /// sends all histograms.
   void end_step();
 
   /// Stops all reporting. Called when the run is ending.
@@ -39,7 +42,8 @@ class HistogramReport {
 
  private:
   bool due(std::uint64_t step) const;
-  /// Adds histograms of all tensors, or of the parts of them that belong to this rank, in the flat block `own`.
+  /// Adds one histogram for each tensor in the flat block `own`, or for the part of the tensor that belongs to this
+  /// rank. Values are multiplied by `factor`.
   void add_block(const at::Tensor& own, HistogramOf of, double factor);
   void add(const std::string& name, HistogramOf of, const at::Tensor& values, double factor);
 
@@ -49,7 +53,8 @@ class HistogramReport {
   const ComponentContext& context_;
   const Parameter<std::int64_t>& every_steps_;
   Histograms message_;
-  std::uint64_t of_kind_ = 0;  ///< The number of histograms of the kind that is being measured.
+  /// The number of histograms so far of the kind (activations, gradients or weights) that is being measured.
+  std::uint64_t of_kind_ = 0;
   bool measuring_ = false;
   bool muted_ = false;
 };

@@ -28,7 +28,7 @@ const Histogram& find(const Histograms& message, HistogramOf of, const std::stri
   throw Error(Code::kNotFound, "no histogram {}", name);
 }
 
-/// Compares what can be computed from the values alone.
+/// Checks the fields of `histogram` that can be computed from the values without the buckets.
 void expect_describes(const Histogram& histogram, const at::Tensor& values) {
   EXPECT_EQ(histogram.elements, static_cast<std::uint64_t>(values.numel()));
   EXPECT_FLOAT_EQ(static_cast<float>(histogram.smallest), values.min().item<float>());
@@ -55,7 +55,7 @@ TEST_F(AcceleratorHostTest, HistogramsComeEveryNStepsWithTheValuesOfTheStep) {
   EXPECT_TRUE(rig_.received<Histograms>("/histograms").empty());
   send("batches", batch(1, 1));
   const at::Tensor gradient = entry("layers.1.weight", 1).clone();
-  entry("layers.0.bias", 0).fill_(0.75);  // This is the update.
+  entry("layers.0.bias", 0).fill_(0.75);  // The simulated update of the optimizer.
   answer(2);
   const auto said = rig_.received<Histograms>("/histograms");
   ASSERT_EQ(said.size(), 1u);

@@ -22,8 +22,8 @@ namespace trainyard::testing {
 inline constexpr const char* kMlp =
     R"("model": {"plugin": "mlp", "hidden": [5]}, "accelerator": {"plugin": "cpu", "threads": "1"})";
 
-/// A fixture whose only component is an accelerator host. The test sends the messages of the data loader, the
-/// optimizer, the strategy manager and the checkpoint writer.
+/// A test fixture with an accelerator host as the only component. The test itself sends the messages that would come
+/// from the data loader, the optimizer, the strategy manager and the checkpoint writer.
 class AcceleratorHostTest : public ::testing::Test {
  protected:
   void start(const std::string& more = "") {
@@ -56,7 +56,8 @@ class AcceleratorHostTest : public ::testing::Test {
     throw Error(Code::kNotFound, "no entry {}", name);
   }
 
-  /// Returns a batch of `samples` samples. Its values depend only on `index`.
+  /// Returns the batch number `index` of the order with the id `order`, with `samples` samples of the split `split`.
+  /// The values of the samples depend only on `index`.
   static Batch batch(std::uint64_t order, std::uint64_t index, std::int64_t samples = 4,
                      const std::string& split = "train") {
     Batch made{
@@ -72,7 +73,7 @@ class AcceleratorHostTest : public ::testing::Test {
     return made;
   }
 
-  /// A reference that computes the loss of a batch by the formula. It has copies of the parameters, with separate
+  /// A reference that computes the loss of a batch directly with LibTorch, from copies of the parameters with their own
   /// gradients.
   struct Oracle {
     std::vector<at::Tensor> parameters;
@@ -96,7 +97,7 @@ class AcceleratorHostTest : public ::testing::Test {
     }
   }
 
-  /// Sets the number of readers of the arena that the host waits for.
+  /// Sets the number of components that read the parameters after each step, and for whose answers the host waits.
   void set_readers(std::size_t count) {
     for (InputBase* input : host_->inputs()) {
       if (input->name() == "arena_read") input->set_connections(count);
@@ -109,7 +110,7 @@ class AcceleratorHostTest : public ::testing::Test {
     rig_.run_until_idle();
   }
 
-  /// Answers like an optimizer that does not change the parameters.
+  /// Answers like an optimizer that does not change the parameters: zeroes the gradients and sends Parameters.
   void answer(std::uint64_t step) {
     view_of(arena_.blocks[1].data).zero_();
     send("parameters", Parameters{.step = step, .learning_rate = 0.5});

@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-/// The state of a checkpoint, from a JSON object.
+/// Restores the scaler from a checkpoint whose state is the JSON object `values`.
 void restore(LossScaler& scaler, const std::string& values) {
   const SavedState state{.owner = LossScaler::kState, .values = values, .tensors = {}};
   scaler.restore_state(StateReader({.path = "checkpoint", .states = {state}}, LossScaler::kState, 0));

@@ -11,7 +11,7 @@
 namespace trainyard {
 namespace {
 
-/// Returns the context of a plugin that lives inside the component of `context`.
+/// Returns the context of a plugin that belongs to the component with the context `context`.
 template <class Kind>
 typename Kind::Context inner_context(const PluginSpec& spec, const ComponentContext& context) {
   typename Kind::Context inner;

@@ -11,10 +11,10 @@
 
 namespace trainyard {
 
-// These functions make the plugins inside an accelerator host and check their parameters. All throw kNotFound for an
-// unknown name. "auto" is unknown here: the planner has replaced it (launch/plan/automatic.h).
+// These functions create the plugins of an accelerator host and check their parameters. All throw kNotFound for an
+// unknown name. The name "auto" is unknown, too, because the planner has already replaced it (launch/plan/automatic.h).
 
-/// Makes the accelerator. Throws kUnsupported if it is not available.
+/// Makes the accelerator. Throws kUnsupported if its hardware or its library is not available on this machine.
 std::unique_ptr<Accelerator> make_accelerator(const PluginSpec& spec, const ComponentContext& context);
 
 std::unique_ptr<Strategy> make_strategy(const PluginSpec& spec, const ComponentContext& context,

@@ -12,20 +12,22 @@
 
 namespace trainyard::host {
 
-/// A batch, and the trace of its message. A message that is sent because of the batch carries this trace, even if
-/// another message triggers it.
+/// A batch and the trace of its message. The trace is a number that marks all messages that a batch causes. Messages
+/// that are sent because of the batch get its trace, even if they are sent later, while another message is handled.
 struct ReceivedBatch {
   std::shared_ptr<const Batch> batch;  ///< Null if no batch is stored.
   std::uint64_t trace = 0;
 };
 
-/// The orders that wait to be carried out, and one batch that was received before it was needed.
+/// The orders that an accelerator host has received but not begun yet, and at most one batch that has arrived before it
+/// is needed.
 ///
-/// Further batches wait on their edge: the input is paused while a batch is stored here, and the edge's credits hold
-/// the loader back. A batch of an order that has already been answered is dropped, which returns its credit.
+/// While a batch is stored here, the input of batches is paused. Further batches then wait in the connection (edge)
+/// from the data loader, which stops sending when its credits, the number of messages that may be in flight, are used
+/// up. A batch of an order that has already been answered is dropped, so that its credit is returned.
 class OrderQueue {
  public:
-  /// `batches` is the component's input, which the queue pauses and resumes.
+  /// `batches` is the component's input of batches, which the queue pauses and resumes.
   explicit OrderQueue(InputBase& batches) : batches_(batches) {}
 
   void push(std::shared_ptr<const Order> order) { orders_.push_back(std::move(order)); }
@@ -34,26 +36,26 @@ class OrderQueue {
   const Order& front() const { return *orders_.front(); }
   /// Removes and returns the next order. There must be one.
   std::shared_ptr<const Order> pop();
-  /// If a stop is among the orders, drops every order before the stop, and removes and returns the stop. Otherwise
-  /// returns null.
+  /// If the queue contains an order to stop, removes and returns it, and drops all orders before it. Otherwise returns
+  /// null.
   std::shared_ptr<const Order> pop_stop();
 
-  /// Stores a batch until take_batch() returns it. Returns false if the batch is dropped, because its order has been
-  /// answered or the run is ending.
+  /// Stores a batch until take_batch() is called. Returns false if the batch is dropped instead, because its order has
+  /// already been answered or the run is ending.
   bool offer(ReceivedBatch received);
   bool has_batch() const { return received_.batch != nullptr; }
-  /// Removes and returns the stored batch; `batch` is null in the result if no batch is stored.
+  /// Removes and returns the stored batch. If no batch is stored, the field `batch` of the result is null.
   ReceivedBatch take_batch() { return std::exchange(received_, {}); }
 
-  /// Records that the order with the id `order` has been answered. Because ids only increase, all earlier orders are
-  /// finished, too. Drops the stored batch if it belongs to one of these orders.
+  /// Records that all orders with ids up to `order` have been answered. Drops the stored batch if it belongs to one of
+  /// these orders.
   void finished(std::uint64_t order);
-  /// Pauses the input of batches if a batch is stored, and otherwise resumes it. Must be called last after every use of
-  /// the queue, because resuming can deliver a batch immediately.
+  /// Pauses the input of batches if a batch is stored, and otherwise resumes it. Call this function after every use of
+  /// the queue, as the last action of a handler, because resuming can deliver the next batch immediately.
   void regulate_batches();
 
-  /// Drops the stored orders, the stored batch and all batches that arrive later, because the run is ending. So no
-  /// sender is blocked.
+  /// Called when the run is ending. Drops the stored orders, the stored batch and all batches that arrive later, so
+  /// that no sender is blocked.
   void close();
   bool closed() const { return closed_; }
 

@@ -9,7 +9,7 @@
 namespace trainyard::host {
 namespace {
 
-/// Offers every batch that it receives to its queue.
+/// A component that offers every batch that it receives to its queue.
 class Taker final : public Component {
  public:
   explicit Taker(ComponentContext& context) : Component(context) {}

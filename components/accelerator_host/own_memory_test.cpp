@@ -6,7 +6,7 @@
 
 #include "components/accelerator_host/host_fixture.h"
 
-// Tests devices whose memory is not the host's. The simulated device keeps the two apart on the processor.
+// Tests devices with separate memory. The accelerator `simulated` imitates such a device on the processor.
 namespace trainyard::testing {
 namespace {
 
@@ -19,7 +19,7 @@ TEST_F(AcceleratorHostTest, GradientsAndParametersCrossBetweenDeviceAndHostEvery
   send("batches", batch(1, 0));
   first.loss(batch(1, 0)).backward();
   expect_gradients(first);
-  // This is what an optimizer does: it knows only the announced blocks.
+  // The simulated update. An optimizer in another process can access only the blocks that ArenaInfo announces.
   view_of(arena_.blocks[0].data).sub_(view_of(arena_.blocks[1].data));
   const Oracle second = oracle();
   answer(1);

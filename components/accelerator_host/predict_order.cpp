@@ -32,7 +32,7 @@ void GenerateOrder::begin() {
   Runner& runner = workplace().runner;
   runner.begin_evaluation();
   Prediction generated = runner.generate(order().split);
-  // Ranks draw different numbers, and one text is enough.
+  // Every rank generates a different text, and the text of rank 0 is enough.
   if (workplace().context.rank == 0) send(std::move(generated), order(), workplace());
   runner.end_evaluation();
 }

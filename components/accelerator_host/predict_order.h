@@ -7,7 +7,7 @@
 
 namespace trainyard::host {
 
-/// A predict order that is being carried out. It sends the model's prediction for every batch that has samples.
+/// Carries out an order to predict: sends the model's predictions for every batch that has samples.
 class PredictOrder final : public ActiveOrder {
  public:
   PredictOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)
@@ -20,7 +20,7 @@ class PredictOrder final : public ActiveOrder {
   void conclude(OrderDone& done) override;
 };
 
-/// A predict order without batches that is being carried out: the model generates output without an input.
+/// Carries out an order to predict without batches: the model generates output without input, for instance a text.
 class GenerateOrder final : public ActiveOrder {
  public:
   GenerateOrder(const std::shared_ptr<const Order>& order, Workplace& workplace) : ActiveOrder(order, workplace, 0) {}

@@ -13,7 +13,7 @@
 namespace trainyard {
 namespace {
 
-/// The line of `text` that contains `place`.
+/// Returns the line of `text` that contains `place`, for an error message.
 std::string line_at(const std::string& text, std::string::const_iterator place) {
   const auto offset = static_cast<std::size_t>(place - text.begin());
   const std::size_t begin = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;

@@ -9,14 +9,16 @@
 
 namespace trainyard {
 
-// These functions prepare a model after it is built and before it moves into the arena.
+// These functions are called after a model has been built and before its parameters are moved into one flat block of
+// memory, in which the optimizer and the checkpoint writer use them.
 
-/// Converts the parameters and buffers to the type that `precision` selects. Models are built in float32, so that a
-/// seed yields the same initial numbers for every precision.
+/// Converts the parameters and buffers of a model, which is built in float32, to the type that `precision` requires. So
+/// a seed produces the same initial values, up to rounding, at every precision.
 void apply_precision(Model& model, const Precision& precision);
 
-/// Checks that all ranks have the same model. Throws kShapeMismatch, with the first difference, if they do not. Must be
-/// called before the ranks exchange any tensors, so that the error names the difference instead of a number of bytes.
+/// Throws kShapeMismatch, naming the first difference, if the ranks have different models. All ranks must call this
+/// function before they exchange any tensors, because an exchange of tensors with different sizes would fail with an
+/// error that names only the sizes. `where` is the beginning of the error text.
 void check_same_model(Model& model, RankGroup& ranks, const std::string& where);
 
 }  // namespace trainyard

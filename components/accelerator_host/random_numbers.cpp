@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-/// A seed that differs from rank to rank, which is one step of splitmix64.
+/// Returns a seed that differs from rank to rank, computed with one step of splitmix64.
 std::uint64_t seed_of_rank(std::uint64_t seed, std::uint32_t rank) {
   std::uint64_t mixed = seed + 0x9e3779b97f4a7c15ULL * (rank + 1ULL);
   mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -44,7 +44,7 @@ void RandomNumbers::save_state(StateWriter& into) const {
 }
 
 void RandomNumbers::restore_state(const StateReader& from) {
-  // The device knows which lengths are right; of another type the bytes would not even be read to their end.
+  // The type is checked here. The device checks the size.
   const std::int64_t size = from.tensor("generator").elements();
   const auto state = from.tensor("generator", DType::kUInt8, {size}).as<const std::uint8_t>();
   const auto held = generator_.hold();

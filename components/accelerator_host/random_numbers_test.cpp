@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 class RandomNumbersTest : public ::testing::Test {
  protected:
-  /// Draws as a pass of the model does.
+  /// Draws random numbers in the same way as a forward pass.
   static at::Tensor draw(RandomNumbers& numbers) {
     const RankGenerator::Turn turn(numbers.generator());
     return at::rand({8});
@@ -39,7 +39,8 @@ class RandomNumbersTest : public ::testing::Test {
     numbers.restore_state(StateReader({.path = "checkpoint", .states = states}, RandomNumbers::kState, rank));
   }
 
-  /// Returns what a rank that is alone in its process draws: while it builds its model, and in its first two passes.
+  /// Returns the random numbers that a rank with a process of its own draws while it builds its model and in its first
+  /// two passes.
   std::vector<at::Tensor> alone(std::uint64_t seed, std::uint32_t rank) {
     RandomNumbers numbers(*device_, seed, rank);
     std::vector<at::Tensor> drawn(1);
@@ -95,7 +96,7 @@ TEST_F(RandomNumbersTest, ThreadsOfOneProcessDrawAndSaveAsIfEachWereAlone) {
     EXPECT_TRUE(initial.equal(expected[rank][0])) << rank;
   }
   for (std::size_t rank = 0; rank < 2; ++rank) EXPECT_TRUE(draw(ranks[rank]).equal(expected[rank][1])) << rank;
-  // The last draw was that of rank 1, and each must still save its own state.
+  // Rank 1 has drawn last. Each rank must nevertheless save its own state.
   const std::vector<SavedState> states[] = {saved(ranks[0], 0), saved(ranks[1], 1)};
   for (int i = 0; i < 3; ++i) draw(ranks[1]);
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -135,7 +136,7 @@ TEST_F(RandomNumbersTest, ARankWithoutAStateBeginsASequenceOfItsOwnForTheStep) {
   EXPECT_FALSE(alone(7, 4)[1].equal(first)) << "it would repeat what it drew from the first step on";
 }
 
-/// A checkpoint comes from a file, and somebody may have made that.
+/// A checkpoint is a file, whose content can be invalid.
 TEST_F(RandomNumbersTest, AStateThatIsNotThatOfAGeneratorIsRefusedAndChangesNothing) {
   const at::Tensor expected = alone(7, 0)[1];
   RandomNumbers numbers(*device_, 7, 0);
@@ -158,7 +159,7 @@ TEST_F(RandomNumbersTest, AStateThatIsNotThatOfAGeneratorIsRefusedAndChangesNoth
   EXPECT_THAT(length,
               HasSubstr("a random generator state of 3 bytes was given, " + std::to_string(size) + " are wanted"));
 
-  // Numbers of another type have more bytes than the generator would read.
+  // A tensor of another type, with more bytes than the generator would read.
   const auto [numbers_of, type] =
       refusal([&](SavedState& state) { state.tensors[0].data = Tensor::empty(DType::kFloat64, {size}); });
   EXPECT_EQ(numbers_of, Code::kShapeMismatch);

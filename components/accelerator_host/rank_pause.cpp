@@ -18,7 +18,8 @@ RankPause::RankPause(const PluginContext& context, std::chrono::milliseconds tim
   context.rendezvous->put(place_note(context.rank), memory_place());
 }
 
-// This is asked only when the run pauses, and by then all ranks have left their notes.
+// Called only when the run pauses, so all ranks have published their notes (files through which ranks find each other),
+// and get() returns immediately.
 bool RankPause::all_are_near() {
   if (near_) return *near_;
   near_ = true;

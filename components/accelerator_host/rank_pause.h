@@ -10,35 +10,40 @@
 
 namespace trainyard::host {
 
-/// The part of one rank in the pauses of the run. During a pause, all ranks rest after the same unit of work.
+/// Lets a rank take part in the pauses of the run. During a pause, all ranks rest after the same unit of work, such as
+/// a training step.
 ///
-/// Ranks of one host share a Turnstile, and rest after the newest unit that any of them has begun. Ranks on several
-/// hosts share no memory. Each of them carries out the orders that it received before the order to pause, and then
-/// rests. Because the strategy manager sends the same orders to all ranks, they rest after the same unit in this case,
-/// too, only later.
+/// Ranks on one host share a Turnstile, through which they agree to rest after the newest unit that any of them has
+/// begun. Ranks on several hosts share no memory. In a run on several hosts, each rank therefore carries out all orders
+/// that it received before the order to pause. Because the strategy manager sends the same orders to all ranks, the
+/// ranks rest after the same unit in this case, too, but later.
 ///
-///     kWorking -> kWanted: the order has come -> kResting: the last unit before the pause is done -> kWorking
+///     kWorking -> kWanted    the order to pause has arrived
+///     kWanted  -> kResting   the last unit before the pause is done
+///     kResting -> kWorking   the order to end the pause has arrived
 class RankPause {
  public:
-  /// For a run with a single rank.
+  /// Constructs the object for a run with a single rank.
   RankPause() = default;
 
-  /// For one of several ranks. `context` must outlive this object.
+  /// Constructs the object for one of several ranks. `timeout` is how long to wait for rank 0; see the constructor of
+  /// Turnstile, whose errors are passed on. `context` must outlive this object.
   RankPause(const PluginContext& context, std::chrono::milliseconds timeout);
 
   /// Returns true if the rank may begin its next unit of work, which then counts as begun.
   bool pass() { return turnstile_.pass(); }
 
-  /// Records an order to pause. On one host, this closes the turnstile: afterwards a rank may begin only units that
-  /// another rank has already begun. All ranks must have constructed their objects.
+  /// Called when the order to pause, with the id `order`, has arrived. If all ranks are on one host, the ranks may
+  /// afterwards begin only units that some rank has already begun. All ranks must have constructed their RankPause
+  /// before this call.
   void want(std::uint64_t order);
 
-  /// Makes the rank rest if a pause is wanted and this rank has begun the last unit before it. `idle` is true if the
-  /// rank has carried out all orders. Must be called between two units. Returns the id of the order to answer, or
-  /// nothing if the rank does not rest.
+  /// Call this function between two units. If a pause is wanted and this rank has done the last unit before it, the
+  /// rank rests from now on, and the function returns the id of the order to pause, which must be answered. Otherwise
+  /// returns nothing. `idle` is true if the rank has carried out all orders.
   std::optional<std::uint64_t> come_to_rest(bool idle);
 
-  /// Ends the pause for this rank. Does nothing if the rank does not rest.
+  /// Called when the order to end the pause has arrived. Does nothing if the rank does not rest.
   void go_on();
 
   bool wanted() const { return state_ == State::kWanted; }
@@ -52,7 +57,7 @@ class RankPause {
 
   const PluginContext* context_ = nullptr;  ///< Null for a single rank.
   std::chrono::milliseconds timeout_{};
-  std::optional<bool> near_;  ///< True if all ranks are on one host; empty until this is needed for the first time.
+  std::optional<bool> near_;  ///< True if all ranks are on one host; empty until all_are_near() has been called.
   Turnstile turnstile_;
   State state_ = State::kWorking;
   std::uint64_t order_ = 0;  ///< The id of the last order to pause.

@@ -17,7 +17,8 @@ std::int64_t realtime_ns() {
       .count();
 }
 
-/// Evaluations of training data must not be mistaken for the reports of training steps.
+/// An evaluation of the training data gets a stage of its own, so that its metrics are not mistaken for those of
+/// training steps.
 std::string stage_of(const Order& order) { return order.split == kTrainSplit ? "train_eval" : order.split; }
 
 }  // namespace
@@ -40,7 +41,7 @@ void Reporter::report_step(const Order& order, const StepOutcome& step) {
   if (muted_) return;
   RankMetrics said{.weight = static_cast<double>(step.samples), .reductions = {}};
   said.metrics.values = values_of(step);
-  // If all ranks have the same samples, each sample is counted once.
+  // If all ranks get the same samples, each sample must be counted only once.
   if (!runner_.same_data()) said.reductions["throughput"] = Reduction::kSum;
   send(order, "train", std::move(said));
 }
@@ -49,7 +50,7 @@ std::vector<Scalar> Reporter::values_of(const StepOutcome& step) {
   double loss = 0;
   for (const at::Tensor& one : step.losses) loss += one.item<double>() / static_cast<double>(step.losses.size());
   std::vector<Scalar> values;
-  // A rank that had no samples has no loss.
+  // A rank that had no samples in the step has no loss.
   if (!step.losses.empty()) values.push_back({"loss", loss});
   if (step.updated) values.push_back({"learning_rate", step.learning_rate});
   if (step.result.norm > 0) values.push_back({"gradient_norm", step.result.norm});
@@ -71,7 +72,8 @@ void Reporter::begin_counting() {
   add_link_bytes(before);
 }
 
-/// Adds the mean number of bytes per step since the last report, for each purpose for which something was copied.
+/// Adds the mean number of bytes copied per step since the last report, for each purpose (such as batches or gradients)
+/// for which bytes were copied.
 void Reporter::add_link_bytes(std::vector<Scalar>& values) {
   const std::shared_ptr<devices::LinkBytes>& link = runner_.device().link_bytes();
   if (!link) return;
@@ -103,7 +105,7 @@ void Reporter::send(const Order& order, const std::string& stage, RankMetrics sa
   said.metrics.epoch = position_.epoch;
   said.metrics.stage = stage;
   said.metrics.time_ns = realtime_ns();
-  // If all ranks have the same samples, rank 0 counts them.
+  // If all ranks get the same samples, only rank 0 counts them.
   said.metrics.samples = rank_ == 0 || !runner_.same_data() ? position_.samples : 0;
   said.metrics.unit = unit_;
   said.metrics.units = said.metrics.samples * units_per_sample_;

@@ -18,7 +18,7 @@
 
 namespace trainyard::host {
 
-/// The outcome of a training step, from which its report is made.
+/// The outcome of a training step, for Reporter::report_step().
 struct StepOutcome {
   std::vector<at::Tensor> losses;  ///< The losses of the micro-batches that had samples, still on the device.
   std::uint64_t samples = 0;
@@ -28,8 +28,9 @@ struct StepOutcome {
   double learning_rate = 0;
 };
 
-/// The sender of the results of training and evaluations. It sends Metrics if this rank is the only one, and otherwise
-/// RankMetrics. It also measures the speed of training.
+/// Sends the metrics of training steps and evaluations, and measures the speed of training. In a run with a single
+/// rank, it sends Metrics to the logger. Otherwise it sends RankMetrics to the strategy manager, which merges the
+/// metrics of all ranks.
 class Reporter {
  public:
   struct Outputs {
@@ -39,22 +40,23 @@ class Reporter {
   Reporter(Runner& runner, const RunPosition& position, Outputs outputs, const ComponentContext& context,
            const Parameter<bool>& device_stats);
 
-  /// Sets the unit in which throughput is measured, such as "token", and the number of units in a sample.
+  /// Sets the unit in which throughput is measured, such as "token", and the number of units in each sample.
   void count_in(const std::string& unit, std::uint64_t units_per_sample);
 
-  /// Begins to count the bytes that are copied between host and device, when the rank is ready to train.
+  /// Called when the rank is ready to train. Begins to count the bytes that are copied between host and device.
   void begin_counting();
 
-  /// Record that training continues, that a batch of `samples` samples was used, and that training pauses. Pauses do
-  /// not count as training time.
+  /// These functions record that training continues, that a batch of `samples` samples has been used, and that training
+  /// is interrupted. Interruptions do not count as training time.
   void training() { throughput_.resume(Throughput::Clock::now()); }
   void trained_on(std::uint64_t samples) { throughput_.add(samples * units_per_sample_); }
   void not_training() { throughput_.pause(Throughput::Clock::now()); }
 
-  /// Reports a step. Waits for the device, because it reads the losses and measures the time.
+  /// Sends the metrics of a step of the order `order`. Waits for the device, because it reads the losses and measures
+  /// the time.
   void report_step(const Order& order, const StepOutcome& step);
 
-  /// Reports the metrics of an evaluation, taken from its answer `done`.
+  /// Sends the metrics of an evaluation. `done` is the answer to its order, which contains the metrics.
   void report_evaluation(const Order& order, const OrderDone& done);
 
   /// Stops all reporting. Called when the run is ending.
@@ -73,8 +75,8 @@ class Reporter {
   std::uint32_t world_size_;
   std::string unit_;
   std::uint64_t units_per_sample_ = 1;
-  /// What had been copied between host and device, and the number of the step, when a step was last reported, or when
-  /// counting began.
+  /// The number of bytes copied between host and device, and the step number, at the last report or when counting
+  /// began.
   std::array<std::uint64_t, devices::kPurposes> link_bytes_{};
   std::uint64_t link_step_ = 0;
   Throughput throughput_;  ///< Measures the speed since the last report of a step.

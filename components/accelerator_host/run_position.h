@@ -8,16 +8,18 @@
 
 namespace trainyard::host {
 
-/// The progress of the run. Orders update this object, which outlives them.
+/// How far this rank has got in the run. The orders of the accelerator host update this object, which outlives them.
 struct RunPosition {
   std::uint64_t step = 0;     ///< The number of steps done.
   std::uint64_t epoch = 0;    ///< The epoch of the last training batch.
-  std::uint64_t samples = 0;  ///< The samples that this rank has trained on, in complete steps.
-  LoaderCursor cursor;        ///< The position after the last batch of the last complete step.
+  std::uint64_t samples = 0;  ///< The number of samples that this rank has trained on, in complete steps.
+  /// The position in the training data after the last complete step, at which a resumed run continues.
+  LoaderCursor cursor;
 };
 
-/// Returns the position at which a rank begins. Rank 0 continues the count of samples that all ranks together had
-/// reached, and the other ranks begin with 0. So the sum over all ranks is right even if their number has changed.
+/// Returns the position at which a rank begins. When a run resumes, rank 0 begins with the number of samples that all
+/// ranks together had trained on before, and the other ranks begin with 0. So the sum over all ranks is right even if
+/// the number of ranks has changed.
 inline RunPosition position_of(const RunState& state, std::uint32_t rank) {
   return {.step = state.step, .epoch = state.epoch, .samples = rank == 0 ? state.samples : 0, .cursor = state.cursor};
 }

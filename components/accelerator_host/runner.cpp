@@ -50,7 +50,8 @@ Runner::Runner(const RunnerOptions& options, const ComponentContext& context)
   device_index();
 }
 
-/// The plan should have refused this already. A host that is started by hand finds it here.
+/// The planner, which checks launch files, normally refuses such a setting. This check is for accelerator hosts that
+/// are constructed without a plan.
 void Runner::check_precision() const {
   const std::vector<std::string> served = accelerator_->traits().precisions;
   if (std::ranges::find(served, options_.precision.name) != served.end()) return;
@@ -81,7 +82,8 @@ void Runner::build(const DatasetInfo& data) {
   world_.emplace(context_, options_.collective, options_.collective_timeout);
   world_->count_copies(device_->link_bytes());
   check_same_model(*model_, *world_, context_.where);
-  // The model gets a collective of its own, because its operations must not come between those of the strategy.
+  // The model gets its own collective, because its operations must not be mixed with those of the strategy, which all
+  // ranks must call in the same order.
   if (!world_->is_alone()) {
     model_->join([this] { return make_world(context_, "model", options_.collective, options_.collective_timeout); });
   }
@@ -110,13 +112,15 @@ void Runner::make_arena() {
       {.model = model_.get(), .arena = arena_.get(), .world = &*world_, .passes = &*passes_, .trace = trace});
 }
 
-/// Where the loss is scaled, one that is not finite is an overflow, which has a rule of its own.
+/// If the loss is scaled, a loss that is not finite is treated as an overflow by the loss scaler, so `on_nan` is not
+/// used.
 OnNan Runner::on_nan() const {
   if (options_.detect_anomaly) return OnNan::kStop;
   return options_.precision.scales_loss ? OnNan::kIgnore : options_.on_nan;
 }
 
-/// Returns the type of forward and loss if it differs from that of the parameters and LibTorch supports it.
+/// Returns the type to which autocast converts. Returns nothing if the precision is not mixed, or if LibTorch cannot
+/// compute in this type on the device.
 std::optional<at::ScalarType> Runner::autocast_type() const {
   const Precision& precision = options_.precision;
   const bool lacks_half =
@@ -125,7 +129,7 @@ std::optional<at::ScalarType> Runner::autocast_type() const {
   return precision.computation;
 }
 
-/// Emulates float16 for 16-mixed if LibTorch cannot compute in it on this device.
+/// With the precision 16-mixed: if LibTorch cannot compute in float16 on this device, emulates float16.
 void Runner::emulate_half() {
   const Precision& precision = options_.precision;
   if (precision.computation != at::kHalf || !precision.mixed() || autocast_type()) return;
@@ -143,7 +147,7 @@ void Runner::emulate_half() {
       context_.where, precision.name);
 }
 
-/// The planner cannot know how large a model becomes. This is the first moment at which its size is known.
+/// The size of the model is known only now, so the planner cannot make this check.
 void Runner::check_memory(const DatasetInfo& data) const {
   const std::uint64_t limit = accelerator_->traits().memory_limit_bytes;
   const std::uint64_t batch = batch_bytes(data);
@@ -222,7 +226,7 @@ std::optional<Prediction> Runner::predict(const Batch& batch) {
 Prediction Runner::generate(const std::string& split) {
   const at::NoGradGuard no_gradients;
   mode_->evaluation().gather_model();
-  const ForwardScope scope = passes_->training();  // It may draw numbers.
+  const ForwardScope scope = passes_->training();  // The model may draw random numbers.
   return model_->predict({.split = split, .tensors = {}});
 }
 
@@ -237,7 +241,7 @@ std::vector<Prediction> Runner::generate_aside(const std::string& split, std::ui
   return generated;
 }
 
-// In evaluation mode, a forward pass neither draws random numbers nor changes buffers, so training is not affected.
+// In evaluation mode, a forward pass neither draws random numbers nor changes buffers, so it does not affect training.
 void Runner::visit_activations(const Batch& batch,
                                const std::function<void(const std::string& stage, const at::Tensor& output)>& visit) {
   if (batch.samples == 0) return;
@@ -265,7 +269,8 @@ void Runner::finish() {
   trace_->write(fmt::format("{}/timeline.rank{}.json", folder, context_.rank));
 }
 
-/// Describes where the announced blocks are, which is not always where kernels work.
+/// Returns the blocks of parameters and gradients that other components access. If the rank's memory is on a device,
+/// these are the blocks of the copy in host memory.
 ArenaInfo Runner::arena_info() const {
   ArenaInfo info = arena_->info(context_.rank, "cpu", options_.model.plugin);
   info.own_state = strategy_->traits().gradients == GradientsOfRanks::kOwn;

@@ -40,88 +40,95 @@ struct RunnerOptions {
   bool timeline = false;     ///< True to record a timeline (StepTrace).
 };
 
-/// The part of the accelerator host that computes. It creates and connects the device, the model, the arena, the world
-/// and the strategy. It neither receives nor sends messages. Everything runs on the caller's thread.
+/// The part of the accelerator host that computes. It creates and connects the device, the model, the arena (the memory
+/// with all parameters and gradients), the group of all ranks, and the strategy. It neither receives nor sends messages
+/// of components. Everything runs on the caller's thread.
 class Runner {
  public:
-  /// Makes the plugins and checks that they fit together. Throws kUnsupported, kNotFound or kInvalidArgument.
+  /// Makes the accelerator, the model and the strategy, and checks that they work together. Throws kNotFound for an
+  /// unknown plugin, kUnsupported for a combination that does not work, and kInvalidArgument for a wrong parameter.
   Runner(const RunnerOptions& options, const ComponentContext& context);
 
-  /// Claims the device, builds the model for this data, moves it into the arena, and connects to the other ranks.
-  /// Throws kTimeout, naming the ranks that did not connect, and kShapeMismatch if the other ranks have another model.
+  /// Claims the device, builds the model for this dataset, connects to the other ranks, and moves the model's
+  /// parameters into flat blocks of memory (the arena). Throws kTimeout, naming the ranks that did not connect, and
+  /// kShapeMismatch if the ranks have different models.
   void build(const DatasetInfo& data);
 
-  /// Makes all ranks start from the same parameters, and restores state. If the run resumes, the checkpoint must have
-  /// been restored into the arena before this call.
+  /// Makes all ranks start from the same parameters, and restores the states that restore() has kept. If the run
+  /// resumes, the checkpoint writer must have restored the parameters before.
   void start();
 
   /// Begins to copy to the device a batch that will be needed later. Does nothing if the device has no separate memory.
   void prefetch(const Batch& batch) { batches_->prefetch(batch); }
 
-  /// Runs the forward and the backward pass of one micro-batch of a step, and adds the gradients times `weight` to the
-  /// arena. `last` is true for the last micro-batch of the step. Returns the loss. For a batch of zero rows, the rank
-  /// only takes part in the communication, and the loss is an undefined tensor. Throws kInvalidArgument if the loss is
-  /// not finite, unless that is allowed (OnNan).
+  /// Runs the forward and the backward pass of one micro-batch of step `step`, and adds the gradients, multiplied by
+  /// `weight`, to the rank's gradients. `last` is true for the last micro-batch of the step. Returns the loss. If the
+  /// batch has no samples, the rank only takes part in the communication, and the loss is an undefined tensor. Throws
+  /// kInvalidArgument if the loss is not finite and either OnNan::kStop or `detect_anomaly` is set.
   at::Tensor train(const Batch& batch, std::uint64_t step, double weight, bool last);
 
-  /// Ends a step's accumulation: reduces over ranks, checks for overflow if the loss is scaled, clips, and then makes
-  /// the gradients visible to the optimizer. Throws what GradientScaling::end_step throws. If the step is not skipped,
-  /// calls `look`, unless it is empty, while the gradients are still in the arena (Arena::own_gradients).
+  /// Completes the gradients of a step: waits until they are reduced over the ranks, checks for overflow if the loss is
+  /// scaled, clips them as `clipping` says, and makes them visible to the optimizer. Throws what
+  /// GradientScaling::end_step throws. If the step is not skipped, calls `look`, unless it is empty, so that it can
+  /// read the gradients in Arena::own_gradients().
   StepResult end_step(const Clipping& clipping, const std::function<void(const StepResult&)>& look = {});
 
   /// Discards the accumulated gradients of a step that will not be completed.
   void give_up_step() { strategy_->drop_step(); }
 
-  /// Called before the gradients of this step are passed to the optimizer. Returns the number of the update that the
-  /// optimizer will make, or 0 if it gets no gradients for this step.
+  /// Call this function before the gradients of step `step` are passed to the optimizer. Returns the number of the
+  /// update that the optimizer will make, or 0 if the optimizer must not get the gradients, because this rank makes no
+  /// update in this step.
   std::uint64_t begin_update(std::uint64_t step) { return strategy_->begin_update(step); }
 
-  /// Ends the update. Called when the optimizer has changed the parameters, or if it gets no gradients for this step.
+  /// Call this function when the optimizer has changed the parameters, or directly after begin_update() has returned 0.
   void end_update(std::uint64_t step) { strategy_->end_update(step); }
 
-  /// Begin and end an evaluation or a prediction. Must be called on every rank, even on a rank without batches.
+  /// Begin and end an evaluation or a prediction. Every rank must call these functions, even a rank without batches.
   void begin_evaluation() { mode_->begin(); }
   void end_evaluation() { mode_->end(); }
 
-  /// Return the metrics or the prediction of a batch. For a batch of zero rows the result is empty, but the rank takes
-  /// part in the communication.
+  /// Return the metrics or the prediction of a batch. If the batch has no samples, the result is empty, but the rank
+  /// takes part in the communication.
   std::vector<NamedMetric> evaluate(const Batch& batch);
   std::optional<Prediction> predict(const Batch& batch);
-  /// Returns output that the model generates without input.
+  /// Returns output that the model generates without input. `split` is passed to the model.
   Prediction generate(const std::string& split);
 
-  /// Returns `count` outputs that the model generates without input, in an evaluation. The random numbers of training
-  /// are the same as if nothing had been generated.
+  /// Returns `count` outputs that the model generates without input, during an evaluation of the split `split`.
+  /// Restores the state of the random generator afterwards, so that training is not affected.
   std::vector<Prediction> generate_aside(const std::string& split, std::uint64_t count);
 
-  /// Returns true if visit_activations() can be called: the model consists of stages, and this rank has all parameters.
+  /// Returns true if visit_activations() can be called: the model is divided into stages (layers or groups of layers),
+  /// and this rank has all parameters.
   bool has_activations() const { return !arena_->shard().parameters && !model_->stages().empty(); }
-  /// Computes the output of every stage of the model for a batch, as in an evaluation, and calls `visit` with the name
-  /// of the stage and its output. Called between two micro-batches of training. Does nothing for a batch of zero rows.
+  /// Computes the output of every stage of the model for a batch, in evaluation mode, and calls `visit` with the name
+  /// of the stage and its output. Call this function between two micro-batches of training. Does nothing if the batch
+  /// has no samples.
   void visit_activations(const Batch& batch,
                          const std::function<void(const std::string& stage, const at::Tensor& output)>& visit);
 
-  /// Throws kInvalidArgument if a parameter is not finite after this step, unless that is allowed (OnNan).
+  /// Throws kInvalidArgument if a parameter of the model is not finite, unless OnNan::kIgnore is set. `step` is the
+  /// last step, for the error text.
   void check_parameters(std::uint64_t step) const;
 
-  /// Prepares the arena for the checkpoint writer's copy; see Strategy::begin_snapshot.
+  /// Prepares the rank's memory for a copy by the checkpoint writer; see Strategy::begin_snapshot.
   void begin_snapshot() { strategy_->begin_snapshot(); }
 
-  /// Makes the model's buffers visible to the components that read the arena in host memory.
+  /// Copies the model's buffers to host memory, if they are on a device, for other components that read them.
   void publish_to_readers() { arena_->publish_to_readers(); }
 
-  /// Returns the state of this rank that a checkpoint stores besides the arena. This is the state of the random
-  /// numbers, the model, the strategy and the loss scaler, and the rank's own buffers.
+  /// Returns the state of this rank that a checkpoint stores besides the parameters: the state of the random numbers,
+  /// the model, the strategy and the loss scaler, and the rank's own buffers.
   std::vector<SavedState> states() { return parts_->save(); }
-  /// Keeps the states of a checkpoint until start() restores them. Returns the names of all owners whose state this
-  /// function accepts.
+  /// Keeps the states of a checkpoint until start() restores them. Returns the names of the states that this rank uses.
   std::vector<std::string> restore(const RestoredStates& states) { return parts_->keep(states); }
   /// Returns the number of steps that were skipped because gradients were not finite.
   std::uint64_t skipped_steps() const { return scaling_->skipped_steps(); }
-  /// Sets the number of steps that a resumed run has skipped before.
+  /// Sets the number of skipped steps that is stored in the checkpoint from which the run resumes.
   void restore_skipped_steps(std::uint64_t skipped) { scaling_->restore_skipped_steps(skipped); }
 
-  /// Returns values for the training metrics: the loss scaling, and the memory and communication of the strategy.
+  /// Returns values for the training metrics: those of the loss scaling, and those of the strategy, such as memory use.
   std::vector<Scalar> metrics() const;
 
   /// Writes the timeline to `timeline.rank<N>.json` in the output directory, if one was requested.
@@ -160,7 +167,8 @@ class Runner {
   std::optional<Passes> passes_;
   std::optional<GradientScaling> scaling_;
 
-  std::unique_ptr<Strategy> strategy_;  ///< Declared after the objects that it uses, so that it is destroyed first.
+  /// Declared after the objects that it uses, so that it is destroyed before them.
+  std::unique_ptr<Strategy> strategy_;
 
   // These members are also made by build(), and refer to the members above.
   std::optional<EvaluationMode> mode_;

@@ -44,7 +44,7 @@ void SavedParts::restore() {
   if (!kept_) return;
   const RestoredStates states = *std::exchange(kept_, {});
   const StateReader buffers(states, buffers_owner(), rank_.number);
-  // What a rank has of the buffers may depend on the number of ranks.
+  // The values of a rank's buffers may depend on the number of ranks.
   if (has_own_buffers() && !buffers.empty() && buffers.ranks() == rank_.world_size) restore_buffers(buffers);
   for (const Part& part : parts_) {
     const StateReader reader(states, part.owner, rank_.number);

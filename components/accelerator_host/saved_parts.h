@@ -14,14 +14,16 @@
 
 namespace trainyard {
 
-/// The parts of a rank whose state belongs in a checkpoint besides the arena: the random numbers, the parts that the
-/// constructor receives, and, in a run with several ranks, the rank's own copy of the model's buffers.
+/// Saves and restores the state of a rank that a checkpoint stores besides the parameters: the random numbers, the
+/// parts that are passed to the constructor, and, in a run with several ranks, the rank's own copy of the model's
+/// buffers.
 ///
-/// The buffers of rank 0 are saved with the other tensors of the model. On other ranks, they can differ, for example if
-/// they are running means of the samples that a rank has seen. What they mean then depends on the strategy.
+/// A checkpoint contains the buffers of rank 0 together with the parameters. The buffers of other ranks can differ, for
+/// example if they are running means over the samples of a rank, so they are saved in addition. They are restored only
+/// if the strategy and the number of ranks are the same.
 class SavedParts {
  public:
-  /// A part that has state, and the name under which a checkpoint stores this state.
+  /// An object with state, and the name under which a checkpoint stores this state.
   struct Part {
     std::string owner;
     Stateful* state;
@@ -35,15 +37,15 @@ class SavedParts {
 
   SavedParts(Rank rank, RandomNumbers& random, const Arena& arena, std::vector<Part> parts);
 
-  /// Returns the state of all parts.
+  /// Returns the states for a checkpoint.
   std::vector<SavedState> save();
 
-  /// Keeps the states of a checkpoint until restore() is called. Returns the names of all owners whose state this
-  /// function accepts.
+  /// Keeps the states of a checkpoint until restore() is called. Returns the names of the states that this object can
+  /// restore.
   std::vector<std::string> keep(const RestoredStates& states);
 
-  /// Restores the parts from the states stored by keep(). Does nothing if keep() was not called. If the checkpoint has
-  /// no state for the random numbers of this rank, a new sequence begins.
+  /// Restores the states passed to keep(). Does nothing if keep() was not called. If the checkpoint contains no random
+  /// state for this rank, a new sequence of random numbers begins.
   void restore();
 
  private:

@@ -36,7 +36,7 @@ AcceleratorContext host_context() {
   return context;
 }
 
-/// A part whose state is one number.
+/// An object whose state is one number.
 class Counter final : public Stateful {
  public:
   void save_state(StateWriter& into) const override { into.set("value", value); }

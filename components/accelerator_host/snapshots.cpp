@@ -7,7 +7,7 @@
 namespace trainyard::host {
 
 bool Snapshots::ask(const Order& order, const RunPosition& position) {
-  runner_.begin_snapshot();  // All ranks do this, even those of which nothing is written.
+  runner_.begin_snapshot();  // Every rank calls this, even a rank of which nothing is saved.
   if (output_.connections() == 0) return false;
   ++pending_;
   std::vector<SavedState> states = runner_.states();

@@ -11,17 +11,19 @@
 
 namespace trainyard::host {
 
-/// The copies of the arena that this rank has requested from the checkpoint writer and that have not been made yet.
-/// There can be several.
+/// Requests copies of the arena (the memory with all parameters) from the checkpoint writer, and counts the copies that
+/// have not been made yet. There can be several.
 ///
-/// Until all of them have been made, the next step may be computed but not applied.
+/// Until all requested copies have been made, the next step may be computed, but the optimizer must not update the
+/// parameters.
 class Snapshots {
  public:
   Snapshots(Runner& runner, Output<Snapshot>& output, std::uint32_t rank)
       : runner_(runner), output_(output), rank_(rank) {}
 
-  /// Prepares the arena, in the same way on every rank, and requests a copy of it. Returns false if there is no
-  /// checkpoint writer.
+  /// Prepares the rank's memory and requests a copy for the checkpoint that `order` requests. The checkpoint also
+  /// contains `position`. All ranks must call this function, because ranks may communicate during the call. Returns
+  /// false if this rank has no connection to a checkpoint writer.
   bool ask(const Order& order, const RunPosition& position);
 
   /// Records that one copy has been made.

@@ -8,12 +8,12 @@
 
 namespace trainyard::host {
 
-/// A stop that is being carried out. It abandons the order in progress, if there is one. Its answer also covers the
-/// abandoned order and all orders that were still waiting, and contains the number of batches that the abandoned order
-/// had used.
+/// Carries out an order to stop. It abandons the order in progress, if there is one. That order and the orders that
+/// were still waiting are not answered separately. The answer to the stop contains the number of batches that the
+/// abandoned order had used.
 class StopOrder final : public ActiveOrder {
  public:
-  /// `overtaken` is the order in progress; null if there is none.
+  /// `overtaken` is the order in progress, or null.
   StopOrder(const std::shared_ptr<const Order>& order, Workplace& workplace, std::unique_ptr<ActiveOrder> overtaken)
       : ActiveOrder(order, workplace, 0), overtaken_(std::move(overtaken)) {}
 

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// A meter for the number of units, such as samples or tokens, that are trained on per second. The caller pauses it
+/// Measures how many units, such as samples or tokens, are trained on per second. The caller pauses the measurement
 /// during evaluations and checkpoints.
 class Throughput {
  public:
@@ -24,9 +24,10 @@ class Throughput {
     running_ = false;
   }
 
+  /// Counts units that have been trained on.
   void add(std::uint64_t units) { units_ += units; }
 
-  /// Returns the units per second since the last call, or 0 if no time was counted, and starts the next interval.
+  /// Returns the units per second since the last call, or 0 if no time was counted, and starts the next measurement.
   double take(Clock::time_point now) {
     const bool running = running_;
     pause(now);

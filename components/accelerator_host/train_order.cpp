@@ -21,8 +21,8 @@ void TrainOrder::enter(Phase next) {
   phase_ = next;
 }
 
-// The loss and gradients of a step are means over its micro-batches. Each counts equally, however many samples it
-// holds.
+// The loss and the gradients of a step are means over its micro-batches. All micro-batches have the same weight, even
+// if their numbers of samples differ.
 void TrainOrder::use(const Batch& batch) {
   workplace().reporter.training();
   if (micro_batch_ == 0) begin_step(batch);
@@ -32,14 +32,15 @@ void TrainOrder::use(const Batch& batch) {
   workplace().reporter.trained_on(batch.samples);
   if (++micro_batch_ < micro_batches_) return;
   micro_batch_ = 0;
-  // This is done only now, because a stop gives up a step that is not complete, and a resumed run begins it again.
+  // The position advances only when the step is complete. If the run stops before, the step is discarded, and a resumed
+  // run begins it again.
   workplace().position.samples += outcome_.samples;
   workplace().position.cursor = batch.next;
   end_accumulation();
 }
 
 void TrainOrder::begin_step(const Batch& batch) {
-  const std::uint64_t remaining = order().batches - used() + 1;  // The current batch is counted as used already.
+  const std::uint64_t remaining = order().batches - used() + 1;  // used() already includes the current batch.
   micro_batches_ = std::min(std::max<std::uint64_t>(order().micro_batches, 1), remaining);
   reported_ = (workplace().position.step + 1) % static_cast<std::uint64_t>(*workplace().settings.log_every_steps) == 0;
   outcome_.samples = 0;
@@ -54,9 +55,9 @@ void TrainOrder::accumulate(const Batch& batch) {
   if (reported_ && loss.defined()) outcome_.losses.push_back(std::move(loss));
 }
 
-/// The batch's share of a step. Ranks average their gradients, so a rank that has more samples than the others weighs
-/// more, and the result is the mean over the samples of all ranks. If all have the same samples, each computes the
-/// whole mean.
+/// Returns the factor for the gradients of a micro-batch. The ranks average their gradients with equal weights, so the
+/// gradients of a rank with more samples are multiplied by a larger factor. The result is then the mean over the
+/// samples of all ranks. If all ranks get the same samples, they have the same factor.
 double TrainOrder::weight_of(const Batch& batch) const {
   const double share = 1.0 / static_cast<double>(micro_batches_);
   const std::uint64_t if_all_were_alike = batch.samples * workplace().context.world_size;
@@ -79,7 +80,8 @@ void TrainOrder::end_accumulation() {
   }
 }
 
-/// Ranks that make an update together all skip it, so none of them waits for an update that is not made.
+/// If the ranks make their updates together, all of them skip the step, so no rank waits for an update that is not
+/// made.
 void TrainOrder::skip_step(const SkippedStep& skipped) {
   outcome_.losses.clear();
   if (!skipped.overflow) {
@@ -127,7 +129,7 @@ void TrainOrder::end_step(double learning_rate) {
   outcome_.losses.clear();
 }
 
-/// The next step begins here, so that the time until its first batch arrives is a part of it.
+/// The next step begins when this one ends, so that it includes the wait for its first batch.
 void TrainOrder::record_step() {
   if (!core::records_spans()) {
     step_began_ns_ = 0;
@@ -146,7 +148,8 @@ void TrainOrder::record_step() {
 
 void TrainOrder::conclude(OrderDone&) { workplace().reporter.not_training(); }
 
-// The optimizer will not see the gradients of the unfinished step, so they are zeroed here.
+// The optimizer, which normally zeroes the gradients, does not get those of the unfinished step, so they are discarded
+// here.
 void TrainOrder::abandon() {
   if (micro_batch_ > 0) workplace().runner.give_up_step();
   workplace().reporter.not_training();

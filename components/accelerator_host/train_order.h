@@ -9,8 +9,8 @@
 
 namespace trainyard::host {
 
-/// A train order that is being carried out. Every `micro_batches` batches form a step, whose gradients are passed to
-/// the optimizer. The last step of the order can have fewer batches.
+/// Carries out an order to train. Each step consists of `micro_batches` batches (a field of the order), but the last
+/// step can have fewer. The gradients of each step are passed to the optimizer.
 ///
 ///     kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
 ///                  \--> kHolding: the arena is being read --^
@@ -30,10 +30,12 @@ class TrainOrder final : public ActiveOrder {
   /// The phases of a step.
   enum class Phase {
     kAccumulating,  ///< The step needs another micro-batch.
-    kHolding,       ///< The gradients are complete, but the arena is still being read, so the optimizer must wait.
-    kUpdating,      ///< The parameters belong to the optimizer until it answers.
+    /// The gradients are complete, but another component still reads the parameters, so the optimizer must wait.
+    kHolding,
+    kUpdating,  ///< The optimizer may change the parameters until it answers.
   };
-  /// Changes `phase_`, which no other function does. Throws kInternal for a change that is not allowed.
+  /// Changes `phase_`. No other function does so. Throws kInternal if the change is not one of those in the picture
+  /// above.
   void enter(Phase next);
 
   void use(const Batch& batch) override;
@@ -55,8 +57,8 @@ class TrainOrder final : public ActiveOrder {
   std::uint64_t micro_batches_ = 0;  ///< The number of micro-batches of the current step.
   std::uint64_t batch_ = 0;          ///< The index, within the order, of the newest micro-batch.
   std::uint64_t update_ = 0;  ///< The number of the update that the step makes; 0 if the optimizer gets no gradients.
-  bool reported_ = false;     ///< True if the step ends with metrics.
-  /// When the step began, by the clock of spans; 0 if no spans were recorded at that moment.
+  bool reported_ = false;     ///< True if the metrics of the step will be reported.
+  /// When the step began, in nanoseconds; 0 if nobody recorded spans (trainyard trace) at that moment.
   std::int64_t step_began_ns_ = 0;
   StepOutcome outcome_;  ///< The outcome of the step. Its losses are kept only if the step will be reported.
 };

@@ -121,7 +121,7 @@ TEST_F(AcceleratorHostTest, AnOverflowEndsTheStepWithoutTheOptimizer) {
   EXPECT_EQ(rig_.received<OrderDone>("/order_done")[0]->batches, 2u);
 }
 
-/// A batch whose loss is not a number.
+/// Changes the batch so that its loss is not finite.
 Batch broken(Batch batch) {
   batch.tensors[0].as<float>()[0] = INFINITY;
   return batch;
@@ -234,7 +234,7 @@ TEST_F(AcceleratorHostTest, TheNextUpdateWaitsForTheReadersOfTheArena) {
 
 TEST_F(AcceleratorHostTest, AReaderThatHearsOnlyAnotherRankIsNotWaitedFor) {
   start_ready();
-  set_readers(2);  // Two components answer, but only one hears this rank.
+  set_readers(2);  // Two components answer, but only one of them receives ArenaReadable from this rank.
   send("/orders", train(1, 2));
   send("batches", batch(1, 0));
   answer(1);

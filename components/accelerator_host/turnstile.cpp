@@ -13,7 +13,8 @@
 namespace trainyard::host {
 namespace {
 
-// A word: one bit says whether it is closed, 15 bits which pause it is about, and 48 bits how many units have begun.
+// The parts of a word: bit 63 is set if the turnstile is closed, the next 15 bits are the number of the pause, and the
+// lowest 48 bits are the number of units that have begun.
 
 constexpr std::uint64_t kClosed = 1ULL << 63;
 constexpr int kUnitBits = 48;
@@ -25,7 +26,8 @@ constexpr std::uint64_t fresh_word(std::uint64_t pause) { return (pause & kPause
 constexpr std::uint64_t pause_of(std::uint64_t word) { return (word >> kUnitBits) & kPauses; }
 constexpr std::uint64_t units_of(std::uint64_t word) { return word & kUnits; }
 
-/// The handle as a note, and back. Both ends are processes of one host and one build.
+/// Convert a handle to a text and back. Both processes are on the same host and have the same build, so the bytes can
+/// be copied.
 std::string text_of(const SharedHandle& handle) { return {reinterpret_cast<const char*>(&handle), sizeof handle}; }
 
 SharedHandle handle_from(const std::string& text) {
@@ -37,12 +39,13 @@ SharedHandle handle_from(const std::string& text) {
   return handle;
 }
 
-/// The note of rank 0 consists of its place and, after a line feed, the handle.
+/// Rank 0 makes the memory and publishes a note: its memory_place(), a line feed, and the handle of the memory. The
+/// other ranks open that memory.
 core::MemoryFile make_or_join(const PluginContext& context, std::chrono::milliseconds timeout) {
   const std::string here = memory_place() + "\n";
   if (context.rank != 0) {
     const std::string note = context.rendezvous->get(kNote, timeout);
-    // A handle of another host might by chance fit a file of this one, so it is not tried.
+    // A handle from another host could, by chance, be valid on this host, so the place is compared first.
     return note.starts_with(here) ? core::MemoryFile::open(handle_from(note.substr(here.size())))
                                   : core::MemoryFile::make(core::kPage);
   }
@@ -53,7 +56,7 @@ core::MemoryFile make_or_join(const PluginContext& context, std::chrono::millise
 
 }  // namespace
 
-// Memory is opened through /proc, so processes must see the same pids.
+// Memory is opened through /proc/<pid>, so both processes must also be in the same pid namespace.
 std::string memory_place() {
   std::error_code error;
   return host_identity() + " " + std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
@@ -64,7 +67,7 @@ Turnstile::Turnstile()
       mapping_(file_.fd(), core::kPage, true),
       words_(reinterpret_cast<Words*>(mapping_.data())) {}
 
-// The memory begins as zeros, which are words of pause 0, open, without a unit.
+// The memory is zeroed at first. A zero word means: pause 0, open, no unit begun.
 Turnstile::Turnstile(const PluginContext& context, std::chrono::milliseconds timeout)
     : file_(make_or_join(context, timeout)),
       mapping_(file_.fd(), core::kPage, true),
@@ -78,7 +81,7 @@ bool Turnstile::pass() {
   std::uint64_t seen = word().load();
   for (;;) {
     const std::uint64_t now = current(seen);
-    // Another rank has begun this unit, so this one must follow, closed or not.
+    // Another rank has already begun this unit, so this rank must do it, too, even if the turnstile is closed.
     if (units_of(now) > begun_) break;
     if ((now & kClosed) != 0) return false;
     if (word().compare_exchange_weak(seen, fresh_word(pause_) | (begun_ + 1))) break;

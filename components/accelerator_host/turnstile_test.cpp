@@ -69,7 +69,8 @@ TEST(TurnstileTest, ARankThatGoesOnDoesNotCarryTheOthersAlong) {
   EXPECT_TRUE(ranks[1]->at_rest());
 }
 
-/// Ranks that run freely rest after the same unit, pause after pause, whoever closes and whenever.
+/// Ranks on separate threads rest after the same unit in every pause, whichever rank closes the turnstile, and
+/// whenever.
 TEST(TurnstileTest, RanksOnThreadsRestAfterTheSameUnitEveryTime) {
   constexpr std::uint32_t kRanks = 4;
   constexpr int kPauses = 50;
@@ -91,7 +92,7 @@ TEST(TurnstileTest, RanksOnThreadsRestAfterTheSameUnitEveryTime) {
         while (!ranks[rank]->at_rest()) units += ranks[rank]->pass() ? 1 : 0;
         rested[rank][static_cast<std::size_t>(pause)] = units;
         ranks[rank]->reopen();
-        // The manager asks for the next pause only when all have answered.
+        // As the strategy manager does, begins the next pause only when all ranks have answered.
         answers.fetch_add(1);
         while (answers.load() < kRanks * static_cast<std::uint32_t>(pause + 1)) std::this_thread::yield();
       }

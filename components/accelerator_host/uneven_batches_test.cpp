@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests batches of ranks that have fewer samples than others. tests/numerics shows what several ranks do with them.
+// Tests a rank that has fewer samples than the other ranks. tests/numerics tests several such ranks together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

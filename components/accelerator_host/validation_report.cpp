@@ -22,7 +22,7 @@ std::int64_t now_ns() {
       .count();
 }
 
-/// A classifier learns from two fields: an input, and one class number.
+/// Returns true if the dataset is one for classifiers: each sample has two fields, an input and one class number.
 bool has_classes(const DatasetInfo& data) {
   if (data.fields.size() != 2 || data.classes < 2) return false;
   const std::vector<std::int64_t>& target = data.fields[1].shape;
@@ -76,7 +76,7 @@ void ValidationReport::begin(const Order& order) {
   samples_ = {.step = position_.step, .epoch = position_.epoch, .split = order.split, .samples = {}};
 }
 
-// The answer must be the same on every rank, so it depends on the size of a full batch, not on this batch.
+// The result must be the same on every rank, so it depends on the size of a full batch, not of this batch.
 bool ValidationReport::wants_samples() const {
   return !classes_.empty() && batches_ * batch_size_ < static_cast<std::uint64_t>(*settings_.samples);
 }
@@ -103,7 +103,7 @@ void ValidationReport::take(const Batch& batch, const Prediction& prediction) {
   const auto known = static_cast<std::int64_t>(classes_.size());
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto is = right[row].item<std::int64_t>(), seems = predicted[row].item<std::int64_t>();
-    // Losses ignore a sample whose class number is negative, which means that its class is unknown.
+    // A negative class number means that the class is unknown. Such samples are left out, as losses do, too.
     if (is < 0 || is >= known || seems < 0 || seems >= known) continue;
     if (!confusion_.counts.empty()) ++confusion_.counts[static_cast<std::size_t>(is * known + seems)];
     if (context_.rank == 0 && samples_.samples.size() < static_cast<std::size_t>(*settings_.samples)) {
@@ -124,13 +124,13 @@ SampleResult ValidationReport::result_of(const Batch& batch, std::int64_t row, s
 void ValidationReport::finish() {
   if (!std::exchange(active_, false)) return;
   confusion_.time_ns = samples_.time_ns = now_ns();
-  // If all ranks have the same samples, each sample is counted once.
+  // If all ranks get the same samples, only rank 0 sends the matrix, so that each sample is counted once.
   if (*settings_.confusion && context_.rank < confusion_.ranks) outputs_.confusion.send(std::move(confusion_));
   if (!samples_.samples.empty()) outputs_.samples.send(std::move(samples_));
   if (text_ && *settings_.samples > 0) generate();
 }
 
-// Ranks draw different numbers, and the texts of one rank are enough.
+// All ranks take part, but only rank 0 sends its texts.
 void ValidationReport::generate() {
   std::vector<Prediction> texts =
       runner_.generate_aside(samples_.split, static_cast<std::uint64_t>(*settings_.samples));

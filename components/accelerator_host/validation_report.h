@@ -17,11 +17,11 @@
 
 namespace trainyard::host {
 
-/// Sends what a validation shows besides the metrics: which classes the model confuses, some samples with their
-/// predictions, and texts that it generates. An evaluation of the training split is not a validation.
+/// Sends the results of a validation besides its metrics: which classes the model confuses, some samples with their
+/// predictions, and texts that the model generates. Nothing is sent for an evaluation of the training data.
 ///
 /// The metrics of a batch do not contain predictions, so a batch whose predictions are needed is computed twice. Every
-/// rank predicts the same number of times, because strategies may have to gather the model for it.
+/// rank predicts the same number of batches, because all ranks may have to take part in each prediction.
 class ValidationReport {
  public:
   struct Outputs {
@@ -29,7 +29,7 @@ class ValidationReport {
     Output<SampleResults>& samples;
     Output<Prediction>& texts;
   };
-  /// Parameters of the accelerator host.
+  /// Parameters of the accelerator host: `samples` is `samples_per_validation`, and `confusion` is `confusion_matrix`.
   struct Settings {
     const Parameter<std::int64_t>& samples;
     const Parameter<bool>& confusion;
@@ -37,13 +37,13 @@ class ValidationReport {
   ValidationReport(Runner& runner, const RunPosition& position, Outputs outputs, const ComponentContext& context,
                    Settings settings);
 
-  /// Prepares reports about this dataset. Throws kInvalidArgument if the dataset has no classes, or too many, or no
-  /// text and the parameters ask for a report that needs them.
+  /// Call this function before the first validation. Throws kInvalidArgument if the parameters ask for a report that
+  /// this dataset does not allow, because it has no classes, too many classes, or no text.
   void describe(const DatasetInfo& data);
 
-  /// Begins a report, when the evaluation `order` has begun.
+  /// Begins a report. Called when the evaluation `order` begins.
   void begin(const Order& order);
-  /// Predicts the samples of the next batch if their predictions are needed.
+  /// Called for every batch of the evaluation. Predicts the samples of the batch if their predictions are needed.
   void see(const Batch& batch);
   /// Sends the report. Called before the evaluation ends.
   void finish();

@@ -15,7 +15,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// Returns the classes that the model predicts, computed by the formula.
+/// Returns the classes that the model must predict, computed directly with LibTorch.
 at::Tensor predicted(const std::vector<at::Tensor>& parameters, const Batch& batch) {
   const at::Tensor hidden = at::relu(at::linear(view_of(batch.tensors[0]), parameters[0], parameters[1]));
   return at::argmax(at::linear(hidden, parameters[2], parameters[3]), 1);
@@ -81,7 +81,7 @@ TEST_F(AcceleratorHostTest, AnAbandonedValidationIsNotReported) {
   EXPECT_EQ(sum, 4u);
 }
 
-/// Starts a host with a dataset for which the report makes no sense, and returns the error.
+/// Starts an accelerator host with a dataset that does not allow the report, and returns the error.
 std::string refusal(const std::string& parameters, DatasetInfo data) {
   Rig rig;
   rig.add<AcceleratorHost>("accelerator_host", std::string("{") + kMlp + parameters + "}");
@@ -114,7 +114,7 @@ TEST(SampleImageTest, ImagesArePngAndOtherSamplesAreNot) {
     const auto file = images::bytes_of_base64(host::image_of(at::rand(shape)));
     ASSERT_TRUE(file);
     EXPECT_EQ(file->substr(1, 3), "PNG");
-    // The header of a PNG file has the width and the height at fixed places.
+    // In the header of a PNG file, the width and the height are at fixed positions.
     const auto number = [&](std::size_t place) {
       return static_cast<int>(static_cast<unsigned char>((*file)[place + 3]));
     };

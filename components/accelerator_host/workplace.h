@@ -17,10 +17,11 @@
 
 namespace trainyard::host {
 
-/// The objects that all orders of a run share: the position of the run, the requests to read the arena, and the outputs
-/// for results. The accelerator host owns the Workplace, which outlives every order.
+/// The objects that all orders of an accelerator host use: the position of the run, the components that read the
+/// parameters between steps, and the outputs for results. The accelerator host owns the Workplace, which outlives every
+/// order.
 struct Workplace {
-  /// The ports of the accelerator host that orders use.
+  /// The inputs and outputs of the accelerator host that orders use.
   struct Ports {
     Output<Snapshot>& snapshot;
     Output<ArenaReadable>& arena_readable;
@@ -33,8 +34,8 @@ struct Workplace {
     Output<SampleResults>& samples;
   };
 
-  /// Parameters of the accelerator host, which are read again in every step, because they can be changed during the
-  /// run.
+  /// Parameters of the accelerator host, which are read again in every step, because users can change most of them
+  /// during the run.
   struct Settings {
     const Parameter<double>& clip_norm;
     const Parameter<double>& clip_value;
@@ -61,9 +62,11 @@ struct Workplace {
   Workplace(const Workplace&) = delete;
   Workplace& operator=(const Workplace&) = delete;
 
-  /// Returns true while a snapshot or another component still reads the arena, so that the optimizer must wait.
+  /// Returns true while the checkpoint writer or another component still reads the parameters, so that the optimizer
+  /// must wait.
   bool arena_is_read() const { return snapshots.pending() || readers.pending(); }
-  /// Returns true if even the next forward pass must wait, because it would change buffers that are still being read.
+  /// Returns true if even the next forward pass must wait, because it would change buffers that another component still
+  /// reads.
   bool hold_computing() const { return snapshots.hold_computing() || readers.hold_computing(); }
 
   const ComponentContext& context;
@@ -74,7 +77,7 @@ struct Workplace {
   RunPosition position;
   Snapshots snapshots;
   ArenaReaders readers;
-  // These are declared after the position, to which they refer.
+  // Declared after `position`, to which they refer.
   Reporter reporter;
   HistogramReport histograms;
   ValidationReport validation;

@@ -11,7 +11,7 @@
 namespace trainyard {
 namespace {
 
-/// Moves the blocks out of an announcement, and returns their descriptions.
+/// Returns the names, types and shapes of the blocks.
 std::vector<RemoteBlock> describe(const std::vector<ArenaBlock>& blocks) {
   std::vector<RemoteBlock> described;
   for (const ArenaBlock& block : blocks) {
@@ -24,7 +24,8 @@ std::vector<RemoteBlock> describe(const std::vector<ArenaBlock>& blocks) {
 
 CheckpointRelay::CheckpointRelay(ComponentContext& context) : Component(context, kTraits) {}
 
-// The announcements are sent on without their blocks: over TCP, a block would be sent with its bytes.
+// Forwards the announcements of the rank's memory without the blocks themselves, because over TCP the bytes of the
+// blocks would be sent, too.
 void CheckpointRelay::announce() {
   RemoteMemory memory;
   memory.arena_blocks = describe(arena_info_->blocks);
@@ -54,7 +55,7 @@ void CheckpointRelay::on_copy(const CopyMemory& request) {
     if (place.rank == context().rank) copied.emplace_back(place.block, copies_.copy(block(place.block)));
   }
   if (copied.empty()) return;
-  // The short answer is first, because training waits for it.
+  // The answer is sent before the data, because training waits for it.
   copied_.send(MemoryCopied{.order = request.order, .rank = context().rank});
   for (const auto& [index, copy] : copied) send_block(request.order, index, copy);
 }

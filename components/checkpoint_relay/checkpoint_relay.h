@@ -12,12 +12,13 @@
 
 namespace trainyard {
 
-/// The component that carries the memory of a rank between the rank's host and the host of the checkpoint writer.
-/// Memory is shared only within a host. The planner therefore adds a relay for every rank that is on another host than
-/// the checkpoint writer (docs/decisions/0035).
+/// The component that lets the checkpoint writer read and fill the parameters and the optimizer's state of a rank on
+/// another host. The checkpoint writer normally does so through shared memory, which exists only within a host. The
+/// launcher therefore adds a relay for every rank that is on another host (docs/decisions/0035).
 ///
-/// For a checkpoint, the relay copies the blocks that the checkpoint writer asks for, answers, and sends the copies
-/// while training continues. When a run resumes, it fills the memory of the rank with what the checkpoint writer sends.
+/// For a checkpoint, the relay copies the blocks of memory that the checkpoint writer requests, reports that the copies
+/// have been made, and sends them while training continues. When a run resumes, the relay receives values from the
+/// checkpoint writer and writes them into the memory of the rank.
 class CheckpointRelay final : public Component {
  public:
   static inline const ComponentTraits kTraits{.per_rank = true, .thread = "io", .restartable = false};
@@ -26,7 +27,8 @@ class CheckpointRelay final : public Component {
 
  private:
   void announce();
-  /// Returns the block with this index (see BlockPlace). Throws kCorrupt if the rank has no such block.
+  /// Returns the rank's block of memory with this index (see BlockPlace). Throws kCorrupt if the rank has no such
+  /// block.
   const Tensor& block(std::uint32_t index) const;
   void on_copy(const CopyMemory& request);
   void send_block(std::uint64_t order, std::uint32_t index, const Buffer& copy);

@@ -81,7 +81,7 @@ TEST_F(CheckpointRelayTest, SendsTheBlocksAsTheyWereWhenItAnswered) {
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_EQ(answers[0]->order, 7u);
   EXPECT_EQ(answers[0]->rank, 2u);
-  parameters_.as<std::uint8_t>()[0] = 99;  // Training continues.
+  parameters_.as<std::uint8_t>()[0] = 99;  // As if training continued.
   const auto parts = rig_.received<MemoryPart>("/memory_parts");
   ASSERT_EQ(parts.size(), 2u) << "rank 1 is not its rank";
   EXPECT_EQ(parts[0]->place, (BlockPlace{2, 0}));

@@ -15,11 +15,12 @@ Tensor piece_of(const Buffer& buffer, std::size_t begin, std::size_t end) {
 
 Buffer Copies::copy(const Tensor& block) {
   const std::size_t bytes = block.bytes();
-  // A buffer that only this list refers to has been sent.
+  // A buffer to which only this list refers has been sent, and can be reused.
   auto free = std::ranges::find_if(
       buffers_, [bytes](const Buffer& b) { return b.size() == bytes && b.owner().use_count() == 1; });
   if (free == buffers_.end()) free = buffers_.insert(buffers_.end(), Buffer::heap(bytes));
-  std::atomic_thread_fence(std::memory_order_acquire);  // Pairs with the release of the last reference elsewhere.
+  // Pairs with the release of the last reference by ZeroMQ's thread.
+  std::atomic_thread_fence(std::memory_order_acquire);
   std::memcpy(free->data(), block.data(), bytes);
   return *free;
 }

@@ -11,13 +11,13 @@
 
 namespace trainyard::checkpoint_relay {
 
-/// The largest piece of a block that is sent as one message, so that other messages are not held up for long.
+/// The largest piece of a block that is sent as one message, in bytes. Larger messages would hold up other messages.
 inline constexpr std::size_t kPieceBytes = 16 << 20;
 
-/// Returns the bytes from `begin` to `end` of a buffer as a tensor of uint8. The tensor keeps the buffer alive.
+/// Returns the bytes [begin, end) of a buffer as a tensor of uint8. The tensor keeps the buffer alive.
 Tensor piece_of(const Buffer& buffer, std::size_t begin, std::size_t end);
 
-/// Copies of blocks that are being sent. The memory of a copy is used again when libzmq has sent all of it.
+/// Copies blocks of memory that are to be sent. The memory of a copy is reused when ZeroMQ has sent all of it.
 class Copies {
  public:
   /// Returns a copy of the bytes of `block`.

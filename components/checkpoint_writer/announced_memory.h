@@ -10,26 +10,27 @@
 
 namespace trainyard {
 
-/// The memory that the ranks have announced: the arena of every rank, and its optimizer's state if the run has an
-/// optimizer.
+/// Collects the messages in which the ranks announce the memory that a checkpoint contains: ArenaInfo for the
+/// parameters, gradients and buffers of each rank (its arena), and OptimizerState for the state of its optimizer, if
+/// the run has optimizers.
 class AnnouncedMemory {
  public:
   explicit AnnouncedMemory(std::uint32_t ranks) : arenas_(ranks), states_(ranks) {}
 
-  /// Record the announcement of one rank. Throw kInternal for a rank that does not exist.
+  /// These functions record the announcement of one rank. They throw kInternal for a rank that does not exist.
   void add(std::shared_ptr<const ArenaInfo> arena);
   void add(std::shared_ptr<const OptimizerState> state);
 
-  /// Returns the division of the announced memory into tensors; see make_state_layout(). Every rank must have announced
-  /// its arena.
+  /// Returns how the announced memory is divided into the tensors of a checkpoint; see make_state_layout(). The
+  /// ArenaInfo of every rank must have been added.
   StateLayout layout() const;
 
-  /// Returns the announcements of rank 0, for facts that are the same on all ranks. Rank 0 must have announced its
-  /// arena.
+  /// Returns the announcements of rank 0, for facts that are the same on all ranks. The ArenaInfo of rank 0 must have
+  /// been added.
   RankState first() const { return {arenas_.front().get(), states_.front().get()}; }
 
  private:
-  // These are indexed by rank; an entry is null until the message has arrived.
+  // Both are indexed by rank. An entry is null until the message has arrived.
   std::vector<std::shared_ptr<const ArenaInfo>> arenas_;
   std::vector<std::shared_ptr<const OptimizerState>> states_;
 };

@@ -14,7 +14,7 @@ BackgroundWriter::BackgroundWriter(CheckpointStore& store, std::function<void()>
       activity_(activity),
       thread_([this](std::stop_token stop) { run(stop); }) {}
 
-// It first waits until the thread is idle, because a stop request alone would leave the waiting checkpoints unwritten.
+// Waits until all submitted checkpoints have been written. Without this, the stop request would leave some unwritten.
 BackgroundWriter::~BackgroundWriter() {
   wait_until_idle();
   thread_.request_stop();
@@ -23,7 +23,7 @@ BackgroundWriter::~BackgroundWriter() {
 void BackgroundWriter::submit(std::unique_ptr<StateCopy> state) {
   const std::lock_guard lock(mutex_);
   waiting_.push_back(std::move(state));
-  // One condition serves both directions: the writer waits for work, the owner for idleness.
+  // Both the writer, for work, and wait_until_idle() wait on this condition variable, so all waiters are notified.
   changed_.notify_all();
 }
 
@@ -38,7 +38,7 @@ void BackgroundWriter::wait_until_idle() {
 }
 
 void BackgroundWriter::run(std::stop_token stop) {
-  // The lock is released while a checkpoint is written, so submit() and take_finished() never wait for the disk.
+  // The lock is not held while a checkpoint is written, so submit() and take_finished() never wait for the disk.
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); })) {
     std::unique_ptr<StateCopy> state = std::move(waiting_.front());
@@ -49,7 +49,8 @@ void BackgroundWriter::run(std::stop_token stop) {
     lock.lock();
     finished_.push_back(std::move(finished));
     lock.unlock();
-    // This comes before the thread counts as idle, because whoever waits for that may then destroy what notify uses.
+    // Called before the thread counts as idle, because a caller of wait_until_idle() may then destroy objects that
+    // `notify_` uses.
     notify_();
     lock.lock();
     writing_ = false;
@@ -62,7 +63,7 @@ BackgroundWriter::Finished BackgroundWriter::write(std::unique_ptr<StateCopy> st
   Finished finished{.state = std::move(state), .began_ns = core::span_clock_ns()};
   try {
     finished.written = store_.write(*finished.state);
-    // A thread must not let an exception out; the receiver decides what it means.
+    // An exception must not leave the thread. It is passed on as a text.
   } catch (const std::exception& error) {
     finished.error = error.what();
   }

@@ -17,35 +17,36 @@
 
 namespace trainyard {
 
-/// A thread that writes checkpoints, one after another. A second thread would only compete for the same disk, and the
-/// store that names and deletes checkpoints may be used by only one thread at a time.
+/// Writes checkpoints on a separate thread, one after another. More threads would only compete for the same disk, and
+/// CheckpointStore may be used by only one thread at a time.
 ///
-/// submit() and take_finished() are called on the component's event loop. If a write fails, take_finished() returns the
-/// error, and the thread continues with the next checkpoint.
+/// The checkpoint writer calls submit() and take_finished() on the thread of its event loop. If a write fails,
+/// take_finished() returns the error, and the thread continues with the next checkpoint.
 class BackgroundWriter {
  public:
-  /// The result of writing one submitted state.
+  /// The result of writing one checkpoint.
   struct Finished {
-    std::unique_ptr<StateCopy> state;  ///< The copy, which may now be reused.
+    std::unique_ptr<StateCopy> state;  ///< The copy that was passed to submit(), for reuse.
+    /// Set if `error` is empty.
     CheckpointStore::Written written;
     std::string error;  ///< Why the checkpoint could not be written; empty if it is on disk.
     double seconds = 0;
-    /// When the thread began and ended to write it, by the clock of spans, in nanoseconds.
+    /// When the thread began and finished writing, in nanoseconds of core::span_clock_ns().
     std::int64_t began_ns = 0, ended_ns = 0;
   };
 
-  /// Starts the thread. After each checkpoint the thread calls `notify`; take_finished() then returns the result of
-  /// this checkpoint. `activity` accounts for the time of the thread; it may be null, and must otherwise outlive this
-  /// object.
+  /// Starts the thread, which calls `notify` after each checkpoint, as soon as take_finished() can return the result.
+  /// `activity` records how busy the thread is (for `trainyard top`); it may be null. `store` and `activity` must
+  /// outlive this object.
   BackgroundWriter(CheckpointStore& store, std::function<void()> notify, core::OwnThreads* activity = nullptr);
 
   /// Finishes all submitted writes.
   ~BackgroundWriter();
 
-  /// Submits a copy for writing and returns without waiting. take_finished() returns the copy later.
+  /// Submits a copy for writing and returns immediately. take_finished() returns the copy when it has been written.
   void submit(std::unique_ptr<StateCopy> state);
 
-  /// Returns the results that are new since the last call, in the order of submission.
+  /// Returns the checkpoints that have been written, or have failed, since the last call, in the order of submission.
   std::vector<Finished> take_finished();
 
   /// Blocks until every submitted checkpoint has been written or has failed.

@@ -51,7 +51,7 @@ TEST_F(BackgroundWriterTest, TheEndWaitsForWhatWasSubmitted) {
 TEST_F(BackgroundWriterTest, AFailureComesBackAsTextAndTheNextIsWritten) {
   BackgroundWriter writer(store_, [] {});
   std::filesystem::rename(directory_.path(), directory_.path() + ".moved");
-  // This file takes the place of the folder, which would otherwise be made again.
+  // A file with the name of the folder prevents the writer from making the folder again.
   testing::write_file(directory_.path(), "");
   writer.submit(copy_of(1));
   writer.wait_until_idle();

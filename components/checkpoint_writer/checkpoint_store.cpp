@@ -26,7 +26,7 @@ checkpoints::FileDigest write_text(const std::string& path, const std::string& t
 
 }  // namespace
 
-// A value that is not finite does not count: a diverged run must not be the best one.
+// A value that is not finite is ignored, so that a checkpoint of a diverged run can never be the best one.
 std::optional<double> CheckpointStore::value_of(const std::vector<Scalar>& metrics) const {
   for (const Scalar& scalar : metrics) {
     if (scalar.name == options_.monitor && std::isfinite(scalar.value)) return scalar.value;
@@ -41,12 +41,12 @@ void CheckpointStore::adopt(std::uint64_t resumed_step) {
       found.value = value_of(
           checkpoints::parse_run_record(checkpoints::read_text_file(path + "/" + checkpoints::kRunFile), path).metrics);
     } catch (const Error&) {
-      // A broken checkpoint has no value, and is deleted like the others.
+      // A broken checkpoint has no metric. It can be deleted like the others.
     }
     stored_.push_back(std::move(found));
   }
-  // `stored_` is in the order of writing, and the oldest are deleted first. Checkpoints beyond the resumed step are
-  // made the oldest.
+  // `stored_` is in the order of writing, and the first ones are deleted first. So checkpoints of steps after the
+  // resumed one are moved to the beginning.
   std::stable_partition(stored_.begin(), stored_.end(), [&](const auto& found) { return found.step > resumed_step; });
 }
 
@@ -57,7 +57,7 @@ void CheckpointStore::describe(std::string model, std::string optimizer,
   hyperparameters_ = std::move(hyperparameters);
 }
 
-// Everything is as of the snapshot, except the time, which is that of writing.
+// All values are those of the snapshot, except that the time is the time of writing.
 checkpoints::RunRecord CheckpointStore::record_of(const Snapshot& snapshot) const {
   return {.step = snapshot.step,
           .epoch = snapshot.epoch,
@@ -75,7 +75,7 @@ checkpoints::RunRecord CheckpointStore::record_of(const Snapshot& snapshot) cons
           .time = checkpoints::utc_now()};
 }
 
-// The manifest comes last: a checkpoint without one is known to be unfinished.
+// The manifest is written last, so a checkpoint without a manifest is known to be incomplete.
 std::uint64_t CheckpointStore::write_files(const StateCopy& state, const std::string& directory) const {
   const StateLayout& layout = state.layout();
   std::map<std::string, std::string> metadata = {
@@ -86,7 +86,7 @@ std::uint64_t CheckpointStore::write_files(const StateCopy& state, const std::st
   manifest.files[checkpoints::kModelFile] =
       checkpoints::write_safetensors(in(checkpoints::kModelFile), state.tensors(layout.model), metadata);
   if (options_.save_optimizer && !layout.optimizer.empty()) {
-    // Only the optimizer's file has this entry, so it is added after the model's file has been written.
+    // Added only now, because the model's file does not have this entry.
     metadata["rule"] = optimizer_;
     manifest.files[checkpoints::kOptimizerFile] =
         checkpoints::write_safetensors(in(checkpoints::kOptimizerFile), state.tensors(layout.optimizer), metadata);
@@ -110,18 +110,18 @@ CheckpointStore::Written CheckpointStore::write(const StateCopy& state) {
   {
     TemporaryCheckpoint temporary(options_.directory, name);
     written.bytes = write_files(state, temporary.path());
-    // A step has one state, so a second checkpoint of it brings newer metrics and takes the first one's place.
+    // A second checkpoint of the same step contains the same state with newer metrics, so it replaces the first one.
     const bool ours =
         std::any_of(stored_.begin(), stored_.end(), [&](const auto& stored) { return file_name(stored.path) == name; });
     written.path = temporary.publish(ours);
   }
-  // From here on the checkpoint is safe, and what goes wrong below is a warning.
+  // Now the checkpoint is safe, so problems from here on are only warnings.
   remember({.path = written.path, .step = step, .value = value_of(state.snapshot().metrics)});
   tidy(written.warnings);
   return written;
 }
 
-// A checkpoint that was replaced is not listed twice, and one that somebody has removed is no longer listed.
+// Adds a checkpoint to the list. Removes an earlier one with the same path, and those that no longer exist on disk.
 void CheckpointStore::remember(StoredCheckpoint checkpoint) {
   std::erase_if(stored_, [&](const auto& stored) {
     std::error_code unknown;
@@ -130,8 +130,8 @@ void CheckpointStore::remember(StoredCheckpoint checkpoint) {
   stored_.push_back(std::move(checkpoint));
 }
 
-/// Pointers are moved before anything is deleted, so none ever leads to a deleted checkpoint. If a pointer cannot be
-/// moved, the checkpoint to which it leads is kept, and the rest is still deleted; otherwise the disk would fill up.
+/// Moves the links before it deletes anything, so that a link never refers to a deleted checkpoint. If a link cannot be
+/// moved, the checkpoint to which it refers is kept. The others are still deleted; otherwise the disk would fill up.
 void CheckpointStore::tidy(std::vector<std::string>& warnings) {
   std::vector<std::string> pointed_to;
   const auto point = [&](const char* pointer, const StoredCheckpoint& target) {
@@ -143,10 +143,10 @@ void CheckpointStore::tidy(std::vector<std::string>& warnings) {
     }
   };
   point("last", stored_.back());
-  // There is no pointer "best" until the monitored metric has been measured.
+  // There is no link "best" until the monitored metric has been measured.
   if (const auto best = best_of(stored_, options_.rule)) point("best", stored_[*best]);
   const std::vector<std::size_t> doomed = to_delete(stored_, options_.rule);
-  // The last ones are deleted first, so that the indices before them stay right.
+  // Deletes from the end, so that the remaining indices stay valid.
   for (auto index = doomed.rbegin(); index != doomed.rend(); ++index) {
     if (std::ranges::count(pointed_to, stored_[*index].path) != 0) continue;
     try {

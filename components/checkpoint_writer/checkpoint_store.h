@@ -10,12 +10,12 @@
 
 namespace trainyard {
 
-/// A directory of checkpoints and the rule by which they are kept. The store deletes only checkpoints that it wrote or
-/// adopted. Only one thread may use it at a time: the component's thread until the first snapshot, and the thread of
-/// the BackgroundWriter afterwards.
+/// Writes checkpoints into a directory, and deletes old ones according to a rule. It deletes only checkpoints that it
+/// has written or adopted. Only one thread may use it at a time: the thread of the checkpoint writer (the component)
+/// until the first checkpoint is written, and the thread of the BackgroundWriter afterwards.
 class CheckpointStore {
  public:
-  /// The settings of the store, which are fixed for the run. The directory must exist.
+  /// The settings of the store, which do not change during the run. The directory must exist.
   struct Options {
     std::string directory;
     std::string monitor;  ///< The name of the metric that decides which checkpoint is best.
@@ -25,22 +25,26 @@ class CheckpointStore {
   };
   explicit CheckpointStore(Options options) : options_(std::move(options)) {}
 
-  /// Treats the checkpoints that are already in the directory as if this run had written them. Checkpoints of later
-  /// steps than `resumed_step` are no longer part of the run; they count as the oldest, so the rule deletes them first.
+  /// Treats the checkpoints that are already in the directory as if this run had written them, so that they can be
+  /// deleted. `resumed_step` is the step at which the run resumes. Checkpoints of later steps are no longer part of the
+  /// run; they count as the oldest, so they are deleted first.
   void adopt(std::uint64_t resumed_step);
 
-  /// Sets the values that are written into every run.json and stay the same during the run.
+  /// Sets facts about the run that are written into the file run.json of every checkpoint: the names of the model and
+  /// of the update rule, and the options of the rule. `optimizer` is empty if the run has no optimizer.
   void describe(std::string model, std::string optimizer, std::map<std::string, double> hyperparameters);
 
-  /// The result of writing a checkpoint, which is then on disk under its name.
+  /// Describes a checkpoint that has been written.
   struct Written {
     std::string path;
     std::uint64_t bytes = 0;
-    std::vector<std::string> warnings;  ///< Problems that occurred after the checkpoint was safely on disk.
+    /// Problems after the checkpoint was safely on disk, such as an old checkpoint that cannot be deleted.
+    std::vector<std::string> warnings;
   };
 
-  /// Writes, syncs and names a checkpoint, then moves the pointers ("last" and "best") and deletes what the rule does
-  /// not keep. If it throws kIo, no other checkpoint and no pointer has changed.
+  /// Writes a checkpoint under a temporary name, syncs it to disk and gives it its final name. Then moves the links
+  /// "last" and "best", and deletes the checkpoints that the rule does not keep. If this function throws kIo, no other
+  /// checkpoint and no link has changed.
   Written write(const StateCopy& state);
 
  private:
@@ -50,7 +54,7 @@ class CheckpointStore {
   // Returns the value of the monitored metric, if there is one and it is finite.
   std::optional<double> value_of(const std::vector<Scalar>& metrics) const;
   void remember(StoredCheckpoint checkpoint);
-  // Moves the pointers and deletes checkpoints. Problems become warnings, not exceptions.
+  // Moves the links and deletes checkpoints. Adds a warning for each problem instead of throwing.
   void tidy(std::vector<std::string>& warnings);
 
   Options options_;

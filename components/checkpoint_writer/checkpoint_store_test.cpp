@@ -40,7 +40,7 @@ class CheckpointStoreTest : public ::testing::Test {
   StateCopy copy_;
 };
 
-/// While this object exists, writing beyond `bytes` of any file fails, as on a full disk.
+/// While this object exists, writing to a file beyond `bytes` bytes fails, as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -88,7 +88,7 @@ TEST_F(CheckpointStoreTest, AFailedWriteLeavesTheEarlierCheckpointsAndNothingEls
   EXPECT_NE(error.find("/model.safetensors: File too large"), std::string::npos) << error;
   EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000010"}));
   EXPECT_TRUE(checkpoints::verify_checkpoint(directory_ / "step-00000010").empty());
-  write(store, 30, 1);  // When there is room again, it continues.
+  write(store, 30, 1);  // Succeeds, because there is room again.
   EXPECT_EQ(fs::read_symlink(directory_ / "last"), "step-00000030");
 }
 
@@ -98,7 +98,7 @@ TEST_F(CheckpointStoreTest, ADirectoryThatWasRemovedIsMadeAgain) {
   fs::remove_all(directory_.path());
   const auto written = write(store, 20, 2);
   EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000020"}));
-  EXPECT_EQ(fs::read_symlink(directory_ / "best"), "step-00000020");  // Step 10 was better, but is gone.
+  EXPECT_EQ(fs::read_symlink(directory_ / "best"), "step-00000020");  // Step 10 was better, but has been removed.
   EXPECT_TRUE(written.warnings.empty());
 }
 
@@ -130,12 +130,13 @@ TEST_F(CheckpointStoreTest, OtherRunsCheckpointsAreLeftAlone) {
 
 TEST_F(CheckpointStoreTest, AdoptedCheckpointsFollowTheRuleAndAGivenUpFutureGoesFirst) {
   CheckpointStore first = make_store();
-  for (std::uint64_t step : {10, 20, 30}) write(first, step, 40.0 - static_cast<double>(step));  // 10 is deleted.
+  // This deletes step 10.
+  for (std::uint64_t step : {10, 20, 30}) write(first, step, 40.0 - static_cast<double>(step));
   CheckpointStore second = make_store();
-  second.adopt(20);  // This is as if 30 had been found broken.
+  second.adopt(20);  // As if the run resumed at step 20 because the checkpoint of step 30 is broken.
   write(second, 25, 90);
   EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000020", "step-00000025", "step-00000030"}));
-  EXPECT_EQ(fs::read_symlink(directory_ / "best"), "step-00000030");  // Its metrics are still the best.
+  EXPECT_EQ(fs::read_symlink(directory_ / "best"), "step-00000030");  // Its metric is still the best.
   write(second, 35, 1);
   EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000025", "step-00000035"}));
 }

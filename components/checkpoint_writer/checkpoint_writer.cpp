@@ -22,12 +22,12 @@
 
 namespace trainyard {
 
-// A snapshot has three stages, each with its own thread and answer: it is copied on the component's loop
-// (SnapshotTaken), written on the writer's thread, and reported on the loop again (CheckpointDone).
+// A snapshot goes through three stages: it is copied on the component's event loop and answered with SnapshotTaken,
+// written on the writer's thread, and reported on the event loop with CheckpointDone.
 
 namespace {
 
-/// Returns the directory to use. It is computed where it is needed, because both inputs are fixed.
+/// Returns the directory of the checkpoints: `given`, the value of the parameter, or the default if it is empty.
 std::string directory_or_default(const std::string& given, const std::string& output_directory) {
   if (!given.empty()) return given;
   return (output_directory.empty() ? "." : output_directory) + "/checkpoints";
@@ -49,7 +49,7 @@ void CheckpointWriter::on_configure() {
       .ranks = context().world_size,
   });
   prepare_directory();
-  // The writer's thread only says that it has finished something; everything else happens on the component's own loop.
+  // Called on the writer's thread. The results are handled on the component's event loop.
   const auto notify = [this, alive = std::weak_ptr<const bool>(alive_)] {
     loop().post([this, alive] {
       if (!alive.expired()) guarded([this] { report_finished(); });
@@ -59,7 +59,7 @@ void CheckpointWriter::on_configure() {
   writer_ = std::make_unique<BackgroundWriter>(*store_, notify, &*writer_activity_);
 }
 
-/// Problems are reported before hours are spent on training.
+/// Problems with the directory are reported now, rather than after hours of training.
 void CheckpointWriter::prepare_directory() const {
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   std::error_code error;
@@ -76,8 +76,8 @@ void CheckpointWriter::prepare_directory() const {
                 "that run, or existing = 'keep' or 'replace'",
                 directory, found);
   }
-  // This only checks whether there are any. Whether one of them is complete is checked when the layout is known.
-  if (!resume_->empty()) resume_candidates(*resume_, directory);  // This throws if there is nothing to resume from.
+  // Checks only that there is a checkpoint. Whether it is complete is checked later, in restore().
+  if (!resume_->empty()) resume_candidates(*resume_, directory);  // Throws if there is none.
 }
 
 void CheckpointWriter::on_arena(const std::shared_ptr<const ArenaInfo>& arena) {
@@ -104,10 +104,10 @@ void CheckpointWriter::begin_run() {
   } else {
     store_->describe(arena->model, "", {});
   }
-  // The checkpoint is read into memory of this host, from which other hosts then get their parts.
+  // The parts of ranks on other hosts are first read into memory on this host, and then sent to them.
   const StateLayout here = resume_->empty() ? StateLayout{} : with_memory_here(*layout_);
   const std::shared_ptr<Resumed> resumed = restore(here);
-  // This comes before the first write and still on this thread, because the writer has nothing to do yet.
+  // The store may be used on this thread, because the writer's thread has nothing to do yet.
   if (*existing_ == Existing::kReplace || continues_here(start_.path)) store_->adopt(start_.step);
   if (!resumed) return start_run();
   remote_.restore(*layout_, here, resumed->filled, [this, resumed] { give_states_back(*resumed); });
@@ -131,17 +131,18 @@ void CheckpointWriter::give_states_back(Resumed& resumed) {
   });
 }
 
-// The arena is filled and all state is back before anybody is told, because everything starts from it.
+// Called when the memory of all ranks and the state of all components have been restored, because training begins when
+// the other components receive this message.
 void CheckpointWriter::start_run() { run_state_.send(std::move(start_)); }
 
-/// Returns true if the run continues a checkpoint of this very directory, and so owns the checkpoints in it.
+/// Returns true if the run resumes from a checkpoint in its own directory. The checkpoints there then count as its own.
 bool CheckpointWriter::continues_here(const std::string& path) const {
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   std::error_code error;
   return !path.empty() && std::filesystem::equivalent(std::filesystem::path(path).parent_path(), directory, error);
 }
 
-// This blocks the component's loop, but no component can begin before the run is restored anyway.
+// This blocks the component's event loop, but no component can begin before the run is restored anyway.
 std::shared_ptr<Resumed> CheckpointWriter::restore(const StateLayout& here) {
   if (resume_->empty()) return nullptr;
   const std::string directory = directory_or_default(*directory_, context().output_directory);
@@ -166,8 +167,8 @@ std::shared_ptr<Resumed> CheckpointWriter::restore(const StateLayout& here) {
   return std::make_shared<Resumed>(std::move(resumed));
 }
 
-// The snapshot is answered when the last rank has asked for it, if a copy is free, otherwise as soon as one is, and
-// never out of order.
+// When the last rank has requested the snapshot, it is copied as soon as there is memory for a copy. Snapshots are
+// copied in the order in which they were requested.
 void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapshot) {
   if (!layout_)
     throw Error(Code::kInternal, "a snapshot of step {} was asked for before {} came", snapshot->step,
@@ -178,14 +179,14 @@ void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapsh
   serve_waiting();
 }
 
-// A snapshot without a free copy waits here. Because SnapshotTaken is missing, the host's next step waits with it.
+// While a snapshot waits for memory, SnapshotTaken is not sent, so the accelerator hosts wait with their next update.
 void CheckpointWriter::serve_waiting() {
   while (copies_.can_begin()) begin_copy();
 }
 
 void CheckpointWriter::begin_copy() {
   const auto start = std::chrono::steady_clock::now();
-  // This is the one part that training waits for: a memory copy of all blocks.
+  // Training waits only for this copy of all blocks of memory.
   std::optional<core::SpanScope> span(std::in_place, SpanKind::kSnapshot, "copy");
   StateCopy& copy = copies_.begin(*layout_);
   const Snapshot& snapshot = copy.snapshot();
@@ -200,7 +201,7 @@ void CheckpointWriter::begin_copy() {
   });
 }
 
-// The ranks go on now. If a component has not given its state, they do so without this checkpoint.
+// The ranks continue to train now, even if a component has not sent its state; the checkpoint is then not written.
 void CheckpointWriter::finish_copy(std::vector<SavedState> states, const std::string& error) {
   StateCopy& copy = copies_.open();
   copy.add(std::move(states));
@@ -223,7 +224,7 @@ void CheckpointWriter::write_copy(const std::string& error) {
   serve_waiting();
 }
 
-// Results arrive in the order of writing, so CheckpointDone is sent in the order of the snapshots.
+// Checkpoints are written in the order of the snapshots, so CheckpointDone is sent in this order, too.
 void CheckpointWriter::report_finished() {
   if (!writer_) return;
   for (BackgroundWriter::Finished& finished : writer_->take_finished()) {
@@ -233,7 +234,8 @@ void CheckpointWriter::report_finished() {
   serve_waiting();
 }
 
-// CheckpointDone is sent for failures, too, because the manager waits for an answer to every checkpoint order.
+// CheckpointDone is sent for failures, too, because the strategy manager waits for an answer to every order to save a
+// checkpoint.
 void CheckpointWriter::report(const BackgroundWriter::Finished& finished) {
   const Snapshot& snapshot = finished.state->snapshot();
   core::add_span({.kind = SpanKind::kWrite,
@@ -253,7 +255,8 @@ void CheckpointWriter::report(const BackgroundWriter::Finished& finished) {
   check_monitor(snapshot.metrics);
 }
 
-// This is done when a checkpoint is safe, so that a run which ends here can be continued with the right name.
+// Throws if `monitor` names no metric of the validation, which ends the run. Called only after the checkpoint has been
+// written, so that the run can be resumed with a corrected parameter.
 void CheckpointWriter::check_monitor(const std::vector<Scalar>& metrics) const {
   if (*keep_best_ == 0 || metrics.empty() || std::ranges::count(metrics, *monitor_, &Scalar::name) != 0) return;
   std::vector<std::string> names;
@@ -262,13 +265,13 @@ void CheckpointWriter::check_monitor(const std::vector<Scalar>& metrics) const {
               suggestion(*monitor_, names));
 }
 
-/// No requested checkpoint is given up: this blocks until all of them are on disk, or have failed, and are reported.
+/// Blocks until all requested checkpoints have been written, or have failed, and are reported.
 void CheckpointWriter::on_deactivate() {
   if (!writer_) return;
   do {
     writer_->wait_until_idle();
     report_finished();
-    // No component answers any more.
+    // At this point, components and relays no longer answer.
     components_.give_up("the run ended before every component had given its state");
     remote_.give_up("the run ended before other hosts had sent their state");
   } while (!copies_.all_free());

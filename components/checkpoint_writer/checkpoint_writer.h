@@ -23,28 +23,34 @@
 
 namespace trainyard {
 
-/// What to do with checkpoints of other runs that are in the directory.
+/// What to do if the directory already contains checkpoints of other runs: leave them alone (kKeep), refuse to start
+/// unless the run resumes (kError), or treat and delete them like checkpoints of this run (kReplace).
 enum class Existing : std::uint8_t { kKeep, kError, kReplace };
 constexpr auto words_of(Existing) { return words("way with existing checkpoints", "keep", "error", "replace"); }
 
-/// The component that saves and restores the state of the run (docs/checkpoint_format.md).
+/// The component that saves checkpoints of the run, and restores the run from a checkpoint (docs/checkpoint_format.md).
 ///
-/// The writer answers a Snapshot with SnapshotTaken when it has copied the arena. A separate thread then hashes, writes
-/// and syncs the copy. There are two copies, so a third snapshot in a row must wait until one of the copies is free. If
-/// a checkpoint cannot be written, CheckpointDone reports this; the run continues, and earlier checkpoints are kept.
+/// An accelerator host requests a checkpoint with the message Snapshot. The checkpoint writer copies the parameters and
+/// the optimizer's state, and then answers with SnapshotTaken, so that training continues. A separate thread hashes,
+/// writes and syncs the copy. There is memory for two copies, so a third snapshot must wait until one of them has been
+/// written. If a checkpoint cannot be written, CheckpointDone reports this; the run continues, and earlier checkpoints
+/// are kept.
 ///
-/// The component receives the messages of all ranks. It saves the tensors of the model and the optimizer in the form
-/// that they have with a single rank, even if the ranks have divided them. So any number of ranks can continue from a
-/// checkpoint. Other state is saved for every rank that has separate state (core/state/state.h).
+/// The component exists once and saves the state of all ranks. Even if the ranks have divided the tensors of the model
+/// and the optimizer among themselves, it saves whole tensors, as a run with a single rank would. So any number of
+/// ranks can continue from a checkpoint. Other state, such as that of random numbers, is saved separately for each rank
+/// if the ranks have separate state (core/state/state.h).
 ///
-/// The memory of ranks on other hosts is read and filled by their checkpoint relays (docs/decisions/0035). The writer
-/// sends SnapshotTaken as soon as the relays have made copies, and writes the checkpoint when the copies have arrived.
+/// The memory of ranks on other hosts is read and filled by checkpoint relays, which are components on those hosts
+/// (docs/decisions/0035). The checkpoint writer sends SnapshotTaken as soon as the relays have made their copies, and
+/// writes the checkpoint when the copies have arrived.
 ///
-/// When a run resumes, every component that has state receives it before the run begins. RunState contains the position
-/// at which the run begins.
+/// When a run resumes, every component that has state gets it back before the run begins. Then the checkpoint writer
+/// sends RunState, with the position at which the run begins.
 ///
-/// The component deletes only checkpoints of its own run and, if the run resumes from its own directory, of the run
-/// that it continues. With `existing` = replace it also deletes checkpoints of other runs.
+/// The checkpoint writer deletes only checkpoints of its own run and, if the run resumes from a checkpoint in
+/// `directory`, those of the run that it continues. With `existing` = replace, it also deletes checkpoints of other
+/// runs.
 class CheckpointWriter final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "io", .restartable = false};
@@ -57,29 +63,32 @@ class CheckpointWriter final : public Component {
   void on_finalize() override;
 
  private:
-  // Checks the directory before training, removes leftovers, and checks whether there is a checkpoint to resume from.
+  // Makes and checks the directory before training, removes the temporary files of killed runs, and throws if the run
+  // must resume but there is no checkpoint.
   void prepare_directory() const;
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
   void on_remote_memory(const RemoteMemory& memory);
-  // Called when every block of every rank is known. Makes the layout, restores, and announces where the run begins.
+  // Called when all ranks have announced their memory. Makes the layout, restores the checkpoint if the run resumes,
+  // and announces where the run begins.
   void begin_run();
-  // Reads the checkpoint that the run resumes into `here`. Returns null if the run does not resume.
+  // Reads the checkpoint from which the run resumes into the memory of `here`. Returns null if the run does not resume.
   std::shared_ptr<Resumed> restore(const StateLayout& here);
   void give_states_back(Resumed& resumed);
   void start_run();
   bool continues_here(const std::string& path) const;
   void on_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
-  // Serves the waiting snapshots, as long as there are free copies.
+  // Begins to copy waiting snapshots, as long as there is memory for copies.
   void serve_waiting();
-  // Throws if the validation has measured some metrics, but not the metric that `monitor` names.
+  // Throws kNotFound if the validation has measured metrics, but not the metric that the parameter `monitor` names.
   void check_monitor(const std::vector<Scalar>& metrics) const;
   void begin_copy();
-  // Called when every component and every relay has made its copy, or with the reason why one of them has not.
+  // Called with the states of all components when every component and every relay has made its copy. `error` is the
+  // reason why one of them has not, or empty.
   void finish_copy(std::vector<SavedState> states, const std::string& error);
-  // Called when the open copy is whole, or with the reason why it will never be.
+  // Called when the current copy is complete, or with the reason why it never will be.
   void write_copy(const std::string& error);
-  // Runs on the component's event loop after the writer's thread has finished a checkpoint.
+  // Called on the component's event loop after the writer's thread has finished a checkpoint.
   void report_finished();
   void report(const BackgroundWriter::Finished& finished);
 
@@ -123,18 +132,19 @@ class CheckpointWriter final : public Component {
 
   Gate begin_{[this] { begin_run(); }};
   Gate::Need every_arena_{begin_, "arenas", [this]() -> std::size_t { return context().world_size; }};
-  // Without an optimizer in the launch file, as in an evaluation, there is no state to wait for.
+  // If the run has no optimizer, as in an evaluation, there is no state to wait for.
   Gate::Need every_state_{begin_, "optimizer states", [this]() -> std::size_t {
                             return optimizer_state_.connections() == 0 ? 0 : context().world_size;
                           }};
 
   AnnouncedMemory memory_{context().world_size};
   SnapshotRequests requests_{context().world_size};
-  std::optional<StateLayout> layout_;  ///< Set when every block is known.
+  std::optional<StateLayout> layout_;  ///< Set when all ranks have announced their memory.
   RunState start_;                     ///< The position at which the run begins.
   StateCopies copies_;
   std::optional<CheckpointStore> store_;
-  std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  ///< Posted tasks may outlive the component.
+  /// With this pointer, tasks that were posted to the event loop check whether the component still exists.
+  std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
   std::optional<core::OwnThreads> writer_activity_;
   std::unique_ptr<BackgroundWriter> writer_;  ///< Declared last, because its thread uses the members above.
 };

@@ -31,7 +31,7 @@ class CheckpointWriterTest : public ::testing::Test {
   void wait_for_checkpoints(std::size_t count) {
     rig_.run_until([&] { return rig_.received<CheckpointDone>("/checkpoints").size() >= count; });
   }
-  /// Writes checkpoints as an earlier run would have left them.
+  /// Writes checkpoints, as if by an earlier run.
   void write_checkpoints(const std::vector<std::uint64_t>& steps) {
     fs::create_directories(directory_ / "checkpoints");
     CheckpointStore store({.directory = directory_ / "checkpoints", .monitor = "loss", .rule = {.last = 0}});
@@ -62,7 +62,7 @@ TEST_F(CheckpointWriterTest, ASnapshotHoldsTheArenaAsItWasWhenItWasTaken) {
   start();
   rig_.send("snapshot", testing::snapshot_at(7));
   rig_.run_until([&] { return !rig_.received<SnapshotTaken>("snapshot_taken").empty(); });
-  for (float& value : arena_.blocks[1].data.as<float>()) value = -1;  // Training continues.
+  for (float& value : arena_.blocks[1].data.as<float>()) value = -1;  // As if training continued.
   wait_for_checkpoints(1);
   const auto taken = rig_.received<SnapshotTaken>("snapshot_taken").at(0);
   EXPECT_EQ(taken->order, 107u);
@@ -100,7 +100,7 @@ TEST_F(CheckpointWriterTest, AWriteThatFailsIsReportedAndTheRunGoesOn) {
   rig_.send("snapshot", testing::snapshot_at(1));
   wait_for_checkpoints(1);
   fs::rename(directory_ / "checkpoints", directory_ / "moved");
-  // This file takes the place of the folder, which would otherwise be made again.
+  // A file with the name of the folder prevents the writer from making the folder again.
   testing::write_file(directory_ / "checkpoints", "");
   rig_.send("snapshot", testing::snapshot_at(2));
   wait_for_checkpoints(2);
@@ -184,7 +184,7 @@ TEST_F(CheckpointWriterTest, ANewRunKeepsOldCheckpointsUnlessToldToReplaceThem) 
   }
 }
 
-/// As the runtime would set it: that many components have state.
+/// Makes the writer believe that `count` components have state.
 void with_stateful_components(Component& writer, std::size_t count) {
   for (InputBase* input : writer.inputs()) {
     if (input->name() == "states" || input->name() == "states_taken") input->set_connections(count);

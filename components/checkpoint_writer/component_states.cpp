@@ -68,9 +68,9 @@ void ComponentStates::collect(std::uint64_t order, std::uint64_t step, Collected
 }
 
 void ComponentStates::on_answer(const StateAnswer& answer) {
-  if (!collected_ || answer.order != order_) return;  // It comes too late.
+  if (!collected_ || answer.order != order_) return;  // The answer comes too late.
   if (!answered_.insert(answer.component).second) return;
-  // What is the same on all ranks is saved once.
+  // State that is the same on all ranks is saved only once.
   std::ranges::copy_if(answer.states, std::back_inserter(states_),
                        [](const SavedState& state) { return state.per_rank || state.rank == 0; });
   if (answered_.size() < answers_.connections()) return;

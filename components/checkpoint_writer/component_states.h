@@ -16,28 +16,30 @@
 
 namespace trainyard {
 
-/// The checkpoint writer's side of the exchange of state with other components. It adds the necessary ports to its
-/// owner. Each of the other components has a StatePort.
+/// Collects the state of other components for a checkpoint, and gives it back to them when a run resumes. It adds the
+/// necessary inputs and outputs to the checkpoint writer; every component with state has a StatePort, which answers.
 class ComponentStates {
  public:
-  /// The time within which all components must have sent or restored their state. A component does this between two
+  /// The time within which all components must have sent or restored their state. A component does so between two
   /// messages, so only a component that hangs takes longer.
   static constexpr std::chrono::seconds kDeadline{30};
 
   explicit ComponentStates(Component& owner);
 
-  /// Sends the components their state, and calls `done` when all components have restored theirs. `left` names the
-  /// owners in `states` whose state no component has taken. If a component does not answer in time, the component that
-  /// owns this object fails with kTimeout.
+  /// Sends the components their state from a checkpoint, and calls `done` when all components have answered. `left`
+  /// contains the names (SavedState::owner) of states that no component has restored. If a component does not answer in
+  /// time, the checkpoint writer fails with kTimeout.
   void give_back(RestoredStates states, std::function<void(const std::set<std::string>& left)> done);
 
-  /// The callback of collect(), which receives the states or, if `error` is not empty, the reason why there are none.
+  /// The callback of collect(). It gets the states or, if `error` is not empty, the reason why they could not be
+  /// collected.
   using Collected = std::function<void(std::vector<SavedState> states, const std::string& error)>;
-  /// Asks the components for their state. Calls `done` when all components have sent it, or with an error when one of
-  /// them has not sent it in time. If no component has state, `done` is called before this function returns.
+  /// Asks the components for their state, for the checkpoint of step `step` that order `order` requested. Calls `done`
+  /// when all components have answered, or with an error if one of them has not answered in time. If no component has
+  /// state, `done` is called before this function returns.
   void collect(std::uint64_t order, std::uint64_t step, Collected done);
 
-  /// Cancels the collection in progress, if there is one, and passes `error` to its callback.
+  /// Cancels collect(), if it is in progress, and passes `error` to its callback.
   void give_up(const std::string& error);
 
  private:
@@ -54,9 +56,9 @@ class ComponentStates {
 
   std::optional<core::EventLoop::TimerId> clock_;
   std::set<std::string> answered_;  ///< The components that have answered.
-  std::set<std::string> left_;      ///< The owners whose state no component has taken yet.
+  std::set<std::string> left_;      ///< The names of the states that no component has restored yet.
   std::function<void(const std::set<std::string>& left)> given_back_;
-  std::uint64_t order_ = 0;  ///< The order of the collection in progress.
+  std::uint64_t order_ = 0;  ///< The number of the order for which states are being collected.
   std::vector<SavedState> states_;
   Collected collected_;  ///< The callback of the collection in progress; empty if there is none.
 };

@@ -13,8 +13,7 @@
 #include "components/checkpoint_writer/temporary_checkpoint.h"
 #include "components/checkpoint_writer/test_files.h"
 
-// These tests check the promise of the format: no matter what is killed, or when, every checkpoint that has a name is
-// complete.
+// Tests that every checkpoint that has its final name is complete, no matter when the process that writes it is killed.
 
 namespace trainyard {
 namespace {
@@ -38,7 +37,7 @@ CheckpointStore make_store(const std::string& directory) {
   }
 }
 
-/// Kills a child as soon as its directory has changed `changes` times, anywhere between two system calls.
+/// Kills a child when its directory has changed `changes` times, so that it dies between two arbitrary system calls.
 void kill_after(pid_t child, const std::string& directory, int changes) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   fs::file_time_type last{};

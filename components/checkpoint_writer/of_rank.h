@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// Returns the entry of `rank` in a list with one entry for every rank of the run. Throws kInternal if the run has no
-/// such rank. `what` names the message for the text of the error, such as "the arena".
+/// Returns the entry of rank `rank` in a list with one entry for each rank of the run. Throws kInternal if the run has
+/// no such rank. `what` is a name of the received message for the error text, such as "the arena".
 template <class Entry>
 Entry& of_rank(std::vector<Entry>& by_rank, std::uint32_t rank, const char* what) {
   if (rank < by_rank.size()) return by_rank[rank];

@@ -13,13 +13,13 @@ std::uint64_t parameter_bytes(const ArenaInfo& arena) {
   return parameters == nullptr ? 0 : parameters->bytes();
 }
 
-/// A host that leaves `parameter_bytes` at 0 has all parameters itself.
+/// Returns the size of all parameters. If a rank has all parameters, its message contains 0 in `parameter_bytes`.
 std::uint64_t whole_of(const ArenaInfo& arena) {
   return arena.parameter_bytes == 0 ? parameter_bytes(arena) : arena.parameter_bytes;
 }
 
-/// Compares only the number of bytes and of tensors. Comparing all names and places would take long, and different
-/// models hardly ever agree in both numbers.
+/// Throws if the ranks have different models. Compares only the numbers of bytes and of tensors: comparing all names
+/// and positions would take long, and different models hardly ever agree in both numbers.
 void check_same_model(const std::vector<RankState>& ranks) {
   const ArenaInfo& first = *ranks.front().arena;
   for (std::size_t rank = 1; rank < ranks.size(); ++rank) {

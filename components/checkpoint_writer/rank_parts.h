@@ -11,10 +11,10 @@ namespace trainyard {
 inline constexpr const char* kParameters = "parameters";
 inline constexpr const char* kGradients = "gradients";
 
-/// Returns the block of this name, or null if there is none.
+/// Returns the tensor of the block with the name `name`, or null if there is none.
 const Tensor* find_block(const std::vector<ArenaBlock>& blocks, const std::string& name);
 
-/// How the parameters are divided among the ranks.
+/// How the flat block of all parameters is divided among the ranks.
 struct RankParts {
   std::uint64_t whole = 0;            ///< The size of all parameters in bytes.
   std::uint64_t element_bytes = 1;    ///< The size of one element of the parameters, in bytes.
@@ -22,7 +22,7 @@ struct RankParts {
   bool replicated = false;            ///< True if every rank has all parameters.
 };
 
-/// Returns the parts of the ranks. Either the parts must follow each other from the first byte to the last, or every
+/// Returns how the parameters are divided. Either the parts of the ranks must be consecutive and complete, or every
 /// rank must have all parameters. Otherwise throws kShapeMismatch, naming the first rank that does not fit.
 RankParts parts_of(const std::vector<RankState>& ranks);
 

@@ -10,7 +10,7 @@
 namespace trainyard {
 namespace {
 
-/// The largest piece of a block that is sent as one message.
+/// The largest piece of a block that is sent as one message, in bytes.
 constexpr std::size_t kPieceBytes = 16 << 20;
 
 std::vector<ArenaBlock> blocks_without_memory(const std::vector<RemoteBlock>& described) {
@@ -86,7 +86,7 @@ void RemoteRanks::receive(Done complete) {
 }
 
 void RemoteRanks::on_part(const MemoryPart& part) {
-  if (into_ == nullptr || part.order != order_) return;  // It belongs to a copy that was given up.
+  if (into_ == nullptr || part.order != order_) return;  // The bytes belong to a copy that was cancelled.
   const std::size_t bytes = part.data.bytes();
   into_->place(part.place, part.begin_bytes, {part.data.data(), bytes});
   missing_bytes_ -= std::min<std::uint64_t>(missing_bytes_, bytes);
@@ -106,8 +106,8 @@ void RemoteRanks::give_up(const std::string& error) {
   if (on_complete_) std::exchange(on_complete_, nullptr)(error);
 }
 
-// All relays hear all pieces. For replicas this is what is needed; divided state is sent more often than necessary, but
-// a run resumes only once.
+// Every relay receives all pieces and ignores those that its rank does not need. This is wasteful if the ranks have
+// different parts, but a run resumes only once.
 void RemoteRanks::restore(const StateLayout& layout, const StateLayout& here, const std::set<std::size_t>& filled,
                           std::function<void()> done) {
   std::vector<BlockPlace> all;
@@ -151,7 +151,7 @@ StateLayout with_memory_here(const StateLayout& layout) {
     for (StatePiece& piece : block.pieces) {
       if (!piece.is_remote()) continue;
       piece.data = Tensor::empty(piece.data.dtype, piece.data.shape);
-      // The bytes between the tensors of a block are zero, and no file contains them.
+      // Files do not contain the padding between the tensors of a block, which must be zero.
       std::memset(piece.data.data(), 0, piece.data.bytes());
     }
     std::erase_if(block.replicas, [](const StatePiece& replica) { return replica.is_remote(); });

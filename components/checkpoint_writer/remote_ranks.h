@@ -15,41 +15,44 @@
 
 namespace trainyard {
 
-/// What the accelerator host and the optimizer of a rank on another host have announced. The tensors have types and
-/// shapes, but no memory.
+/// The messages in which the accelerator host and the optimizer of a rank on another host announce their memory. The
+/// tensors have types and shapes, but no memory, because this process cannot access it.
 struct RemoteAnnouncement {
   std::shared_ptr<const ArenaInfo> arena;
   std::shared_ptr<const OptimizerState> optimizer;  ///< Null if the run has no optimizer.
 };
 
-/// Converts the description that a relay has sent. Throws kCorrupt if the shape or the type of a block is impossible.
+/// Converts the message of a checkpoint relay, which describes the memory of its rank. Throws kCorrupt if the shape or
+/// the type of a block is impossible.
 RemoteAnnouncement announcement_of(const RemoteMemory& memory);
 
-/// The checkpoint writer's side of the exchange with checkpoint relays, through which it reads and fills the memory of
-/// ranks on other hosts. It adds the necessary ports to its owner. In a run on one host there are no relays, and every
-/// function reports its result at once.
+/// Reads and fills the memory of ranks on other hosts, for the checkpoint writer, by exchanging messages with the
+/// checkpoint relays on those hosts. It adds the necessary inputs and outputs to its owner. In a run on one host there
+/// are no relays, and every function calls its callback before it returns.
 class RemoteRanks {
  public:
-  /// `announced` is called whenever a relay has described the memory of its rank.
+  /// Calls `announced` whenever a relay has described the memory of its rank.
   RemoteRanks(Component& owner, std::function<void(const RemoteMemory&)> announced);
 
-  /// A callback for the end of an operation. `error` is empty if the operation succeeded.
+  /// Called at the end of an operation. `error` is empty if the operation succeeded.
   using Done = std::function<void(const std::string& error)>;
 
-  /// Asks the relays to copy the blocks in `into.layout()` that are on other hosts, and calls `copied` when all of them
-  /// have done so. Their bytes then arrive in `into`, which must stay alive until receive() has reported the end.
+  /// Asks the relays to copy the blocks of `into.layout()` that are on other hosts, and calls `copied` when all relays
+  /// have done so. The copied bytes then arrive and are written into `into`, which must stay alive until the callback
+  /// of receive() is called.
   void copy(StateCopy& into, Done copied);
 
-  /// Calls `complete` when every byte that copy() asked for has arrived.
+  /// Calls `complete` when all bytes that copy() has requested have arrived.
   void receive(Done complete);
 
-  /// Sends the blocks `filled`, which have the values of a checkpoint, to the other hosts that need them. `layout` is
-  /// the layout of the run, and `here` is with_memory_here(layout), in which the values are. Calls `done` when they are
-  /// in the memory of all ranks.
+  /// Sends the blocks with the indices `filled`, which have been read from a checkpoint, to the other hosts that need
+  /// them. `layout` is the layout of the run, and `here` is the result of with_memory_here(layout), whose memory
+  /// contains the values. Calls `done` when the values are in the memory of all ranks.
   void restore(const StateLayout& layout, const StateLayout& here, const std::set<std::size_t>& filled,
                std::function<void()> done);
 
-  /// Ends the copy in progress, if there is one. If copy() or receive() has not reported yet, it reports `error`.
+  /// Cancels the copy in progress, if there is one. The callback of copy() or receive() that has not been called yet is
+  /// called with `error`.
   void give_up(const std::string& error);
 
  private:
@@ -66,16 +69,17 @@ class RemoteRanks {
   Input<MemoryPart> parts_;
   Input<MemoryRestored> answers_;
 
-  std::uint64_t order_ = 0;              ///< The checkpoint order for which blocks are being copied.
-  StateCopy* into_ = nullptr;            ///< The copy that the arriving bytes belong to; null if none is in progress.
-  std::uint64_t missing_bytes_ = 0;      ///< The number of bytes that have not arrived yet.
+  std::uint64_t order_ = 0;          ///< The checkpoint order for which blocks are being copied.
+  StateCopy* into_ = nullptr;        ///< The copy into which arriving bytes are written; null if none is in progress.
+  std::uint64_t missing_bytes_ = 0;  ///< The number of bytes that have not arrived yet.
   std::set<std::uint32_t> waiting_for_;  ///< The ranks whose relays have not answered yet.
   Done on_copied_, on_complete_;
   std::function<void()> on_restored_;
 };
 
-/// Returns the layout with zeroed memory on this host for all pieces that are on other hosts, so that a checkpoint can
-/// be read into it. Replicas on other hosts are left out, because they get the bytes of the piece that they repeat.
+/// Returns a copy of `layout` in which all pieces on other hosts have zeroed memory on this host, so that a checkpoint
+/// can be read into them. Replicas on other hosts are left out, because they get the same bytes as the piece that they
+/// replicate.
 StateLayout with_memory_here(const StateLayout& layout);
 
 }  // namespace trainyard

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint writer of which one rank is on its own host and the other on another: the test is the relay of the
-// other.
+// Tests a checkpoint writer with one rank on its own host and one rank on another host. The test itself sends the
+// messages of the other rank's relay.
 
 #include "components/checkpoint_writer/remote_ranks.h"
 
@@ -21,7 +21,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::Rig;
 
-constexpr std::int64_t kElements = 32;  ///< The model has 32 parameters, of which each rank has a half.
+constexpr std::int64_t kElements = 32;  ///< The model has 32 parameters. By default, each rank has half of them.
 
 Tensor counting_from(float first, std::int64_t count) {
   std::vector<float> values;
@@ -79,7 +79,7 @@ class RemoteRanksTest : public ::testing::Test {
     return memory;
   }
 
-  /// Lets both ranks ask for a snapshot.
+  /// Makes both ranks request a snapshot.
   void ask(std::uint64_t step) {
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
       Snapshot snapshot = testing::snapshot_at(step);
@@ -95,7 +95,7 @@ class RemoteRanksTest : public ::testing::Test {
     rig_->run_until_idle();
   }
 
-  /// Sends the bytes of a block of the far rank, from `begin` to `end`.
+  /// Sends the bytes [begin, end) of a block of the rank on the other host.
   void part(std::uint64_t order, std::uint32_t block, std::size_t begin, std::size_t end) {
     const Tensor& data = block == 0 ? far_arena_.blocks[0].data : far_state_.blocks[0].data;
     Tensor bytes = Tensor::empty(DType::kUInt8, {static_cast<std::int64_t>(end - begin)});
@@ -170,7 +170,7 @@ TEST_F(RemoteRanksTest, ASecondSnapshotWaitsForTheBytesOfTheFirst) {
   rig_->run_until([&] { return rig_->received<CopyMemory>("/copy_memory").size() == 2; });
   EXPECT_EQ(rig_->received<CopyMemory>("/copy_memory").at(1)->order, 108u);
   copied(108);
-  part(107, 0, 0, 64);  // A late piece of the first one changes nothing.
+  part(107, 0, 0, 64);  // A late piece of the first checkpoint is ignored.
   part(108, 0, 0, 64);
   part(108, 1, 0, 64);
   rig_->run_until([&] { return results().size() == 2; });
@@ -235,7 +235,7 @@ TEST_F(RemoteRanksTest, StateThatTheCheckpointLacksIsNotSent) {
   EXPECT_EQ(pieces[0]->places, (std::vector<BlockPlace>{{1, 0}}));
 }
 
-/// Both ranks have everything.
+/// Tests ranks that both have all parameters.
 class RemoteReplicaTest : public RemoteRanksTest {
  protected:
   RemoteReplicaTest() : RemoteRanksTest(kElements) {}

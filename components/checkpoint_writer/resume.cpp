@@ -23,8 +23,8 @@ std::uint64_t step_of(const std::string& path) {
   return checkpoints::step_of_name(fs::path(path).filename().string()).value_or(0);
 }
 
-/// Returns the checkpoint that `pointer` leads to and all earlier ones, newest first. Later steps belong to another,
-/// longer run.
+/// Returns the checkpoint to which the link `pointer` refers, and all earlier ones, newest first. Checkpoints of later
+/// steps are left out.
 std::vector<std::string> pointer_and_before(const std::string& directory, const std::string& pointer) {
   std::vector<std::string> all = checkpoints::list_checkpoints(directory);
   std::reverse(all.begin(), all.end());
@@ -35,7 +35,7 @@ std::vector<std::string> pointer_and_before(const std::string& directory, const 
   return all;
 }
 
-/// Throws unless name, shape and dtype agree. Nothing is converted or cut to fit.
+/// Throws unless name, shape and dtype are equal. Values are never converted or truncated.
 void check_same(const StateSlice& live, const checkpoints::SafetensorsEntry* saved, const std::string& path) {
   if (saved == nullptr) {
     throw Error(Code::kShapeMismatch, "{} has no tensor '{}'; this run has one of shape {}", path, live.name,
@@ -51,10 +51,11 @@ void check_same(const StateSlice& live, const checkpoints::SafetensorsEntry* sav
   }
 }
 
-/// Checks everything before anything is filled, so a run is never left with half a checkpoint.
+/// Checks all tensors before any memory is changed, so that a run never continues with half of a checkpoint.
 void check_all(const checkpoints::SafetensorsFile& file, const std::vector<StateSlice>& slices) {
   for (const StateSlice& slice : slices) check_same(slice, file.header().find(slice.name), file.path());
-  // If the file has all tensors of this run and no more, they agree. Only otherwise is it searched for the surplus one.
+  // All tensors of the run are in the file. If the numbers of tensors are equal, too, nothing is left over; otherwise
+  // the loop finds the surplus tensor.
   if (file.header().tensors.size() == slices.size()) return;
   std::set<std::string_view> known;
   for (const StateSlice& slice : slices) known.insert(slice.name);
@@ -66,7 +67,7 @@ void check_all(const checkpoints::SafetensorsFile& file, const std::vector<State
   }
 }
 
-/// Fills the part of a tensor that is in this piece of its block.
+/// Reads the part of a tensor that is in this piece of its block.
 void fill_piece(const checkpoints::SafetensorsFile& file, const StateSlice& slice, const StatePiece& piece) {
   const std::size_t first = std::max(slice.offset, piece.offset);
   const std::size_t end = std::min(slice.offset + slice.bytes, piece.offset + piece.data.bytes());
@@ -75,7 +76,7 @@ void fill_piece(const checkpoints::SafetensorsFile& file, const StateSlice& slic
   file.read(*file.header().find(slice.name), into, first - slice.offset);
 }
 
-/// The bytes go straight from the file into the live memory, which the host and the optimizer see.
+/// Reads tensors directly into the memory that the accelerator hosts and the optimizers use.
 void fill(const checkpoints::SafetensorsFile& file, const std::vector<StateSlice>& slices, const StateLayout& layout,
           std::set<std::size_t>& filled) {
   for (const StateSlice& slice : slices) {
@@ -87,8 +88,8 @@ void fill(const checkpoints::SafetensorsFile& file, const std::vector<StateSlice
   }
 }
 
-/// What single ranks had for themselves. With another number of ranks than before, some find nothing and keep what they
-/// got from rank 0.
+/// Returns the slices of the separate optimizer states of ranks that the checkpoint contains. If there were fewer
+/// ranks, the others keep the state of rank 0, and `warn` is called.
 std::vector<StateSlice> check_own(const checkpoints::CheckpointSummary& summary, const StateLayout& layout,
                                   const std::function<void(const std::string&)>& warn) {
   std::size_t missing = 0;
@@ -109,12 +110,12 @@ std::vector<StateSlice> check_own(const checkpoints::CheckpointSummary& summary,
   return present;
 }
 
-/// Reads the data of the states' tensors into memory of their own.
+/// Reads the tensors of the states into newly allocated memory.
 void load_states(const checkpoints::CheckpointSummary& summary, std::vector<SavedState>& states) {
   std::optional<checkpoints::SafetensorsFile> file;
   for (SavedState& state : states) {
     for (StateTensor& tensor : state.tensors) {
-      if (!tensor.data.buffer.empty()) continue;  // Format 1 has it in run.json.
+      if (!tensor.data.buffer.empty()) continue;  // In format 1, run.json contains the tensors.
       const std::string name = checkpoints::state_tensor_name(state, tensor.name);
       const checkpoints::SafetensorsEntry* entry = summary.state ? summary.state->find(name) : nullptr;
       if (entry == nullptr) {
@@ -134,14 +135,14 @@ Resumed load(const std::string& path, const StateLayout& layout, const std::func
   load_states(summary, resumed.run.states);
   const std::vector<StateSlice> own = check_own(summary, layout, warn);
   const checkpoints::SafetensorsFile model(path + "/" + checkpoints::kModelFile);
-  // Every file is checked before any of them fills anything.
+  // All files are checked before any memory is changed.
   check_all(model, layout.model);
   if (summary.optimizer && !layout.optimizer.empty()) {
     const checkpoints::SafetensorsFile optimizer(path + "/" + checkpoints::kOptimizerFile);
     check_all(optimizer, layout.optimizer);
     fill(optimizer, layout.optimizer, layout, resumed.filled);
   } else if (summary.optimizer) {
-    // This is not fatal: an evaluation needs no optimizer.
+    // Not an error, because an evaluation needs no optimizer.
     warn(fmt::format("{} holds state of the optimizer '{}', which this run does not use", path, summary.run.optimizer));
   } else if (!layout.optimizer.empty()) {
     warn(fmt::format("{} holds no optimizer state; the optimizer begins anew", path));
@@ -157,7 +158,7 @@ Resumed load(const std::string& path, const StateLayout& layout, const std::func
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory) {
   std::error_code ignored;
   std::vector<std::string> candidates;
-  // `what` is a pointer in our own directory, one checkpoint, or a directory of another run.
+  // `what` is "auto", "last", "best", the path of a checkpoint, or the path of another directory.
   if (what == "auto") return pointer_and_before(directory, "last");
   if (what == "last" || what == "best") {
     candidates = pointer_and_before(directory, what);
@@ -176,10 +177,11 @@ std::vector<std::string> resume_candidates(const std::string& what, const std::s
 Resumed resume_from(const std::vector<std::string>& candidates, const StateLayout& layout,
                     const std::function<void(const std::string&)>& warn) {
   std::vector<std::string> reasons;
-  // Every byte is read twice, once for the hash and once to fill: a resume happens once, and a wrong weight is costly.
+  // Every byte is read twice, once to verify the hashes and once to fill the memory. This is acceptable, because a run
+  // resumes only once.
   for (const std::string& path : candidates) {
     const std::vector<std::string> problems = checkpoints::verify_checkpoint(path);
-    // A complete checkpoint that does not fit is an error, not a reason to try the next: the user has mixed up runs.
+    // If a complete checkpoint does not fit the run, load() throws, because the user has probably mixed up runs.
     if (problems.empty()) return load(path, layout, warn);
     reasons.push_back(fmt::format("{} is broken: {}", path, fmt::join(problems, "; ")));
     warn(reasons.back());

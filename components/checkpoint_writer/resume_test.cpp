@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::error_of;
 
-/// A directory with the checkpoints of steps 10, 20 and 30, whose first weight is the step.
+/// A directory with checkpoints of the steps 10, 20 and 30. The first weight of each is the step.
 class ResumeTest : public ::testing::Test {
  protected:
   ResumeTest() {
@@ -58,7 +58,7 @@ TEST_F(ResumeTest, LastFillsEveryBlockInPlace) {
   EXPECT_TRUE(warnings_.empty());
 }
 
-/// Makes a checkpoint what version 0.1 would have written.
+/// Changes a checkpoint to the form that version 0.1 wrote.
 void turn_into_format_1(const std::string& path) {
   const std::string run = path + "/run.json";
   nlohmann::json root = nlohmann::json::parse(testing::read_file(run));

@@ -6,7 +6,8 @@
 namespace trainyard {
 namespace {
 
-/// Returns the indices of the checkpoints that have a value, best first; equals stay in the order of writing.
+/// Returns the indices of the checkpoints that have a value, best first. Checkpoints with equal values stay in the
+/// order of writing.
 std::vector<std::size_t> ranked(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {
@@ -29,14 +30,14 @@ std::optional<std::size_t> best_of(std::span<const StoredCheckpoint> checkpoints
 
 std::vector<std::size_t> to_delete(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule) {
   std::vector<std::size_t> doomed;
-  // 0 means that all are kept.
+  // 0 means that all checkpoints are kept.
   if (rule.last == 0) return doomed;
   std::vector<bool> kept(checkpoints.size(), false);
   for (std::size_t i = checkpoints.size() - std::min(checkpoints.size(), rule.last); i < checkpoints.size(); ++i) {
     kept[i] = true;
   }
   const std::vector<std::size_t> order = ranked(checkpoints, rule);
-  // If the best ones are among the newest, fewer are kept in total, which is intended.
+  // A checkpoint can be both among the best and among the newest, so fewer than last + best may be kept.
   for (std::size_t i = 0; i < std::min(order.size(), rule.best); ++i) kept[order[i]] = true;
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {
     if (!kept[i]) doomed.push_back(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests checkpoints of many ranks that are written by one number of ranks and read by another.
+// Tests checkpoints that one number of ranks writes and another number of ranks reads.
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,9 @@ namespace {
 using testing::error_of;
 using testing::Rig;
 
-using Bounds = std::vector<std::uint64_t>;  ///< Bytes of the parameters; there is one more bound than there are ranks.
-constexpr std::uint64_t kBytes = 448;       ///< The size of all parameters.
+/// The bounds of the ranks' parts of the parameters, in bytes; one more than there are ranks.
+using Bounds = std::vector<std::uint64_t>;
+constexpr std::uint64_t kBytes = 448;  ///< The size of all parameters.
 const Bounds kWhole{0, kBytes};
 
 Tensor counting(DType dtype, std::int64_t elements, double first) {
@@ -30,7 +31,7 @@ Tensor counting(DType dtype, std::int64_t elements, double first) {
   return tensor;
 }
 
-/// The messages of one rank, with memory of their own.
+/// The messages with which a rank announces its memory, together with this memory.
 struct Rank {
   ArenaInfo arena;
   OptimizerState state;
@@ -38,8 +39,9 @@ struct Rank {
   Tensor& parameters() { return arena.blocks[0].data; }
 };
 
-/// Returns a rank of a model with a matrix and two vectors in 448 bytes, a buffer, and three kinds of state: of the
-/// same type, of a wider type, and a counter. All values differ between `first` = 0 and `first` = 1.
+/// Returns rank `number`, which has the bytes [begin, end) of the parameters. The model has a matrix and two vectors in
+/// 448 bytes, a buffer, and three kinds of optimizer state: of the parameters' type, of a wider type, and a counter.
+/// All values differ between `first` = 0 and `first` = 1.
 Rank make_rank(std::uint32_t number, std::uint64_t begin, std::uint64_t end, double first) {
   const auto element = static_cast<double>(begin / 4);
   const auto count = static_cast<std::int64_t>((end - begin) / 4);
@@ -64,7 +66,7 @@ Rank make_rank(std::uint32_t number, std::uint64_t begin, std::uint64_t end, dou
   return rank;
 }
 
-/// Returns one rank for each part, or `replicas` ranks that each have everything.
+/// Returns one rank for each part, or `replicas` ranks that each have all parameters.
 std::vector<Rank> make_ranks(const Bounds& bounds, double first, std::uint32_t replicas = 1) {
   std::vector<Rank> ranks;
   for (std::uint32_t i = 0; i < std::max<std::size_t>(bounds.size() - 1, replicas); ++i) {
@@ -95,7 +97,7 @@ class ShardedCheckpointTest : public ::testing::Test {
     return rig;
   }
 
-  /// Lets every rank ask for a snapshot, the last one first. Returns the path of the checkpoint.
+  /// Makes every rank request a snapshot, the last rank first. Returns the path of the checkpoint.
   static std::string save(Rig& rig, std::size_t ranks) {
     for (std::size_t rank = ranks; rank-- > 0;) {
       EXPECT_TRUE(rig.received<SnapshotTaken>("snapshot_taken").empty()) << "not before all have stopped";
@@ -120,7 +122,7 @@ class ShardedCheckpointTest : public ::testing::Test {
   std::string error_with(const std::vector<Rank>& ranks) {
     return text_of([&] { start(ranks, "refused"); });
   }
-  /// Returns the error of a handler, without the component's name at its beginning.
+  /// Returns the text of the error that `action` throws, without the component's name at its beginning.
   static std::string text_of(const std::function<void()>& action) {
     const std::string text = error_of(action), name = "checkpoint_writer: ";
     return text.starts_with(name) ? text.substr(name.size()) : text;
@@ -129,7 +131,7 @@ class ShardedCheckpointTest : public ::testing::Test {
   testing::TemporaryDirectory directory_;
 };
 
-const Bounds kFour{0, 64, 64, 320, kBytes};  ///< Some bounds are inside tensors, and one rank has nothing.
+const Bounds kFour{0, 64, 64, 320, kBytes};  ///< Some bounds are inside tensors, and one part is empty.
 
 TEST_F(ShardedCheckpointTest, TheFilesAreThoseOfASingleRank) {
   const std::string one = saved_by(make_ranks(kWhole, 1), "one");
@@ -149,7 +151,7 @@ TEST_F(ShardedCheckpointTest, TheFilesAreThoseOfASingleRank) {
   EXPECT_EQ(run.ranks, 4u);
 }
 
-/// Tests checkpoints that four ranks have written and that the ranks of the parameter read.
+/// Tests that the ranks with the bounds in the test's parameter can read a checkpoint that four ranks have written.
 class ResumedElsewhereTest : public ShardedCheckpointTest, public ::testing::WithParamInterface<Bounds> {};
 
 TEST_P(ResumedElsewhereTest, EveryRankGetsItsPart) {
@@ -163,7 +165,7 @@ TEST_P(ResumedElsewhereTest, EveryRankGetsItsPart) {
     EXPECT_TRUE(testing::read_file(again + file) == testing::read_file(path + file)) << file;
   }
   for (Rank& rank : ranks) {
-    // This is the first element of the matrix, where a rank has it. Padding and gradients are left as they were.
+    // The rank with the first element of the matrix has got it. Padding and gradients are not changed.
     if (rank.arena.shard_begin == 0 && rank.parameters().bytes() != 0) {
       EXPECT_EQ(rank.parameters().as<float>()[0], 1000.0f);
     }

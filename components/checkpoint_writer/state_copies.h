@@ -12,25 +12,26 @@
 
 namespace trainyard {
 
-/// The copies into which snapshots are taken, and the snapshots that wait for a free copy.
+/// Manages the memory into which the state of the run is copied for checkpoints (two copies), and the snapshots that
+/// wait for a free copy.
 ///
-/// There are two copies: while one is being written, the other can be filled. More copies would only use memory,
-/// because each has the size of the whole state. At most one copy is open at a time, which means that the blocks are
-/// copied, but the state of other components is still missing. Snapshots are copied in the order of their arrival.
+/// While one copy is being written to disk, the other can be filled. More copies would need too much memory, because
+/// each has the size of the whole state. A copy is called open while the blocks have been copied but the state of other
+/// components is still missing. At most one copy is open at a time. Snapshots are copied in the order of their arrival.
 ///
 ///     free -> begin(): open -> finish(): owned by the caller, for writing -> give_back(): free
 class StateCopies {
  public:
   StateCopies();
 
-  /// Appends a snapshot to the snapshots that wait.
+  /// Adds a snapshot to the waiting ones.
   void add(Snapshot snapshot) { waiting_.push_back(std::move(snapshot)); }
 
   /// Returns true if a snapshot waits, a copy is free, and no copy is open.
   bool can_begin() const { return !waiting_.empty() && !free_.empty() && !open_; }
 
-  /// Copies every block for the snapshot that has waited longest, and returns the copy, which is then open. can_begin()
-  /// must be true. `layout` must stay alive and unchanged while there are copies that refer to it.
+  /// Copies all blocks of memory for the snapshot that has waited longest, and returns the copy, which is then open.
+  /// can_begin() must be true. `layout` must stay alive and unchanged as long as the copy is used.
   StateCopy& begin(const StateLayout& layout);
 
   /// Returns the open copy. There must be one.
@@ -39,7 +40,7 @@ class StateCopies {
   /// Returns the open copy and passes its ownership to the caller. No copy is open afterwards.
   std::unique_ptr<StateCopy> finish() { return std::move(open_); }
 
-  /// Makes a copy free again, and releases the states of other components that it refers to.
+  /// Makes a copy free again, and releases the components' states that it contains.
   void give_back(std::unique_ptr<StateCopy> copy);
 
   bool all_free() const { return free_.size() == kCopies; }

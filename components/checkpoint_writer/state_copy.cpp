@@ -10,13 +10,13 @@
 namespace trainyard {
 
 void StateCopy::take(const StateLayout& layout, const Snapshot& snapshot) {
-  // A pointer to the layout is enough, because the layout is made once and stays the same during the run.
+  // A pointer is enough, because the layout does not change during the run.
   layout_ = &layout;
   snapshot_ = snapshot;
   blocks_.resize(layout.blocks.size());
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     const StateBlock& live = layout.blocks[i];
-    // This happens only the first time, because the arena's blocks keep their size.
+    // Allocates memory only in the first call, because the sizes do not change.
     if (blocks_[i].size() != live.bytes) blocks_[i] = Buffer::heap(live.bytes);
     for (const StatePiece& piece : live.pieces) {
       const std::size_t size = piece.data.bytes();

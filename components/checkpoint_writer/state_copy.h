@@ -13,25 +13,26 @@
 
 namespace trainyard {
 
-/// A copy of the state of a run at one step, so that the run can continue while the state is written. Only the first
+/// A copy of the state of a run at one step, so that training can continue while the state is written. Only the first
 /// take() allocates memory; later calls reuse it.
 class StateCopy {
  public:
-  /// Copies every block, except pieces on other hosts; see place(). This object keeps a pointer to `layout`, which must
-  /// stay alive and unchanged until the next take().
+  /// Copies all blocks of memory of `layout`, except pieces on other hosts, for which place() is called later. Stores
+  /// `snapshot`, too. This object keeps a pointer to `layout`, which must stay alive and unchanged until the next
+  /// take().
   void take(const StateLayout& layout, const Snapshot& snapshot);
 
-  /// Copies bytes that have arrived from another host: those from byte `begin` of the rank's block. Throws kCorrupt if
-  /// the layout has no such bytes.
+  /// Copies bytes that have arrived from another host. They belong at byte `begin` of the rank's block `place`. Throws
+  /// kCorrupt if the layout does not contain these bytes.
   void place(const BlockPlace& place, std::size_t begin, std::span<const std::byte> bytes);
 
-  /// Releases the states of the snapshot, whose tensors can refer to the memory of other components.
+  /// Releases the components' states in the snapshot, whose tensors can refer to the memory of these components.
   void forget_states() { snapshot_.states.clear(); }
 
-  /// Adds states that arrived after the snapshot.
+  /// Adds states of components that have arrived after take().
   void add(std::vector<SavedState> states);
 
-  /// Returns the tensors of a file, one for each slice, as views of the copy.
+  /// Returns the tensors of a checkpoint file, one for each slice, as views of the copied blocks.
   std::vector<checkpoints::SafetensorsTensor> tensors(const std::vector<StateSlice>& slices) const;
 
   /// Returns the layout of the last take(). There must have been one.

@@ -8,12 +8,12 @@
 
 namespace trainyard {
 
-// The arenas know blocks and offsets, a checkpoint knows named tensors, and this maps one to the other. The map is made
-// once, so a snapshot is nothing but copies of whole blocks.
+// Training uses a few large blocks of memory, and a checkpoint contains named tensors. The layout maps tensors to
+// ranges of blocks. It is made only once, so that a snapshot only copies whole blocks.
 
 namespace {
 
-/// Returns the index of the block that holds the entry.
+/// Returns the index of the block that contains the tensor `entry`.
 std::size_t block_named(const std::vector<ArenaBlock>& blocks, const ArenaEntry& entry) {
   const auto found = std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return b.name == entry.block; });
   if (found == blocks.end())
@@ -21,15 +21,15 @@ std::size_t block_named(const std::vector<ArenaBlock>& blocks, const ArenaEntry&
   return static_cast<std::size_t>(found - blocks.begin());
 }
 
-/// Checks what other components have announced: a slice that extends beyond its block would be read past the end of
-/// shared memory.
+/// Checks what other components have announced: a slice that extends beyond its block would make this process read
+/// beyond the end of shared memory.
 void check_inside(const StateSlice& slice, std::size_t size) {
   if (slice.offset <= size && slice.bytes <= size - slice.offset) return;
   throw Error(Code::kCorrupt, "tensor '{}' of shape {} at byte {} does not fit a block of {} bytes", slice.name,
               to_text(slice.shape), slice.offset, size);
 }
 
-/// A block of one rank, and its index there.
+/// A block of one rank, and its index on this rank.
 struct RankBlock {
   const Tensor* data = nullptr;  ///< Null if the rank has no such block.
   BlockPlace place;
@@ -38,7 +38,8 @@ struct RankBlock {
   StatePiece piece(std::size_t offset) const { return {*data, offset, place}; }
 };
 
-/// Returns the block of one name if every rank has all of it. A rank may lack it; shared state exists only once.
+/// Returns the block `name` if every rank has the whole block. A rank may lack it. `shared` is true if all ranks use
+/// the same memory.
 StateBlock replicated_block(const std::vector<RankBlock>& of_ranks, const std::string& name, bool shared) {
   StateBlock block{of_ranks.front().bytes(), {of_ranks.front().piece(0)}, {}};
   for (std::size_t rank = 1; rank < of_ranks.size() && !shared; ++rank) {
@@ -52,8 +53,8 @@ StateBlock replicated_block(const std::vector<RankBlock>& of_ranks, const std::s
   return block;
 }
 
-/// Returns the block that consists of the ranks' parts, one after another. Its dtype may be wider than that of the
-/// parameters.
+/// Returns the block that consists of the parts of all ranks, one after another. Its dtype may be wider than that of
+/// the parameters.
 StateBlock assembled_block(const std::vector<RankBlock>& of_ranks, const RankParts& parts) {
   const std::size_t width = size_of(of_ranks.front().data->dtype);
   StateBlock block{parts.whole / parts.element_bytes * width, {}, {}};
@@ -64,12 +65,13 @@ StateBlock assembled_block(const std::vector<RankBlock>& of_ranks, const RankPar
   return block;
 }
 
-/// Returns the place of a rank's block of optimizer state. Such blocks are counted after those of the arena.
+/// Returns the place of a rank's block of optimizer state. The indices of these blocks follow those of the blocks of
+/// parameters, gradients and buffers.
 BlockPlace state_place(const std::vector<RankState>& ranks, std::uint32_t rank, std::size_t index) {
   return {rank, static_cast<std::uint32_t>(ranks[rank].arena->blocks.size() + index)};
 }
 
-/// Holds everything that is needed to make the layout of a run.
+/// Makes the layout of a run step by step.
 struct LayoutMaker {
   const std::vector<RankState>& ranks;
   RankParts parts = parts_of(ranks);
@@ -77,11 +79,11 @@ struct LayoutMaker {
 
   const ArenaInfo& first() const { return *ranks.front().arena; }
 
-  /// Blocks are added in the order of the first rank's arena, so that their indices are those of the arena.
+  /// Adds the model's blocks in the order in which rank 0 has announced them, so that they keep their indices.
   void add_model() {
     for (const ArenaBlock& block : first().blocks) layout.blocks.push_back(model_block(block));
     for (const ArenaEntry& entry : first().entries) {
-      // Gradients are zero between two steps, and nothing in a resumed run depends on them.
+      // Gradients are not saved, because they are zero between two steps.
       if (entry.block == kGradients) continue;
       const auto dtype = static_cast<DType>(entry.dtype);
       StateSlice slice{entry.name,         dtype,
@@ -124,7 +126,7 @@ struct LayoutMaker {
     return of_ranks;
   }
 
-  /// Returns true if, on every rank, the block has as many elements as the parameters.
+  /// Returns true if, on every rank, the block has the same number of elements as the parameters.
   bool is_laid_out_like_parameters(const std::vector<RankBlock>& of_ranks) const {
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       const Tensor* parameters = find_block(ranks[rank].arena->blocks, kParameters);
@@ -133,8 +135,9 @@ struct LayoutMaker {
     return true;
   }
 
-  /// Adds a block of optimizer state. State that is laid out like the parameters is cut like them, even if its dtype
-  /// differs. Anything else, such as a few counters, stays one tensor with the block's name.
+  /// Adds a block of optimizer state. A block with the layout of the parameters is divided into one tensor for each
+  /// parameter, even if its dtype differs. Any other block, such as a few counters, becomes one tensor with the block's
+  /// name.
   void add_state(std::size_t index) {
     const std::vector<RankBlock> of_ranks = state_of_ranks(index);
     const std::string& name = ranks.front().optimizer->blocks[index].name;
@@ -150,7 +153,7 @@ struct LayoutMaker {
     }
     for (const ArenaEntry& entry : first().entries) {
       if (entry.block != kParameters) continue;
-      // Offsets in elements are the same for all dtypes; offsets in bytes are not.
+      // The offset in elements is the same as for the parameter; the offset in bytes may differ.
       const std::size_t element = entry.offset_bytes / size_of(static_cast<DType>(entry.dtype));
       StateSlice slice{name + "/" + entry.name,
                        mine.dtype,
@@ -164,7 +167,7 @@ struct LayoutMaker {
   }
 };
 
-/// Adds the optimizer state of every rank but the first, if it is not the same as that of the first.
+/// Adds the optimizer state of all ranks other than rank 0 whose state differs from that of rank 0.
 void add_own_state(StateLayout& layout, const std::vector<RankState>& ranks) {
   for (std::uint32_t rank = 1; rank < ranks.size(); ++rank) {
     if (!ranks[rank].arena->own_state || ranks[rank].optimizer == nullptr) continue;
@@ -187,7 +190,7 @@ std::size_t StateLayout::bytes() const {
   return total;
 }
 
-// The model's blocks come first, in the order of the arena, because the indices of its entries rely on it.
+// The model's blocks come first, because add_model() relies on their indices.
 StateLayout make_state_layout(const std::vector<RankState>& ranks) {
   LayoutMaker maker{ranks};
   maker.add_model();

@@ -21,7 +21,7 @@ TEST(StateLayoutTest, TensorsHaveTheNamesOfTheirEntries) {
   ASSERT_EQ(layout.optimizer.size(), 3u);
   EXPECT_EQ(layout.optimizer[0].name, "exp_avg/weight");
   EXPECT_EQ(layout.optimizer[1].name, "exp_avg/bias");
-  EXPECT_EQ(layout.optimizer[2].name, "counter");  // It is not laid out like the parameters, so it stays whole.
+  EXPECT_EQ(layout.optimizer[2].name, "counter");  // Does not have the layout of the parameters, so it is one tensor.
 }
 
 TEST(StateLayoutTest, StateOfAnotherDtypeIsCutElementForElement) {

@@ -5,12 +5,13 @@
 
 namespace trainyard {
 
-/// A directory in which a checkpoint is written before it gets its name. The directory is locked while its process
-/// lives. So what a killed process has left can be distinguished from what another process is writing. The destructor
-/// removes the directory unless it was published.
+/// A temporary directory in which a checkpoint is written before it gets its final name. It is locked as long as the
+/// process lives, so that sweep_temporaries() can distinguish it from the directories that killed processes have left.
+/// The destructor removes the directory unless it was published.
 class TemporaryCheckpoint {
  public:
-  /// Makes `<directory>/.tmp-<name>-<pid>-<n>`, and also `directory` if it does not exist. Throws kIo.
+  /// Makes the directory `<directory>/.tmp-<name>-<pid>-<n>`, where n is the first free number, and also `directory` if
+  /// it does not exist. `name` is the final name of the checkpoint. Throws kIo if a directory cannot be made.
   TemporaryCheckpoint(std::string directory, std::string name);
   ~TemporaryCheckpoint();
   TemporaryCheckpoint(const TemporaryCheckpoint&) = delete;
@@ -18,9 +19,9 @@ class TemporaryCheckpoint {
 
   const std::string& path() const { return path_; }
 
-  /// Makes the checkpoint durable under its name and returns its new path. If the name exists already and `replace` is
-  /// true, the new checkpoint replaces the old one. If `replace` is false, the name of the new checkpoint gets a
-  /// suffix: ".2", ".3", ... path() must not be used afterwards. Throws kIo.
+  /// Syncs the checkpoint to disk, renames it to its final name and returns its new path. If a checkpoint of this name
+  /// exists already, the new one replaces it if `replace` is true; otherwise the new one gets the first free suffix:
+  /// ".2", ".3", ... path() must not be used afterwards. Throws kIo.
   std::string publish(bool replace);
 
  private:
@@ -30,17 +31,17 @@ class TemporaryCheckpoint {
   int lock_ = -1;
 };
 
-/// Removes a published checkpoint. The directory is renamed first. So if the process is killed meanwhile, a temporary
-/// directory remains, which sweep_temporaries() removes, and never a checkpoint with missing files. Does nothing if the
-/// checkpoint does not exist. Throws kIo.
+/// Removes a checkpoint. Its directory is first renamed to a temporary name, so that a process that is killed meanwhile
+/// leaves a temporary directory and not a checkpoint with missing files. Does nothing if the checkpoint does not exist.
+/// Throws kIo.
 void remove_checkpoint(const std::string& path);
 
 /// Removes the temporary directories that killed processes have left in `directory`. Returns the number of removed
 /// directories.
 int sweep_temporaries(const std::string& directory);
 
-/// Makes the link `<directory>/<pointer>` refer to `name`. The change is atomic: a reader sees either the old or the
-/// new target. Throws kIo.
+/// Makes the symbolic link `<directory>/<pointer>` refer to `name`. The change is atomic: a reader sees either the old
+/// or the new target. Throws kIo.
 void set_pointer(const std::string& directory, const std::string& pointer, const std::string& name);
 
 }  // namespace trainyard

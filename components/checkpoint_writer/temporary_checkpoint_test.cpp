@@ -64,7 +64,7 @@ TEST(TemporaryCheckpointTest, SweepingTakesWhatAKilledProcessLeft) {
   const pid_t child = ::fork();
   if (child == 0) {
     TemporaryCheckpoint temporary(directory.path(), "step-00000001");
-    ::_exit(0);  // No destructor runs, as after SIGKILL.
+    ::_exit(0);  // Ends without destructors, as after SIGKILL.
   }
   ::waitpid(child, nullptr, 0);
   EXPECT_FALSE(fs::is_empty(directory.path()));
@@ -74,7 +74,7 @@ TEST(TemporaryCheckpointTest, SweepingTakesWhatAKilledProcessLeft) {
 
 TEST(RemoveCheckpointTest, WhoeverIsKilledHalfWayLeavesNoNamedCheckpointWithoutItsFiles) {
   TemporaryDirectory directory;
-  // Many files make the deletion long enough to be killed in the middle of it.
+  // With many files, the deletion takes long enough that the process can be killed in the middle of it.
   const std::string checkpoint = directory / "step-00000001";
   fs::create_directory(checkpoint);
   testing::write_file(checkpoint + "/manifest.json", "{}");
@@ -84,7 +84,7 @@ TEST(RemoveCheckpointTest, WhoeverIsKilledHalfWayLeavesNoNamedCheckpointWithoutI
     remove_checkpoint(checkpoint);
     ::_exit(0);
   }
-  // As soon as a file or the name is gone, the deletion is under way.
+  // Returns true until the deletion has begun, that is, until a file or the directory itself is gone.
   const auto untouched = [&] {
     std::error_code gone;
     const fs::directory_iterator entries(checkpoint, gone);

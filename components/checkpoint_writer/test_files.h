@@ -18,7 +18,8 @@ using checkpoints::testing::read_file;
 using checkpoints::testing::TemporaryDirectory;
 using checkpoints::testing::write_file;
 
-/// Returns an arena of two parameters (2 x 3 at byte 0, 2 at byte 64), gradients, and one buffer of int64.
+/// Returns the description and the memory of a model with two parameters (2 x 3 at byte 0, 2 at byte 64), gradients,
+/// and one buffer of int64. The values of the parameters depend on `first`.
 inline ArenaInfo small_arena(float first = 1) {
   std::vector<float> parameters(32, 0);
   for (int i = 0; i < 6; ++i) parameters[static_cast<std::size_t>(i)] = first + static_cast<float>(i);
@@ -36,7 +37,7 @@ inline ArenaInfo small_arena(float first = 1) {
 }
 
 /// Returns the state of an optimizer with two blocks: `exp_avg`, which is laid out like the parameters, and `counter`,
-/// which is not.
+/// which is not. All elements of `exp_avg` have the value `value`.
 inline OptimizerState small_state(float value = 0.5f) {
   return {.rule = "adamw",
           .blocks = {{"exp_avg", floats(std::vector<float>(32, value))}, {"counter", floats({3})}},
@@ -58,8 +59,8 @@ inline Snapshot snapshot_at(std::uint64_t step, double loss = 1) {
               {.owner = "early_stopping", .values = R"({"best":0.5})", .tensors = {}}}};
 }
 
-/// Makes a checkpoint writer behave as if no component of the run had state. In a rig the test is connected to every
-/// input, so the checkpoint writer would otherwise wait for the test's answer.
+/// Makes a checkpoint writer behave as if no component of the run had state. In a test, the fixture (Rig) is connected
+/// to every input, so the checkpoint writer would otherwise wait for an answer.
 inline void without_stateful_components(Component& writer) {
   for (InputBase* input : writer.inputs()) {
     if (input->name() == "states" || input->name() == "states_taken") input->set_connections(0);

@@ -11,13 +11,13 @@
 
 namespace trainyard {
 
-/// The layout of a batch's fields in its buffer. The fields follow one another, and each starts at a multiple of 64
-/// bytes.
+/// Where the fields of a batch (such as inputs and targets) are in the batch's memory. The fields follow one another,
+/// and each starts at a multiple of 64 bytes.
 class BatchLayout {
  public:
   struct Field {
     DType dtype;
-    std::vector<std::int64_t> shape;  ///< The shape of one sample's field, without the batch dimension.
+    std::vector<std::int64_t> shape;  ///< The shape of the field in one sample, without the batch dimension.
     std::size_t sample_bytes;
   };
 

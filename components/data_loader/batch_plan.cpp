@@ -13,14 +13,14 @@ namespace trainyard {
 BatchPlan::BatchPlan(Settings settings, Purpose purpose)
     : settings_(std::move(settings)), key_(random_key(random_key(settings_.seed, name_of(purpose)), settings_.split)) {
   const auto& [split, samples, size, rank, world, sampling, drop_last, seed, random_transforms] = settings_;
-  // A number of shards is a parameter, and may be absurdly large.
+  // Both factors are parameters that users can set, so the product may overflow.
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   info_ = {.name = split,
            .samples = samples,
            .batch_samples = size > most / world ? most : size * world,
            .short_last = !all_full()};
   info_.batches = samples / info_.batch_samples + (info_.short_last && samples % info_.batch_samples != 0 ? 1 : 0);
-  // Draws never run out, so there is a batch even if it has more rows than there are samples.
+  // With replacement, a batch can have more rows than there are samples.
   if (sampling == Sampling::kReplacement && samples > 0) info_.batches = std::max<std::uint64_t>(1, info_.batches);
 }
 

@@ -14,10 +14,10 @@ namespace trainyard {
 
 /// The order in which the samples of a split are read.
 enum class Sampling : std::uint8_t {
-  kShuffle,     ///< No sample is read twice in an epoch, and every epoch has a different order.
-  kSequential,  ///< No sample is read twice in an epoch, and the samples are in the order of the dataset.
-  /// Samples are drawn independently and uniformly. An epoch has as many full batches as the samples would fill, but at
-  /// least one.
+  kShuffle,     ///< Every sample is read at most once in an epoch, in an order that differs from epoch to epoch.
+  kSequential,  ///< Every sample is read at most once in an epoch, in the order of the dataset.
+  /// Samples are drawn independently and uniformly, so a sample can be read several times. An epoch has the same number
+  /// of full batches as without replacement, but at least one.
   kReplacement,
 };
 constexpr auto words_of(Sampling) { return words("way of sampling", "shuffle", "sequential", "replacement"); }
@@ -27,32 +27,33 @@ constexpr auto words_of(Sampling) { return words("way of sampling", "shuffle", "
 enum class Purpose : std::uint8_t { kTrain, kEvaluate };
 constexpr auto words_of(Purpose) { return words("purpose", "train", "evaluate"); }
 
-/// The division of one split into batches, for one rank. The samples of any batch of any epoch can be computed
-/// directly.
+/// Determines which samples of a split are in each batch of a rank. The samples of any batch of any epoch can be
+/// computed directly, without computing the batches before it.
 ///
-/// An epoch is a list of samples, whose order depends only on the seed and the epoch. The batch of all ranks together
-/// is a range of this list, whose samples are dealt to the ranks one by one. The batch is identified by its place,
-/// which is the number of samples before it in the list. So training can continue at any place with any number of ranks
-/// and any batch size, and each sample is used exactly once.
+/// An epoch is a list of all samples, whose order depends only on the seed and the epoch. In each round, every rank
+/// gets one batch: the ranks together get the next range of the list, whose samples are distributed over them one by
+/// one. The batches of a round have the same place, which is the number of samples before this range in the list. So
+/// training can continue at any place with another number of ranks or another batch size, and each sample is still used
+/// exactly once.
 ///
-/// Every rank has the same number of batches, so that no rank has to wait for a rank that has no batches left. With
-/// `drop_last` all batches are full, and the samples left over are skipped in this epoch. Without `drop_last`, the last
-/// batch of a rank can be short, or empty if the rank has no samples left. With replacement, all batches are full.
+/// Every rank has the same number of batches, because all ranks must take part in every step. With `drop_last`, all
+/// batches are full, and the remaining samples are skipped in this epoch. Without `drop_last`, the last batch of a rank
+/// can be smaller, or empty if the rank has no samples left. With replacement, all batches are full.
 class BatchPlan {
  public:
   struct Settings {
     std::string split;
     std::uint64_t samples = 0;
     std::uint64_t batch_size = 1;
-    std::uint64_t rank = 0;        ///< The number of the shard to read, which is smaller than `world_size`.
-    std::uint64_t world_size = 1;  ///< The number of shards to which the samples are dealt.
+    std::uint64_t rank = 0;  ///< Which part of the samples to read, counted from 0. Normally the number of the rank.
+    std::uint64_t world_size = 1;  ///< The number of parts into which the samples are divided.
     Sampling sampling = Sampling::kSequential;
     bool drop_last = false;
     std::uint64_t seed = 0;
-    bool random_transforms = false;  ///< Does not affect the plan; it is passed on to the SampleReader.
+    bool random_transforms = false;  ///< Does not affect the plan; random_transforms() returns it.
   };
 
-  /// Makes the plan of a split. Plans with different `purpose` use independent random numbers, even for the same split.
+  /// Makes the plan of a split.
   BatchPlan(Settings settings, Purpose purpose);
 
   const std::string& split() const { return settings_.split; }
@@ -64,21 +65,21 @@ class BatchPlan {
   const SplitInfo& info() const { return info_; }
   /// Returns the number of batches of one epoch, which is the same on every rank.
   std::uint64_t batches() const { return info_.batches; }
-  /// Returns the number of batches that are left in an epoch from `place` on.
+  /// Returns the number of batches of an epoch from `place` to its end.
   std::uint64_t batches_from(std::uint64_t place) const { return info_.batches_from(place); }
-  /// Returns the index of the batch that begins at `place`, provided that all earlier batches had the batch size of
-  /// this plan.
+  /// Returns the index of the batch at `place` among the batches of its epoch, assuming that all of them have the batch
+  /// size of this plan.
   std::uint64_t index_of(std::uint64_t place) const { return place / info_.batch_samples; }
   /// Returns the number of samples in this rank's batch at `place`; 0 if the rank has no samples left.
   std::uint64_t rows(std::uint64_t place) const;
-  /// Returns the number of samples in the batch of all ranks together at `place`.
+  /// Returns the number of samples in the batches of all ranks together at `place`.
   std::uint64_t world_rows(std::uint64_t place) const;
 
-  /// Sets `samples` to the samples of this rank's batch at the cursor, in order.
+  /// Sets `samples` to the indices of the samples in this rank's batch at `cursor`, in order.
   void samples_of(const LoaderCursor& cursor, std::vector<std::uint64_t>& samples) const;
 
-  /// Returns the position that is `batches` batches after `cursor`, if necessary in a later epoch. There is always a
-  /// batch at this position. Requires batches() > 0.
+  /// Returns the position that is `batches` batches after `cursor`. If the epoch has no batch at that position, the
+  /// result is in a later epoch. So there is always a batch at the result. Requires batches() > 0.
   LoaderCursor advance(LoaderCursor cursor, std::uint64_t batches) const;
 
  private:

@@ -22,7 +22,7 @@ BatchPlan::Settings settings(std::uint64_t samples, std::uint64_t batch_size, Sa
   return made;
 }
 
-/// Returns the samples of an epoch of one rank, with its batches joined. Also checks the size of every batch.
+/// Returns the samples of all batches of one rank in an epoch. Also checks the size of every batch.
 Samples epoch_of(const BatchPlan& plan, std::uint64_t epoch) {
   Samples all;
   Samples batch;
@@ -60,7 +60,8 @@ TEST(BatchPlanTest, WithoutDropLastEverySampleComesExactlyOnceOverAllRanks) {
   }
 }
 
-/// Joins the batches of all ranks one by one, and checks that every rank has every batch.
+/// Checks that all ranks have the same number of batches, and that their batches together contain the samples of the
+/// epoch.
 void expect_ranks_in_step(const BatchPlan::Settings& base) {
   SCOPED_TRACE(::testing::Message() << base.samples << " samples, batches of " << base.batch_size << ", "
                                     << base.world_size << " ranks, drop_last " << base.drop_last);
@@ -156,7 +157,8 @@ TEST(BatchPlanTest, DrawsWithReplacementAreUniformAndIndependent) {
   for (std::uint64_t epoch = 0; epoch < 10; ++epoch) {
     for (const std::uint64_t sample : epoch_of(plan, epoch)) ++counts.at(sample);
   }
-  // There are ten draws per sample, so a fraction of exp(-10) is never drawn; the counts have the variance of Poisson.
+  // With ten draws per sample, a fraction of exp(-10) of the samples is never drawn, and the counts have the variance
+  // of a Poisson distribution.
   double squares = 0;
   for (const int count : counts) squares += (count - 10.0) * (count - 10.0);
   EXPECT_NEAR(squares / 10'000, 10, 0.7);
@@ -190,11 +192,12 @@ TEST(BatchPlanTest, ACursorMovesAcrossEpochs) {
   EXPECT_EQ(moved.epoch, 5u);
   EXPECT_EQ(moved.samples, 0u);
   EXPECT_EQ(plan.advance({2, 30}, 13).samples, 10u);
-  EXPECT_EQ(plan.advance({2, 50}, 0).epoch, 3u);  // The end of an epoch is the beginning of the next.
+  EXPECT_EQ(plan.advance({2, 50}, 0).epoch, 3u);  // The end of an epoch is the beginning of the next one.
   EXPECT_EQ(plan.advance({2, 45}, 0).epoch, 3u) << "what is left does not fill a batch";
 }
 
-/// Uses the epoch with the ranks and batches of `layout` from the cursor until at least `end` samples are used.
+/// Goes through epoch 0 from `cursor` on, with the ranks and the batch size of `layout`, until at least `end` samples
+/// are used.
 void use_epoch(BatchPlan::Settings layout, LoaderCursor& cursor, std::uint64_t end, Samples& used) {
   std::vector<BatchPlan> ranks;
   for (layout.rank = 0; layout.rank < layout.world_size; ++layout.rank) ranks.emplace_back(layout, Purpose::kTrain);

@@ -60,7 +60,7 @@ BatchSequence::Span BatchSequence::evaluate(const Order& order) const {
   }
   const BatchPlan& plan = found->second;
   const std::uint64_t batches = order.batches == 0 ? plan.batches() : order.batches;
-  // The host would wait forever for batches that do not exist. Draws have no end.
+  // The accelerator host would wait forever for batches that do not exist. With replacement, there is no limit.
   if (plan.sampling() != Sampling::kReplacement && batches > plan.batches()) {
     throw Error(Code::kInvalidArgument, "order {} ({}): {} batches of '{}' are wanted; allowed: at most {} (0 = all)",
                 order.id, name_of(order.kind), batches, order.split, plan.batches());
@@ -92,7 +92,7 @@ std::uint64_t BatchSequence::stop() {
   void_guesses();
   spans_.clear();
   end_ = sent_;
-  guessing_ = false;  // The run is ending.
+  guessing_ = false;  // The run is ending, so no further training batches are expected.
   return kEverything;
 }
 
@@ -112,7 +112,7 @@ Job BatchSequence::job_of(Span& span) {
     job.next = span.place = train_->advance(span.place, 1);
     job.last_in_epoch = job.next.epoch != job.place.epoch;
   } else {
-    // Draws go on beyond the end of an epoch, so this is not advance().
+    // Not BatchPlan::advance(), because with replacement an evaluation can continue beyond the end of an epoch.
     span.place.samples += span.plan->info().batch_samples;
     job.last_in_epoch = span.to_read == 0;
   }

@@ -12,52 +12,52 @@
 
 namespace trainyard {
 
-/// One batch to be read.
+/// A batch that the data loader must read.
 struct Job {
   const BatchPlan* plan = nullptr;
-  LoaderCursor place;          ///< The position of the batch in the plan.
+  LoaderCursor place;          ///< The position of the batch in its plan.
   LoaderCursor next;           ///< The position at which training continues after this batch.
-  bool last_in_epoch = false;  ///< True for the last batch of the epoch or the evaluation.
+  bool last_in_epoch = false;  ///< True for the last batch of an epoch or of an evaluation.
 };
 
-/// The sequence of batches to read, which follows from the orders. It also determines to which order each sent batch
-/// belongs.
+/// Determines which batches the data loader must read, from the orders of the strategy manager, such as "train 32
+/// batches". It also determines to which order each sent batch belongs.
 ///
-/// When the batches of all orders have been read, the sequence continues with training batches, because a train order
-/// most likely follows. If the next order needs other batches, these guesses become invalid.
+/// When the batches of all orders have been read, the sequence continues with the following training batches, which the
+/// next order will probably need. If that order needs other batches, these guesses become invalid.
 class BatchSequence {
  public:
-  /// `train` is the plan for training, or null if there is no split to train on. `evaluate` contains a plan for
-  /// evaluating every split. Both must outlive the sequence.
+  /// `train` is the plan for training, or null if the dataset has no split `train`. `evaluate` contains, for every
+  /// split, the plan for evaluating it. Both must outlive the sequence.
   BatchSequence(const BatchPlan* train, const std::map<std::string, BatchPlan>& evaluate);
 
-  /// The result of add() if all jobs have become invalid.
+  /// The result of add() if all unsent jobs have become invalid.
   static constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 
-  /// Adds the next order. Returns how many of the newest jobs have become invalid and must not be sent; for a stop this
-  /// is kEverything. Throws kInvalidArgument for an order that cannot be carried out.
+  /// Adds the next order. Returns how many of the most recent jobs from next() have become invalid; their batches must
+  /// not be sent. For an order to stop, returns kEverything. Throws kInvalidArgument for an order that cannot be
+  /// carried out, for instance because the split does not exist.
   std::uint64_t add(const Order& order);
 
   /// Returns the next batch to read, or nothing if no order needs a batch and no batch can be read ahead.
   std::optional<Job> next();
 
-  /// Returns true while some order has batches that have not been sent yet.
+  /// Returns true if an order still needs batches that have not been sent.
   bool wanted() const { return !spans_.empty(); }
 
-  /// The order and epoch to which the oldest unsent job belongs.
+  /// The order and the epoch to which a batch belongs.
   struct Stamp {
     std::uint64_t order = 0;
     std::uint64_t epoch = 0;
   };
-  /// Records that `job`, which must be the oldest unsent job, is sent now. Returns the order and the epoch to which it
-  /// belongs.
+  /// Records that the batch of `job`, which must be the oldest unsent job, is sent now.
   Stamp send(const Job& job);
 
   /// Returns the position at which training continues after the last batch that was sent.
   const LoaderCursor& cursor() const { return sent_; }
 
  private:
-  /// The remaining part of an order.
+  /// The part of an order that remains to be done.
   struct Span {
     std::uint64_t order = 0;
     std::uint64_t epoch = 0;

@@ -30,7 +30,7 @@ Order evaluate(std::uint64_t id, std::uint64_t batches, std::uint64_t epoch = 0,
 
 class BatchSequenceTest : public ::testing::Test {
  protected:
-  /// The split, epoch and place of the next jobs, such as "train 0/3".
+  /// Returns the next jobs as texts with split, epoch and place, such as "train 0/3".
   std::vector<std::string> read(int count) {
     std::vector<std::string> texts;
     for (int i = 0; i < count; ++i) {
@@ -44,7 +44,7 @@ class BatchSequenceTest : public ::testing::Test {
     }
     return texts;
   }
-  /// Sends the oldest job that was read, and returns its order.
+  /// Sends the oldest unsent job, and returns its order.
   std::uint64_t send() {
     const std::uint64_t order = sequence_.send(jobs_.front()).order;
     jobs_.erase(jobs_.begin());
@@ -66,7 +66,7 @@ TEST_F(BatchSequenceTest, OrdersAreReadOneAfterAnotherThenTrainingIsGuessed) {
                                    "train 0/2", "train 0/3", "train 0/4"));
   EXPECT_TRUE(jobs_[4].last_in_epoch);
   EXPECT_FALSE(jobs_[3].last_in_epoch);
-  EXPECT_EQ(jobs_[2].next.samples, 2u);  // An evaluation does not move training.
+  EXPECT_EQ(jobs_[2].next.samples, 2u);  // An evaluation does not change the position of training.
   for (const std::uint64_t order : {1, 1, 2, 2, 2, 3}) EXPECT_EQ(send(), order);
   EXPECT_FALSE(sequence_.wanted());
   EXPECT_EQ(sequence_.cursor().samples, 3u);
@@ -75,9 +75,9 @@ TEST_F(BatchSequenceTest, OrdersAreReadOneAfterAnotherThenTrainingIsGuessed) {
 TEST_F(BatchSequenceTest, GuessesBecomeTheNextTrainOrder) {
   EXPECT_THAT(read(3), ElementsAre("train 0/0", "train 0/1", "train 0/2"));
   EXPECT_FALSE(sequence_.wanted());
-  // Fewer batches are ordered than were guessed, so one stays a guess.
+  // The order needs fewer batches than were guessed, so one remains a guess.
   EXPECT_EQ(sequence_.add(train(1, 2, {0, 0})), 0u);
-  EXPECT_EQ(sequence_.add(train(2, 2, {0, 2})), 0u);  // More batches are ordered than were guessed.
+  EXPECT_EQ(sequence_.add(train(2, 2, {0, 2})), 0u);  // This order needs more batches than were guessed.
   EXPECT_THAT(read(2), ElementsAre("train 0/3", "train 0/4"));
   for (const std::uint64_t order : {1, 1, 2, 2}) EXPECT_EQ(send(), order);
 }
@@ -93,7 +93,7 @@ TEST_F(BatchSequenceTest, GuessesAreVoidWhenAnotherOrderComes) {
 
 TEST_F(BatchSequenceTest, AnOrderStartsAtItsCursorWhileOthersAreStillUnread) {
   sequence_.add(train(1, 2, {0, 0}));
-  sequence_.add(train(2, 1, {7, 5}));  // This is five batches into an epoch of five.
+  sequence_.add(train(2, 1, {7, 5}));  // The end of epoch 7, which has five batches.
   EXPECT_THAT(read(4), ElementsAre("train 0/0", "train 0/1", "train 8/0", "train 8/1"));
 }
 

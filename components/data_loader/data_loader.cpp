@@ -31,7 +31,8 @@ void DataLoader::on_configure() {
   complete_info();
 }
 
-// Components of one rank have names such as "rank1/data_loader"; the note is for all ranks.
+// Returns the key of the note, a file through which rank 0 tells the other ranks about its data. The key is the same
+// for all ranks, although their components have names such as "rank1/data_loader".
 void DataLoader::tell_data() {
   if (context().rendezvous == nullptr || context().world_size == 1) return;
   own_data_ = describe_data(*data_, info_);
@@ -63,7 +64,8 @@ void DataLoader::make_reader() {
   check_random_splits();
 }
 
-/// The name "train" is always allowed: it is the default, and a dataset may have only splits for evaluation.
+/// Throws if `random_splits` names a split that does not exist. The default "train" is always allowed, even for a
+/// dataset without this split.
 void DataLoader::check_random_splits() const {
   std::vector<std::string> known{kTrainSplit};
   for (const SplitInfo& split : info_.splits) {
@@ -80,7 +82,7 @@ bool DataLoader::draws(const std::string& split) const {
   return std::ranges::find(*random_splits_, split) != random_splits_->end();
 }
 
-/// Returns the part of the samples that this loader reads, by default that of its rank.
+/// Returns which part of the samples this data loader reads, by default the part of its rank.
 DataLoader::Shard DataLoader::shard() const {
   Shard shard{context().rank, context().world_size};
   if (*shard_ >= 0) shard.index = static_cast<std::uint64_t>(*shard_);
@@ -102,7 +104,7 @@ BatchPlan DataLoader::make_plan(const SplitInfo& split, Purpose purpose, Samplin
   settings.sampling = sampling;
   settings.drop_last = drop_last;
   settings.seed = context().seed;
-  // An evaluation of training samples is an evaluation, so nothing is drawn.
+  // An evaluation of training samples uses no random transforms.
   const bool training = purpose == Purpose::kTrain;
   settings.random_transforms = draws(split.name) && (training || split.name != kTrainSplit);
   return {std::move(settings), purpose};
@@ -146,13 +148,13 @@ void DataLoader::on_deactivate() {
 }
 
 void DataLoader::on_order(const Order& order) {
-  if (prefetcher_ == nullptr) return;  // The order arrived while the run was ending.
+  if (prefetcher_ == nullptr) return;  // The run is ending.
   prefetcher_->discard(sequence_->add(order));
   pump();
 }
 
-/// Sends batches that are ready and wanted, as long as the readers have room. It is called again when a reader has room
-/// (on_ready), when a batch that was missing has been read (wake), and with every order.
+/// Sends batches that have been read and that an order needs, as long as the receivers have room. It is called again
+/// when a receiver has room again (on_ready), when a missing batch has been read (wake), and for every order.
 void DataLoader::pump() {
   if (prefetcher_ == nullptr) return;
   refill();
@@ -162,7 +164,9 @@ void DataLoader::pump() {
     send(*slot);
     prefetcher_->pop();
     refill();
-    if (*workers_ == 0) return go_on_later();  // Reading took time, so others on this loop get their turn first.
+    // head() has read the batch on this thread, which takes time, so other components on this event loop get their turn
+    // first.
+    if (*workers_ == 0) return go_on_later();
   }
 }
 
@@ -174,7 +178,7 @@ void DataLoader::go_on_later() {
   });
 }
 
-/// Refills only when half of the slots are free, so that a sleeping worker is woken for several batches at once.
+/// Adds jobs only when at least half of the slots are free, so that workers are woken for several batches at a time.
 void DataLoader::refill() {
   prefetcher_->skip_discarded();
   if (prefetcher_->room() < (prefetcher_->size() + 1) / 2) return;
@@ -200,7 +204,8 @@ void DataLoader::send(Prefetcher::Slot& slot) {
   batch->last_in_epoch = job.last_in_epoch;
   batch->next = job.next;
   fill_tensors(batch->tensors, slot);
-  // Whatever is sent because of this batch carries its number, through every hop. Ranks count apart.
+  // The trace is a number that marks this message and all messages that other components send because of it. It
+  // contains the rank, so that it is unique in the run.
   constexpr int kRankShift = 48;
   loop().set_trace((std::uint64_t{context().rank} + 1) << kRankShift | ++sent_);
   if (slot.read_began_ns != 0) {
@@ -214,14 +219,14 @@ void DataLoader::send(Prefetcher::Slot& slot) {
   loop().set_trace(0);
 }
 
-/// Returns the samples of the batch over all ranks, or 0 if that is unknown. It is known only if every shard is read by
-/// the same number of ranks.
+/// Returns the number of samples in the batches of all ranks together, or 0 if it is unknown, because not every part of
+/// the samples (shard) is read by the same number of ranks.
 std::uint64_t DataLoader::world_samples(const BatchPlan& plan, std::uint64_t place) const {
   const std::uint64_t shards = shard().count;
   return context().world_size % shards == 0 ? plan.world_rows(place) * (context().world_size / shards) : 0;
 }
 
-/// The tensors are filled in place, so that the vectors of a recycled message keep their memory.
+/// Changes the tensors of the message in place, because messages are reused and their vectors keep their memory.
 void DataLoader::fill_tensors(std::vector<Tensor>& tensors, const Prefetcher::Slot& slot) const {
   const std::uint64_t rows = slot.job.plan->rows(slot.job.place.samples);
   tensors.resize(layout_->fields().size());

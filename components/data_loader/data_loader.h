@@ -20,27 +20,28 @@
 
 namespace trainyard {
 
-/// The component that reads a dataset and sends the batches that orders request. The samples are shuffled and
-/// distributed over the ranks, and worker threads read batches ahead.
+/// The component that reads a dataset and sends the batches that the orders of the strategy manager request. There is
+/// one data loader for each rank. The samples are shuffled and distributed over the ranks, and worker threads read
+/// batches ahead.
 ///
 /// Transforms may change fields of the samples. Random transforms draw random numbers only for the splits that
 /// `random_splits` names (by default "train"), and never when training samples are evaluated.
 ///
 /// The content of a batch depends on the seed, the dataset, the rank and the batch's position, but not on the number of
-/// workers, prefetching or timing. A cursor (the epoch, and how many of its samples are used) can start training at any
-/// position, even if the number of ranks or the batch size was different before. Workers write directly into the memory
-/// that is sent.
+/// workers, prefetching or timing. Training can start at any position (cursor), which consists of the epoch and the
+/// number of its samples that have been used, even if the number of ranks or the batch size was different before.
+/// Workers write directly into the memory that is sent.
 ///
 /// A shard is the part of the samples that one rank reads. Every rank has the same number of batches: a rank that has
-/// no samples left sends empty batches, with tensors of 0 rows, until the other ranks are done. Ranks that need the
-/// same batches are assigned the same shard.
+/// no samples left sends empty batches, with tensors of 0 rows, until the other ranks are done. If a strategy needs the
+/// same batches on several ranks, the planner gives these ranks the same shard.
 ///
 /// Inputs      /orders   train, evaluate and predict are served in turn; stop drops what has not been sent
 /// Outputs     dataset   sent once, on activation
 ///             batches   one buffer each, all fields back to back; sent only while every receiver has room
 /// Services    cursor    where training continues after the last batch sent
 /// Errors      what the dataset and the transforms throw, with the component's name; kInvalidArgument (a shard
-///             that does not exist, or data that is not that of rank 0)
+///             that does not exist, or data that differs from that of rank 0)
 class DataLoader : public Component {
  public:
   static inline const ComponentTraits kTraits{.per_rank = true, .thread = "data", .restartable = false};
@@ -56,7 +57,7 @@ class DataLoader : public Component {
   void on_activate() override;
   void on_deactivate() override;
 
-  // Makes sure that all ranks have the same data: rank 0 tells what it has, and the others compare.
+  // Check that all ranks have the same data: rank 0 publishes a description of its data, and the other ranks compare.
   void tell_data();
   void compare_data();
   std::string data_note() const;
@@ -114,13 +115,13 @@ class DataLoader : public Component {
 
   LoaderCursor cursor() const { return sequence_ ? sequence_->cursor() : LoaderCursor{}; }
 
-  bool going_on_ = false;   ///< True while pump() is posted.
-  std::uint64_t sent_ = 0;  ///< The number of batches sent, from which their traces are made.
+  bool going_on_ = false;   ///< True while a call of pump() is posted to the event loop.
+  std::uint64_t sent_ = 0;  ///< The number of batches sent. It is used to make the trace of each batch.
   DatasetContext dataset_context_;
   std::unique_ptr<Dataset> data_;
-  /// A description of the data of this rank; empty if it need not be compared with that of other ranks.
+  /// The result of describe_data() for this rank; empty if there is no other rank to compare it with.
   std::string own_data_;
-  /// Compares this rank's data with that of rank 0. Exists while the component is active, on all ranks except rank 0.
+  /// Exists while the component is active, on all ranks except rank 0.
   std::optional<SameData> same_data_;
   std::optional<SampleReader> reader_;
   DatasetInfo info_;
@@ -128,9 +129,9 @@ class DataLoader : public Component {
   std::optional<BatchPlan> train_;
   std::map<std::string, BatchPlan> evaluate_;  ///< Indexed by split.
   std::optional<BatchSequence> sequence_;
-  /// Accounts for the time of the workers. Exists while the component is active and has workers.
+  /// Records how busy the workers are. Exists while the component is active and has workers.
   std::optional<core::OwnThreads> workers_activity_;
-  /// Set while the component is active. Declared after the members that it uses, so that it is destroyed first.
+  /// Set while the component is active. Declared after the members that it uses, so that it is destroyed before them.
   std::unique_ptr<Prefetcher> prefetcher_;
 };
 

@@ -22,7 +22,7 @@ using testing::Rig;
 using BatchPointer = std::shared_ptr<const Batch>;
 using Numbers64 = std::vector<std::int64_t>;
 
-/// A loader with a dataset that the test provides.
+/// A data loader with a dataset that the test provides.
 class TestLoader final : public DataLoader {
  public:
   using DataLoader::DataLoader;
@@ -59,7 +59,7 @@ Numbers64 joined(const std::vector<BatchPointer>& batches) {
   return all;
 }
 
-/// A loader in a rig of its own.
+/// A data loader in a test fixture (Rig), to which the test sends orders.
 class Loading {
  public:
   explicit Loading(const std::string& parameters, std::uint32_t rank = 0, std::uint32_t world_size = 1) {
@@ -71,7 +71,7 @@ class Loading {
   ~Loading() { control->open_gate(); }
 
   std::vector<BatchPointer> batches() const { return rig.received<Batch>("batches"); }
-  /// Runs until `count` batches have arrived in all, and returns them.
+  /// Runs until `count` batches have arrived in total, and returns all of them.
   std::vector<BatchPointer> wait(std::size_t count) {
     rig.run_until([&] { return batches().size() >= count; });
     return batches();
@@ -98,8 +98,8 @@ TEST(DataLoaderTest, TellsWhatItWillDeliver) {
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(sent[0]->batch_size, 8u);
   EXPECT_EQ(sent[0]->splits[0].samples, 100u);
-  EXPECT_EQ(sent[0]->splits[0].batches, 7u);  // These are the 50 samples of this rank.
-  EXPECT_EQ(sent[0]->splits[1].batches, 2u);  // These are 12 of 25.
+  EXPECT_EQ(sent[0]->splits[0].batches, 7u);  // This rank has 50 samples.
+  EXPECT_EQ(sent[0]->splits[1].batches, 2u);  // This rank has 12 of the 25 samples.
   EXPECT_EQ(sent[0]->fields[1].name, "bytes");
 }
 
@@ -117,7 +117,7 @@ TEST(DataLoaderTest, EverySampleOfAnEpochComesOnceOverAllRanksWhateverTheWorkers
         all.insert(all.end(), own.begin(), own.end());
         loading.rig.stop();
       }
-      EXPECT_NE(all, expected);  // The order is shuffled.
+      EXPECT_NE(all, expected);  // Before sorting, the order is random.
       std::ranges::sort(all);
       EXPECT_EQ(all, expected) << workers << " workers, " << world_size << " ranks";
     }
@@ -263,14 +263,14 @@ TEST(DataLoaderTest, GoesOnFromACursorAsIfNothingHadHappened) {
   EXPECT_EQ(batches[12]->next.epoch, expected[29]->next.epoch);
 }
 
-/// The loaders of a run: how many ranks it has, and how large their batches are.
+/// The number of ranks of a run, and their batch size.
 struct Layout {
   std::uint32_t ranks;
   int batch_size;
 };
 
-/// Trains on `batches` batches of the epoch, or on all that are left, as a run of this layout would: from the cursor,
-/// which it moves on. Returns the numbers of the samples that all ranks have used.
+/// Reads training batches from `cursor` on, until `until` samples of the epoch are used or the epoch ends, as a run
+/// with this layout would, and advances the cursor. Returns the samples that all ranks have used.
 Numbers64 used_by(const Layout& layout, bool drop_last, std::uint64_t until, LoaderCursor& cursor) {
   Numbers64 all;
   const LoaderCursor from = cursor;
@@ -366,7 +366,7 @@ TEST(DataLoaderTest, ReadsAheadNoFurtherThanPrefetchAndSendsOnlyWhileThereIsRoom
     loading.rig.start();
     loading.rig.send("/orders", train(1, 10, {0, 0}));
     loading.wait(3);
-    // Three were sent and two wait in the slots. The order would allow the loader to read further.
+    // Three batches have been sent, and two wait in the slots, although the order would allow further batches.
     loading.rig.run_until([&] { return loading.control->samples_read >= 50; });
     loading.rig.run_until_idle();
     EXPECT_EQ(loading.batches().size(), 3u);
@@ -404,7 +404,7 @@ TEST(DataLoaderTest, StopDropsWhatWasNotSent) {
     loading.rig.run_until_idle();
     EXPECT_EQ(loading.batches().size(), 2u);
     EXPECT_EQ(loading.cursor().samples, 20u);
-    loading.rig.send("/orders", train(4, 1, {0, 20}));  // An order that comes after the stop is served.
+    loading.rig.send("/orders", train(4, 1, {0, 20}));  // Orders after the stop are carried out.
     const auto batches = loading.wait(3);
     EXPECT_EQ(batches[2]->order, 4u);
     EXPECT_EQ(batches[2]->index, 2u);

@@ -20,10 +20,10 @@
 namespace trainyard::testing {
 
 /// A dataset for tests of the data loader. Sample i of a split consists of the number i, and of 3 bytes with the value
-/// i modulo 251. A gate can stop readers, and one sample can be broken.
+/// i modulo 251. A test can make readers wait (close_gate()), and can make one sample unreadable (`broken`).
 class Numbers final : public Dataset {
  public:
-  /// The part of the dataset that a test can still access after the loader has taken the dataset.
+  /// The part of the dataset that a test can access after it has passed the dataset to the data loader.
   struct Control {
     std::map<std::string, std::uint64_t> splits{{"train", 100}, {"validate", 25}};
     std::uint64_t broken = ~std::uint64_t{0};
@@ -38,7 +38,7 @@ class Numbers final : public Dataset {
       changed.wait(lock, [this] { return open; });
       --waiting;
     }
-    /// Waits until a reader has reached the closed gate.
+    /// Waits until a reader waits at the closed gate.
     void wait_for_reader() {
       std::unique_lock lock(mutex);
       changed.wait(lock, [this] { return waiting > 0; });

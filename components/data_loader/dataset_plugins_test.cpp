@@ -21,7 +21,7 @@ using testing::real_data;
 using testing::Rig;
 using testing::TemporaryFolder;
 
-/// Returns the error that configuring a loader with this dataset throws.
+/// Returns the text of the error that configuring a data loader with this dataset throws.
 std::string refusal(const std::string& dataset) {
   return error_of([&] {
            Rig rig;
@@ -54,8 +54,7 @@ TEST(DatasetPluginsTest, MistakesInTheDatasetsPartOfALaunchFileAreNamed) {
   EXPECT_THAT(refusal(R"({"plugin": "text", "path": "/nowhere/at/all"})"), HasSubstr("/nowhere/at/all"));
 }
 
-/// Writes 60 records in CIFAR-10's format and returns their folder. The first pixel of each is the number of the
-/// record.
+/// Writes 60 records in CIFAR-10's format and returns their folder. The first pixel of each record is its number.
 std::string cifar_folder(const TemporaryFolder& folder) {
   std::string bytes;
   for (int i = 0; i < 60; ++i) {
@@ -66,7 +65,7 @@ std::string cifar_folder(const TemporaryFolder& folder) {
   return fmt::format(R"({{"plugin": "cifar10", "folder": "{}", "files": 1, "train_count": 50}})", folder.path(""));
 }
 
-/// Returns all bytes of an epoch's batches, and of those of an evaluation after it.
+/// Returns the bytes of all batches of an epoch and of a following evaluation.
 std::vector<std::string> epoch_of(const std::string& parameters) {
   Rig rig;
   rig.add<DataLoader>("data_loader", parameters);
@@ -118,7 +117,7 @@ TEST(TransformsTest, EverySampleOfAShuffledEpochComesOnceThroughThemToo) {
   }
 }
 
-/// There are 40 JPEG files, of which picture i has the grey level 6 i. They are decoded in all threads.
+/// The dataset consists of 40 JPEG files; picture i has the grey level 6 * i.
 TEST(TransformsTest, EveryPictureOfAShuffledEpochComesOnceWhateverTheWorkers) {
   if (!testing::python_has("PIL.Image")) GTEST_SKIP() << "needs /usr/bin/python3 with PIL (Debian: python3-pil)";
   TemporaryFolder folder;
@@ -163,8 +162,9 @@ TEST(TransformsTest, RandomOnesDrawForTrainingBatchesUnlessOtherSplitsAreNamed) 
   const auto both = epoch_of(parameters + kTransforms + R"(, "random_splits": ["train", "validate"]})");
   const auto never = epoch_of(parameters + kTransforms + R"(, "random_splits": []})");
   EXPECT_NE(usual[0], plain[0]);
-  EXPECT_EQ(usual[10], plain[10]);  // An evaluation takes the middle of the padded image, which is the image.
-  EXPECT_EQ(usual[12], plain[12]);  // So does an evaluation of the training samples.
+  // In an evaluation, the transform takes the middle of the padded image, which is the original image.
+  EXPECT_EQ(usual[10], plain[10]);
+  EXPECT_EQ(usual[12], plain[12]);  // The same holds for an evaluation of the training samples.
   EXPECT_EQ(both[0], usual[0]);
   EXPECT_NE(both[10], plain[10]);
   EXPECT_TRUE(never == plain);

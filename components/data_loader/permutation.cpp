@@ -16,8 +16,9 @@ Permutation::Permutation(std::uint64_t size, std::uint64_t key) : size_(size) {
   for (std::size_t round = 0; round < keys_.size(); ++round) keys_[round] = random_bits(round, key);
 }
 
-/// Each half is changed by a function of the other half, in turn; the halves may differ by a bit. Every round undoes
-/// itself when it is repeated, so the whole is a permutation whatever random_bits does.
+/// In each round, one half of the bits is combined (by XOR) with a function of the other half. A round can be undone by
+/// repeating it, so the result is a permutation whatever random_bits() returns. If the number of bits is odd, one half
+/// has one bit more.
 std::uint64_t Permutation::pass(std::uint64_t number) const {
   std::uint64_t low = number & low_mask_;
   std::uint64_t high = number >> low_bits_;

@@ -6,12 +6,12 @@
 
 namespace trainyard {
 
-/// A shuffled order of the numbers 0 to size - 1, determined by `key`. The number at any position is computed directly,
-/// without a list.
+/// A random permutation of the numbers 0 to size - 1, which depends on `key`. The number at any position is computed
+/// directly, without a list in memory.
 ///
 /// A Feistel network of six keyed rounds permutes the numbers 0 to 2^k - 1, where 2^k is the smallest power of two that
-/// is not less than `size`. A result of `size` or more goes through the network again until it is smaller (cycle
-/// walking), which takes fewer than two passes on average.
+/// is not less than `size`. If a result is not less than `size`, it is passed through the network again until it is
+/// (cycle walking). On average, this takes fewer than two passes.
 class Permutation {
  public:
   Permutation(std::uint64_t size, std::uint64_t key);

@@ -33,7 +33,7 @@ TEST(PermutationTest, EveryNumberIsAsLikelyAtEveryPlace) {
     for (std::uint64_t place = 0; place < kSize; ++place) ++counts[place][shuffled(place)];
   }
   for (const auto& row : counts) {
-    // The deviation of a fair count is about 42.
+    // The standard deviation of a uniform count is about 42.
     for (const int count : row) EXPECT_NEAR(count, kKeys / 10, 220);
   }
 }
@@ -49,7 +49,7 @@ TEST(PermutationTest, NeighboursAreNotCorrelated) {
     product += here * (static_cast<double>(shuffled(place + 1)) - mean);
     square += here * here;
   }
-  EXPECT_LT(std::abs(product / square), 0.015);  // This is almost five standard deviations.
+  EXPECT_LT(std::abs(product / square), 0.015);  // Almost five standard deviations.
 }
 
 TEST(PermutationTest, WorksOnSizesThatNoListCouldHold) {

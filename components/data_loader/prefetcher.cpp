@@ -44,8 +44,8 @@ Prefetcher::Slot* Prefetcher::head() {
   return is_done(oldest) ? &oldest : nullptr;
 }
 
-/// The owner sets `waited_for_` before it looks again, and a worker reads it after it is done, so one of the two
-/// notices the other.
+/// The owner sets `waited_for_` before it checks `done` again, and a worker reads `waited_for_` after it has set
+/// `done`. So either the owner sees that the job is done, or the worker sees that it must call `wake`.
 bool Prefetcher::is_done(Slot& slot) {
   if (slot.done.load(std::memory_order_acquire)) return true;
   waited_for_.store(true);
@@ -88,7 +88,8 @@ void Prefetcher::work(const std::stop_token& stop, std::size_t number) {
   }
 }
 
-/// The trace of a batch is known only when it is sent, so the owner records the span then.
+/// Only stores when the batch was read. The owner records these times for `trainyard trace` when it sends the batch,
+/// because the batch gets its number only then.
 void Prefetcher::fill(Slot& slot, Scratch& scratch, const std::stop_token& stop) const {
   slot.worker = scratch.worker;
   slot.read_began_ns = records_spans() ? core::span_clock_ns() : 0;
@@ -103,7 +104,7 @@ void Prefetcher::fill(Slot& slot, Scratch& scratch, const std::stop_token& stop)
 
 bool Prefetcher::records_spans() const { return activity_ == nullptr ? core::records_spans() : activity_->recorded(); }
 
-/// An error of the system knows bytes alone; what the user can change is the batch.
+/// If there is not enough memory, the error also names the batch size, which the user can change.
 Buffer Prefetcher::allocate(const Job& job, std::uint64_t rows) const {
   const std::size_t bytes = layout_.bytes(rows);
   try {
@@ -121,7 +122,7 @@ void Prefetcher::read(Slot& slot, Scratch& scratch, const std::stop_token& stop)
   if (slot.discarded.load(std::memory_order_relaxed)) return;
   job.plan->samples_of(job.place, scratch.samples);
   const std::uint64_t rows = scratch.samples.size();
-  if (rows == 0) return;  // Only other ranks have samples left in this epoch, so no memory is needed.
+  if (rows == 0) return;  // Only other ranks have samples left in this epoch, so the batch of this rank is empty.
   slot.buffer = allocate(job, rows);
   scratch.fields.clear();
   std::byte* start = slot.buffer.data();

@@ -20,18 +20,18 @@
 
 namespace trainyard {
 
-/// A queue that reads batches ahead on worker threads and returns them in the order in which they were requested.
+/// Reads batches ahead on worker threads and returns them in the order in which they were requested.
 ///
-/// The queue is a ring of slots: the owner adds jobs at the tail, workers process them in order, and the owner removes
-/// the results at the head. A slot is reused when its result has been removed, so the amount of memory is limited. All
-/// public functions are called on the owner's thread. Without workers, head() reads the batch itself.
+/// It is a ring of slots, each for one batch: the owner adds jobs at the tail, workers process them in order, and the
+/// owner removes the results at the head. A slot is reused when its result has been removed, so the amount of memory is
+/// limited. All public functions must be called on the owner's thread. Without workers, head() reads the batch itself.
 class Prefetcher {
  public:
   struct Slot {
     Job job;
-    Buffer buffer;             ///< The fields, laid out by BatchLayout; empty for a batch without rows.
-    std::exception_ptr error;  ///< The exception that reading threw; otherwise null.
-    /// When the batch was read, by the clock of spans; 0 if nobody recorded spans.
+    Buffer buffer;             ///< The fields, in the layout of BatchLayout; empty for a batch without samples.
+    std::exception_ptr error;  ///< The exception that reading the batch threw, or null.
+    /// When the batch was read, in nanoseconds of core::span_clock_ns(); 0 if nobody recorded spans (trainyard trace).
     std::int64_t read_began_ns = 0, read_ended_ns = 0;
     std::uint32_t worker = 0;  ///< The worker that read the batch, counted from 1; 0 is the owner's thread.
 
@@ -41,21 +41,22 @@ class Prefetcher {
     std::atomic<bool> discarded{false};
   };
 
-  /// `layout` is the layout of the fields of `reader`; both must outlive the prefetcher. `slots` is the maximum number
-  /// of batches that are read ahead. `wake` is called on a worker's thread when a job is done for which head() has
-  /// returned null. `activity` accounts for the time of the workers; it may be null, and must otherwise outlive the
-  /// prefetcher.
+  /// `layout` is the layout of the fields of `reader`; both must outlive the prefetcher. `pool` supplies the memory of
+  /// the batches, and must also outlive the prefetcher. `slots` is the maximum number of batches that are read ahead,
+  /// and `workers` is the number of threads. When head() has returned null, `wake` is called on a worker's thread as
+  /// soon as the job is done. `activity` records how busy the workers are; it may be null, and must otherwise outlive
+  /// the prefetcher.
   Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake, core::OwnThreads* activity = nullptr);
 
-  /// Stops the workers as soon as they have read their current samples.
+  /// Stops the workers when they have read their current samples, and waits for them.
   ~Prefetcher() = default;
 
   std::size_t size() const { return slots_.size(); }
   /// Returns the number of free slots.
   std::size_t room() const { return slots_.size() - static_cast<std::size_t>(pushed_ - popped_); }
 
-  /// Adds a job, which workers can take after the next publish(). room() must be greater than 0.
+  /// Adds a job. Workers begin it only after the next publish(). room() must be greater than 0.
   void push(const Job& job);
   /// Makes all added jobs available to the workers.
   void publish();
@@ -63,18 +64,18 @@ class Prefetcher {
   /// Returns the slot of the oldest job if this job is done. Otherwise returns null, and `wake` is called when the job
   /// is done.
   Slot* head();
-  /// Frees the slot that head() returned.
+  /// Frees the slot that head() has returned.
   void pop();
 
-  /// Frees the slots of discarded jobs at the head. If one of these jobs is still being read, `wake` is called when it
-  /// is done.
+  /// Frees the slots of discarded jobs at the head. If one of these jobs is still being read, stops there, and `wake`
+  /// is called when it is done.
   void skip_discarded();
 
-  /// Discards the newest `count` jobs, or all jobs if there are fewer. Their results are not returned.
+  /// Discards the newest `count` jobs, or all jobs if there are fewer. head() does not return their results.
   void discard(std::uint64_t count);
 
  private:
-  /// Memory that a reading thread reuses.
+  /// Memory that each thread reuses for all its batches.
   struct Scratch {
     std::vector<std::uint64_t> samples;
     std::vector<std::span<std::byte>> fields;  ///< The fields of the sample being read.
@@ -98,7 +99,7 @@ class Prefetcher {
   std::vector<Slot> slots_;
   Scratch own_scratch_;  ///< Used when there are no workers.
 
-  // Jobs are numbered, and job n is in slot n modulo the number of slots.
+  // Jobs are numbered from 0. Job n is in slot n modulo the number of slots.
   std::uint64_t popped_ = 0;
   std::uint64_t pushed_ = 0;
 
@@ -109,7 +110,8 @@ class Prefetcher {
   std::size_t idle_ = 0;                 ///< The number of workers that are asleep.
   std::atomic<bool> waited_for_{false};  ///< True if a worker must call `wake` when it has done a job.
 
-  std::vector<std::jthread> workers_;  // The workers come last, so that they end before the members that they use.
+  // Declared last, so that the workers end before the members that they use are destroyed.
+  std::vector<std::jthread> workers_;
 };
 
 }  // namespace trainyard

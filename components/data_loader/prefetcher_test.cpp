@@ -13,7 +13,7 @@ namespace {
 
 using testing::Numbers;
 
-/// A prefetcher over the training samples 0, 1, 2, ... in batches of 10.
+/// A prefetcher for the training samples 0, 1, 2, ... in batches of 10.
 class PrefetcherTest : public ::testing::Test {
  protected:
   void start(std::size_t slots, std::size_t workers) {
@@ -27,7 +27,7 @@ class PrefetcherTest : public ::testing::Test {
     prefetcher_->push({&plan_, {0, batch * 10}, {0, batch * 10 + 10}, false});
     prefetcher_->publish();
   }
-  /// Waits for the head as the loader does: only after head() returned null, and only until it is woken.
+  /// Waits for the head in the same way as the data loader: if head() returns null, waits until `wake` is called.
   Prefetcher::Slot* wait_for_head() {
     while (true) {
       if (Prefetcher::Slot* slot = prefetcher_->head()) return slot;
@@ -75,7 +75,7 @@ TEST_F(PrefetcherTest, FieldsLieBackToBackOnMultiplesOf64Bytes) {
   EXPECT_EQ(layout_.field_bytes(0, 10), 128u);
   EXPECT_EQ(layout_.field_bytes(1, 10), 64u);
   start(1, 1);
-  push(9);  // These are five samples, 90 to 94, so the first field has 40 bytes.
+  push(9);  // The last batch has five samples, 90 to 94, so the first field has 40 bytes.
   Prefetcher::Slot* slot = wait_for_head();
   ASSERT_NE(slot, nullptr);
   EXPECT_EQ(slot->buffer.size(), 128u);
@@ -108,7 +108,8 @@ TEST_F(PrefetcherTest, ADiscardedJobThatIsBeingReadEndsAfterItsSample) {
   EXPECT_EQ(prefetcher_->head(), nullptr);
   control_->open_gate();
   EXPECT_EQ(wait_for_head()->job.place.samples, 30u);
-  EXPECT_EQ(control_->samples_read.load(), 11u);  // These are the one at the gate and the ten that were requested.
+  // The sample whose reader waited at the gate, and the ten that were requested afterwards.
+  EXPECT_EQ(control_->samples_read.load(), 11u);
 }
 
 TEST_F(PrefetcherTest, AnErrorComesAtItsPlaceInTheOrder) {
@@ -153,7 +154,7 @@ TEST_F(PrefetcherTest, MemoryIsUsedAgain) {
     ASSERT_NE(wait_for_head(), nullptr);
     prefetcher_->pop();
   }
-  EXPECT_LE(pool_.reserved_bytes(), 2 * 8192u);  // This is one segment of a page and its header, or two.
+  EXPECT_LE(pool_.reserved_bytes(), 2 * 8192u);  // One or two segments, each of one page and a header.
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace trainyard {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks{50};
-/// Rank 0 has left its note before any rank becomes active, so it is there as soon as it has been copied to this host.
+/// How often a rank looks for the note before it gives up. Rank 0 writes the note before any rank becomes active, so it
+/// appears as soon as it has been copied to this host.
 constexpr int kMostLooks = 1200;
 
 std::string read_sample(const Dataset& dataset, const BatchLayout& layout, const std::string& split,
@@ -31,7 +32,8 @@ std::string read_sample(const Dataset& dataset, const BatchLayout& layout, const
   return bytes;
 }
 
-/// The first, the last and two in between: enough to tell two datasets apart, and little enough to cost nothing.
+/// Returns the indices of the samples to compare: the first, the last and two in between. This is enough to distinguish
+/// two datasets, and takes almost no time.
 std::set<std::uint64_t> some_of(std::uint64_t samples) {
   if (samples == 0) return {};
   return {0, samples / 3, samples / 3 * 2, samples - 1};
@@ -43,7 +45,7 @@ std::string read_some(const Dataset& dataset, const BatchLayout& layout, const S
   return bytes;
 }
 
-/// A sample that cannot be read is reported when it is needed.
+/// Errors are ignored here. A sample that cannot be read is reported when it is needed for a batch.
 std::string fingerprint_of(const Dataset& dataset, const BatchLayout& layout, const SplitInfo& split) {
   try {
     const std::string first = read_some(dataset, layout, split);

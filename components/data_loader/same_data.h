@@ -11,18 +11,19 @@
 
 namespace trainyard {
 
-/// Returns a description of a dataset in two lines: the sizes of its splits, and a fingerprint of a few samples of each
-/// split. A split has no fingerprint if its samples cannot be read or differ each time they are read.
+/// Returns a description of a dataset in two lines: the sizes of its splits, and a hash of a few samples of each split.
+/// The hash is "-" if the samples cannot be read or differ each time they are read.
 std::string describe_data(const Dataset& dataset, const DatasetInfo& info);
 
-/// Checks that all ranks have the same data. The ranks can be on different hosts; if their data differed, each would
-/// train on its part of another dataset, and nobody would notice. Rank 0 writes a note about its data. Every other rank
-/// compares its own data with the note as soon as the note exists; nobody waits for this. Differences in the sizes are
-/// left to the strategy manager, which compares what the data loaders announce.
+/// Checks that this rank has the same data as rank 0. Ranks can be on different hosts, and if their data differed, each
+/// would train on a part of a different dataset without anybody noticing. Rank 0 publishes a description of its data in
+/// a note (a file that all ranks can read). Every other rank looks for the note at regular intervals, while it already
+/// trains, and compares the descriptions when the note exists. Differences in sizes are not reported here, because the
+/// strategy manager compares the sizes.
 class SameData {
  public:
-  /// `key` is the key of the note. `found` is called with an error if the data differs. `loop` and `notes` must outlive
-  /// this object.
+  /// `key` is the key of rank 0's note in `notes`, and `own` is the description of this rank's data. Calls `found` on
+  /// the event loop, with an error text, if the samples differ. `loop` and `notes` must outlive this object.
   SameData(core::EventLoop& loop, core::Rendezvous& notes, std::string key, std::string own,
            std::function<void(const std::string& objection)> found);
   ~SameData();

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using testing::Numbers;
 
-/// The data of the other rank is that of `control`.
+/// Returns the description of the dataset that `control` defines.
 std::string data_of(const std::shared_ptr<Numbers::Control>& control) {
   DatasetContext context;
   context.parameters = "{}";
@@ -22,7 +22,7 @@ std::string data_of(const std::shared_ptr<Numbers::Control>& control) {
   return describe_data(numbers, numbers.info());
 }
 
-/// A dataset whose samples are never twice the same, such as that of a camera.
+/// A dataset whose samples differ each time they are read, such as that of a camera.
 class Noise final : public Dataset {
  public:
   explicit Noise(DatasetContext& context) : Dataset(context) {}

@@ -15,7 +15,8 @@ namespace {
 
 std::size_t bytes_of(const DatasetField& field) { return checked_bytes(static_cast<DType>(field.dtype), field.shape); }
 
-/// The inputs of transforms begin at multiples of this in their memory, so that no two share a cache line.
+/// Inputs of transforms are aligned to this number of bytes in the scratch memory, so that two of them never share a
+/// cache line.
 constexpr std::size_t kAlignment = 64;
 
 }  // namespace

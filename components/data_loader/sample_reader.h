@@ -15,33 +15,33 @@
 
 namespace trainyard {
 
-/// The sample to read, and the values on which its random transforms depend.
+/// Which sample to read, and the values on which its random transforms depend.
 struct SampleChoice {
   std::string_view split;
   std::uint64_t index = 0;
   std::uint64_t epoch = 0;
-  bool random = false;  ///< True if random transforms draw random numbers; otherwise they behave as in an evaluation.
+  bool random = false;  ///< True if random transforms draw random numbers, as in training; false for an evaluation.
 };
 
-/// A reader of the samples of a dataset. It passes the fields of each sample through the transforms, in the order in
-/// which the transforms were added.
+/// Reads samples from a dataset and passes their fields through the transforms, in the order in which the transforms
+/// were added.
 ///
 /// The transformed sample depends only on the seed and the SampleChoice. Several threads may read at the same time,
 /// each with its own Scratch. Only the first read with a Scratch allocates memory.
 class SampleReader {
  public:
-  /// `dataset` must be open and must outlive the reader. Random transforms depend on `seed`.
+  /// `dataset` must be open and must outlive the reader. `seed` determines the random numbers of the transforms.
   SampleReader(const Dataset& dataset, std::uint64_t seed);
 
-  /// Appends a transform, and prepares it for the output of the earlier transforms of its field. Throws
-  /// kInvalidArgument, with the nearest known name, if the transform names a field that does not exist. Also throws
-  /// what the transform throws.
+  /// Appends a transform. It is applied after the earlier transforms of the same field. Throws kInvalidArgument,
+  /// suggesting a similar name, if the transform names a field that does not exist. If the transform cannot process its
+  /// field, passes on the error that the transform throws.
   void add(std::unique_ptr<Transform> transform);
 
   /// Returns the description of the fields of a sample after all transforms.
   const std::vector<DatasetField>& fields() const { return fields_; }
 
-  /// The memory that a thread uses between the dataset and the batch.
+  /// Memory for intermediate results. Each thread needs its own.
   struct Scratch {
     std::vector<std::byte> bytes;              ///< The inputs of all transforms, one after another.
     std::vector<std::span<std::byte>> fields;  ///< The memory into which the dataset writes each field.
@@ -56,7 +56,7 @@ class SampleReader {
     std::size_t field = 0;
     std::size_t input_offset = 0;  ///< The offset of the step's input in the scratch memory.
     std::size_t input_bytes = 0;
-    /// The step that takes the result; empty if the result is written into the batch.
+    /// The next transform of the same field; empty if the result is written into the batch.
     std::optional<std::size_t> next{};
   };
 

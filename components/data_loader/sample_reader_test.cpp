@@ -13,8 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using testing::Numbers;
 
-/// Appends one byte to its input: the remainder of the first draw, or 9 in an evaluation. So [3] becomes [4], and so
-/// on.
+/// A transform that appends one byte to its input: a random number, or 9 in an evaluation. So the shape [3] becomes
+/// [4], and so on.
 class Append final : public Transform {
  public:
   explicit Append(TransformContext& context) : Transform(context) {}
@@ -42,7 +42,7 @@ class SampleReaderTest : public ::testing::Test {
     for (int i = 0; i < transforms; ++i) made.add(append());
     return made;
   }
-  /// Returns the bytes of the sample's second field.
+  /// Returns the bytes of the second field of a sample.
   static std::vector<int> read(const SampleReader& from, const SampleChoice& which) {
     std::vector<Tensor> tensors;
     std::vector<std::span<std::byte>> spans;

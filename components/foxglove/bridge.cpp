@@ -25,12 +25,12 @@ using nlohmann::json;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-/// The longest wait for messages, after which new wishes of clients are looked at.
+/// The longest wait for messages of the run. Afterwards, new subscriptions of clients are handled.
 constexpr milliseconds kLongestWait = 50ms;
 constexpr milliseconds kBetweenTimes = 100ms;
 constexpr milliseconds kBetweenLooks = 1s;
 constexpr milliseconds kBetweenParameters = 2s;
-/// An answer of the registry that has not come after this time will not come.
+/// If the registry has not answered after this time, it will not answer any more.
 constexpr milliseconds kLongestAnswer = 12s;
 constexpr int kMostInARow = 1000;
 
@@ -48,7 +48,7 @@ bool is_due(Clock::time_point& next, milliseconds interval) {
 
 }  // namespace
 
-/// What the thread does until something fails.
+/// The work of the thread until an error occurs. The thread then makes a new Session.
 class Bridge::Session {
  public:
   Session(Bridge& bridge, zmq::context_t& context)
@@ -67,8 +67,8 @@ class Bridge::Session {
   }
 
  private:
-  // A message that was sent before the topic was listened to is repeated by its sender for every new subscriber, so the
-  // topic is latched.
+  // Listens to the topics that clients want. `since_ns_` records since when. A message that was sent before must be the
+  // last message of a latched topic, which publishers repeat for every new subscriber.
   void follow() {
     std::set<std::string> wanted = bridge_.clients_.wanted_topics();
     std::erase_if(since_ns_, [&](const auto& entry) { return !wanted.contains(entry.first); });
@@ -92,12 +92,13 @@ class Bridge::Session {
     try {
       news.json = json_from_binary(message.stream->schema, message.bytes());
     } catch (const Error&) {
-      return;  // What its own schema does not describe is the sender's mistake.
+      return;  // The message does not match its schema, which is an error of the sender.
     }
     bridge_.clients_.publish(std::move(news));
   }
 
-  // Questions are sent, and their answers are taken when they are there: a slow launcher delays no messages.
+  // Sends questions to the registry, and takes the answers when they have arrived, without waiting. So a slow launcher
+  // does not delay messages.
   void look() {
     if (!topics_question_ && !nodes_question_ && is_due(next_look_, kBetweenLooks)) {
       topics_question_ = registry_.post({{"op", "topics"}});
@@ -124,7 +125,7 @@ class Bridge::Session {
     nodes_question_.reset();
   }
 
-  // The run does not say when a parameter changes.
+  // Reads the parameters at regular intervals, because the run does not announce changes.
   void read_parameters_again() {
     if (!bridge_.clients_.parameters_wanted() || bridge_.reading_parameters_.exchange(true)) return;
     try {
@@ -133,12 +134,12 @@ class Bridge::Session {
           const json now = read_parameters(registry, bridge.clients_.parameter_owners(), {}).values;
           bridge.clients_.tell_parameters(now, /*just_set=*/false);
         } catch (const Error&) {
-          // The run is asked again soon.
+          // The parameters are read again soon.
         }
         bridge.reading_parameters_ = false;
       });
     } catch (const Error&) {
-      bridge_.reading_parameters_ = false;  // Too much waits already.
+      bridge_.reading_parameters_ = false;  // Too many requests are waiting already.
     }
   }
 
@@ -147,7 +148,7 @@ class Bridge::Session {
   TopicFeed feed_;
   OfferMaker offers_;
   json topics_;
-  std::map<std::string, std::int64_t> since_ns_;  ///< Since when each topic is listened to.
+  std::map<std::string, std::int64_t> since_ns_;  ///< When this session began to listen to each topic.
   std::optional<std::uint64_t> topics_question_, nodes_question_;
   Clock::time_point give_up_{}, next_look_{}, next_time_{}, next_parameters_{};
 };

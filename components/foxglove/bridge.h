@@ -14,19 +14,21 @@
 
 namespace trainyard::foxglove {
 
-/// Connects Foxglove clients with a run. A thread of the bridge listens to the topics to which clients have subscribed,
-/// and asks the registry once a second which topics, services and parameters exist.
+/// Connects Foxglove clients with a run. A thread of the bridge listens to the topics of the run to which clients have
+/// subscribed. Once a second, it asks the run's registry (the socket at which the launcher answers questions about the
+/// run) which topics, services and parameters exist.
 class Bridge {
  public:
-  /// `complain` is called on the thread of this object when the run cannot be watched, once for each new reason.
+  /// If the run cannot be watched, for instance because the launcher does not answer, the thread of the bridge calls
+  /// `complain` with the reason, once for each new reason.
   Bridge(visitors::RunInfo run, std::function<void(const std::string&)> complain);
-  /// All handlers that open() has returned must have been destroyed.
+  /// All handlers that open() has returned must have been destroyed before.
   ~Bridge();
   Bridge(const Bridge&) = delete;
   Bridge& operator=(const Bridge&) = delete;
 
-  /// Begins to serve the client on `channel`. Returns the handler of its messages, which must be destroyed before this
-  /// bridge.
+  /// Begins to serve the client that is connected through `channel`. Returns the handler of its messages, which must be
+  /// destroyed before the bridge.
   std::unique_ptr<web::ChannelHandler> open(web::Channel& channel);
 
  private:
@@ -36,7 +38,7 @@ class Bridge {
 
   visitors::RunInfo run_;
   std::function<void(const std::string&)> complain_;
-  std::string session_;  ///< A text that differs for every start of the bridge.
+  std::string session_;  ///< A text that is different each time the bridge is started; see server_info().
   Clients clients_;
   std::atomic<bool> reading_parameters_{false};
   std::atomic<bool> stop_{false};

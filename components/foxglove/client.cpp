@@ -21,14 +21,14 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the list `key` of a message. Throws kInvalidArgument if it has none.
+/// Returns the list `key` of a message. Throws kInvalidArgument if the message has no such list.
 const json& list_in(const json& message, const char* key) {
   const auto found = message.find(key);
   if (found != message.end() && found->is_array()) return *found;
   throw Error(Code::kInvalidArgument, "the message has no list '{}'", key);
 }
 
-/// Returns a number that stands for something. Throws kInvalidArgument if it is none.
+/// Returns the number of a channel or a subscription. Throws kInvalidArgument if the value is not such a number.
 std::uint32_t number_in(const json& value) {
   if (value.is_number_unsigned() && value.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max()) {
     return value.get<std::uint32_t>();
@@ -41,7 +41,7 @@ std::uint32_t number_in(const json& object, const char* key) {
   return number_in(object.is_object() ? object.value(key, json()) : json());
 }
 
-/// The beginning of what a client has sent, for an answer to it.
+/// Returns the beginning of a text that a client has sent, for an error message.
 std::string shortened(std::string_view text) { return printable_line(text.substr(0, 40)); }
 
 std::vector<std::string> names_in(const json& message) {
@@ -56,7 +56,7 @@ std::vector<std::string> names_in(const json& message) {
   return names;
 }
 
-/// The messages with which a request about parameters is answered.
+/// Returns the messages that answer a request to read or set parameters.
 std::vector<std::string> texts_of(const ParameterAnswer& answer, const json& id) {
   std::vector<std::string> texts;
   for (const std::string& refusal : answer.refusals) texts.push_back(status(StatusLevel::kError, refusal));
@@ -64,7 +64,7 @@ std::vector<std::string> texts_of(const ParameterAnswer& answer, const json& id)
   return texts;
 }
 
-/// Returns the body of a call. Throws kInvalidArgument if it is not a JSON object.
+/// Returns the body of a service call. Throws kInvalidArgument if it is not a JSON object.
 json body_of(const ServiceRequest& request) {
   if (request.encoding != kEncoding) {
     throw Error(Code::kInvalidArgument, "the encoding of a call is '{}'; only '{}' is allowed",
@@ -118,7 +118,7 @@ void Client::on_text(std::string_view text) {
   throw Error(Code::kInvalidArgument, "there is no operation '{}' here{}", name, suggestion(name, known));
 }
 
-// Each subscription is accepted or refused by itself.
+// If one of several subscriptions is refused, the others are still accepted.
 void Client::on_subscribe(const json& message) {
   for (const json& each : list_in(message, "subscriptions")) {
     try {
@@ -172,7 +172,8 @@ void Client::on_watch_parameters(const json& message, bool watch) {
   clients_.watch_parameters(id_, names_in(message), watch);
 }
 
-// A call that fails is answered as such, and not with a status, because the client waits for its answer.
+// If a call fails, the answer is a service failure rather than a status message, because the client waits for an answer
+// to this call.
 void Client::on_service_request(std::string_view message) {
   const ServiceRequest request = read_service_request(message);
   try {

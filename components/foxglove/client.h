@@ -10,8 +10,8 @@
 
 namespace trainyard::foxglove {
 
-/// Handles the messages that one client sends. If a message is not allowed, the client receives a status message that
-/// says why, and the connection stays open.
+/// Handles the messages that one client sends. If a message is not allowed, the client gets a status message with the
+/// reason, and the connection stays open.
 class Client final : public web::ChannelHandler {
  public:
   /// All arguments must outlive this object.
@@ -28,7 +28,7 @@ class Client final : public web::ChannelHandler {
   void on_get_parameters(const nlohmann::json& message);
   void on_set_parameters(const nlohmann::json& message);
   void on_watch_parameters(const nlohmann::json& message, bool watch);
-  // Posts an errand, and counts it as a request of this client that Clients::end_request() must end.
+  // Posts a request to the run. The errand must call Clients::end_request() at its end.
   void ask(Errands::Errand errand);
   void require_control() const;
   void refuse(const std::string& reason);

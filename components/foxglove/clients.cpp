@@ -16,12 +16,13 @@ using nlohmann::json;
 
 constexpr int kMostRequests = 16;
 constexpr std::size_t kMostWatchedParameters = 4096;
-/// The last message of an output is kept if it is not larger, from at most so many outputs of a topic.
+/// Limits for the kept messages of latched topics: the largest size of a message, and the largest number of outputs of
+/// a topic whose last message is kept.
 constexpr std::size_t kMostKeptBytes = 1u << 20;
 constexpr std::size_t kMostKeptSenders = 256;
 constexpr std::chrono::seconds kBetweenComplaints{1};
 
-/// Returns what is in `before` and not in `after`, by id.
+/// Returns the ids that are in `before` and not in `after`.
 template <class T>
 std::vector<std::uint32_t> gone(const std::vector<T>& before, const std::vector<T>& after) {
   std::vector<std::uint32_t> ids;
@@ -67,7 +68,8 @@ void Clients::set_offer(Offer offer) {
   }
 }
 
-// A client that missed this would be mistaken about what there is. It can connect again.
+// Sends a text that the client must not miss, because it would then have wrong information about the topics and
+// services. If there is no room for it, closes the connection; the client can connect again.
 void Clients::must_tell(Client& client, std::string text) {
   if (!client.channel->push(std::make_shared<const std::string>(std::move(text)))) client.channel->close();
 }
@@ -207,7 +209,7 @@ void Clients::push(Client& client, std::string text, bool binary) {
   if (!client.channel->push(std::make_shared<const std::string>(std::move(text)), binary)) ++client.missed;
 }
 
-// What a slow client misses of the time is no loss: the next time is newer.
+// The time is dropped if a client's queue has no room, because it is sent again soon.
 void Clients::tell_time(std::uint64_t time_ns) {
   const auto text = std::make_shared<const std::string>(time_message(time_ns));
   const std::lock_guard lock(mutex_);

@@ -18,70 +18,78 @@
 
 namespace trainyard::foxglove {
 
-/// A message of the run that is sent to all clients that have subscribed to its topic.
+/// A message of the run, which is sent to all clients that have subscribed to its topic.
 struct News {
   std::string topic;
-  /// The name of the output that sent the message. For latched topics, the last message of each output is kept.
+  /// The name of the output that has sent the message. For latched topics, the last message of each output is kept for
+  /// clients that subscribe later.
   std::string sender;
   bool latched = false;
   std::uint64_t time_ns = 0;
   std::string json;
 };
 
-/// The connected clients, and what each of them has subscribed to. Any thread may call all functions.
+/// The connected Foxglove clients, and what each of them has subscribed to. Any thread may call all functions.
 ///
-/// A client that reads too slowly misses messages, and is told how many as soon as it reads again. The server limits
-/// how much data waits to be sent to a client, so no client costs more memory than this limit.
+/// The server limits the amount of data that waits to be sent to each client. A client that reads too slowly therefore
+/// misses messages. It is told how many as soon as it reads again.
 class Clients {
  public:
   using Id = std::uint64_t;
 
-  /// Adds a client that has connected, and sends it the current offer. `channel` must be valid until remove() is
-  /// called.
+  /// Adds a client that has connected, and sends it `server_info` (the first message of the protocol; see
+  /// server_info()), the current topics and, if the client may change the run, the current services. `channel` must be
+  /// valid until remove() is called.
   Id add(web::Channel& channel, const std::string& server_info);
   void remove(Id id);
 
-  /// Sets the offer of the run, and tells all clients what has changed. A client whose queue has no room for this is
-  /// disconnected.
+  /// Sets the topics, services and parameters of the run, and tells all clients what has changed. A client whose queue
+  /// has no room for this is disconnected; it can connect again.
   void set_offer(Offer offer);
+  /// Returns the names of the components that have parameters.
   std::vector<std::string> parameter_owners() const;
-  /// Returns the service with this number. Throws kNotFound if there is none.
+  /// Returns the service with the id `number`. Throws kNotFound if there is none.
   Service service(std::uint32_t number) const;
 
-  /// Subscribes a client to a channel. `subscription` is the number that the client has chosen. Throws kNotFound if
-  /// there is no such channel, and kInvalidArgument if the client already has a subscription with this number or to
-  /// this channel.
+  /// Subscribes a client to the topic with the id `channel`. `subscription` is a number that the client has chosen for
+  /// the subscription. Throws kNotFound if there is no such topic, and kInvalidArgument if the client already has a
+  /// subscription with this number or to this topic.
   void subscribe(Id id, std::uint32_t subscription, std::uint32_t channel);
   void unsubscribe(Id id, std::uint32_t subscription);
-  /// Begins (`watch` is true) or ends to tell a client about changes of these parameters; if `names` is empty, of all
-  /// parameters.
+  /// Begins to send a client the changes of the parameters `names` (if `watch` is true), or stops sending them (if it
+  /// is false). If `names` is empty, this applies to all parameters.
   void watch_parameters(Id id, const std::vector<std::string>& names, bool watch);
+  /// Begins or stops sending a client the changes of the graph of topics, services and components, in the same way as
+  /// watch_parameters().
   void watch_graph(Id id, bool watch);
 
-  /// Returns the topics to which at least one client has subscribed. The messages that were kept for other topics are
-  /// forgotten.
+  /// Returns the topics to which at least one client has subscribed. Also deletes the kept messages of all latched
+  /// topics to which no client has subscribed.
   std::set<std::string> wanted_topics();
+  /// Returns true if a client wants to be told about changes of parameters.
   bool parameters_wanted() const;
 
-  /// Sends a message to its subscribers.
+  /// Sends a message to the clients that have subscribed to its topic.
   void publish(News news);
-  /// Sends the current time to all clients. A client that has missed messages is also told how many.
+  /// Sends the time `time_ns` to all clients, and tells each client that has missed messages how many it has missed.
   void tell_time(std::uint64_t time_ns);
-  /// Sends each parameter that has changed since the last call to the clients that watch it. A parameter that no call
-  /// has contained before counts as changed only if `just_set` is true.
+  /// `values` contains parameters with their current values. If a parameter has changed since it was last passed to
+  /// this function, sends it to the clients that watch it. A parameter that is passed for the first time is sent only
+  /// if `just_set` is true, because a client has just set it.
   void tell_parameters(const nlohmann::json& values, bool just_set);
 
-  /// Counts one more request of a client that must be passed to the run. Throws kUnsupported if too many of the
-  /// client's requests have not been answered yet.
+  /// Records that a request of this client is passed to the run. Throws kUnsupported if too many requests of the client
+  /// have not been answered yet.
   void begin_request(Id id);
-  /// Sends the answer to a request, unless the client has gone.
+  /// Records that a request has been answered, and sends the answer unless the client has disconnected: each of the
+  /// `texts`, and `binary` unless it is empty.
   void end_request(Id id, std::vector<std::string> texts, const std::string& binary = "");
 
  private:
   struct Client {
     web::Channel* channel = nullptr;
-    std::map<std::uint32_t, std::uint32_t> channels;       ///< The channel of each subscription.
-    std::map<std::uint32_t, std::uint32_t> subscriptions;  ///< The subscription to each channel.
+    std::map<std::uint32_t, std::uint32_t> channels;       ///< The topic id of each subscription.
+    std::map<std::uint32_t, std::uint32_t> subscriptions;  ///< The subscription for each topic id.
     std::set<std::string> parameters;
     bool all_parameters = false;
     bool graph = false;

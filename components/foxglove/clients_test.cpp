@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A client that keeps what it is sent, and that can be full.
+/// A connection that keeps what is sent to it, and can behave as if its queue were full.
 class FakeChannel final : public web::Channel {
  public:
   explicit FakeChannel(web::Role role = web::Role::kControl) : role_(role) {}
@@ -29,13 +29,13 @@ class FakeChannel final : public web::Channel {
   std::uint64_t missed() const override { return 0; }
   void close() override { closed = true; }
 
-  /// Returns the operations of the texts since the last call.
+  /// Returns the operations of the text messages since the last call.
   std::vector<std::string> take_operations() {
     std::vector<std::string> operations;
     for (const std::string& text : std::exchange(texts, {})) operations.push_back(json::parse(text)["op"]);
     return operations;
   }
-  /// Returns the payloads of the messages since the last call.
+  /// Returns the payloads of the topic messages since the last call.
   std::vector<std::string> take_messages() {
     std::vector<std::string> payloads;
     for (const std::string& bytes : std::exchange(binaries, {})) {
@@ -112,7 +112,8 @@ TEST_F(ClientsTest, LaterSubscribersReceiveTheLastMessageOfALatchedTopic) {
   const Clients::Id id = clients_.add(late, "{}");
   clients_.subscribe(id, 1, 'a');
   EXPECT_THAT(late.take_messages(), ElementsAre("2"));
-  // When nobody listens any longer, the run sends it again to the next one.
+  // When no client listens any more, the kept messages are deleted, because the run repeats them for the next
+  // subscription.
   clients_.remove(id);
   clients_.unsubscribe(id_, 7);
   clients_.wanted_topics();

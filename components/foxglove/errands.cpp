@@ -40,7 +40,7 @@ bool Errands::next(Errand& errand) {
   return true;
 }
 
-// Each errand has a client of its own, so that an answer that comes too late is not mistaken for another one.
+// Each errand gets a new connection, so that a late answer to an earlier errand is not mistaken for its answer.
 void Errands::run() {
   zmq::context_t context;
   for (Errand errand; next(errand);) {

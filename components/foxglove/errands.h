@@ -12,25 +12,25 @@
 
 namespace trainyard::foxglove {
 
-/// Passes requests of clients to the run, one after another, on a separate thread. The run may take long to answer, for
-/// instance if the ranks have to pause before a parameter is changed.
+/// Passes requests of clients to the run, one after another, on a separate thread, because the run may take long to
+/// answer. For instance, all ranks may have to pause before a parameter is changed.
 class Errands {
  public:
-  /// A function that makes a request and passes the answer on, even if the answer is an error of the run. Exceptions
+  /// A function that makes a request through `registry` and passes on the answer, even if it is an error. Exceptions
   /// that the function throws are ignored.
   using Errand = std::function<void(visitors::RegistryClient& registry)>;
   static constexpr std::size_t kMost = 64;
 
-  /// `endpoint` is the address of the registry.
+  /// `endpoint` is the address of the run's registry, the socket at which the launcher answers requests.
   explicit Errands(std::string endpoint);
-  /// Waits until the current errand is done; the errands in the queue are dropped. This may take some seconds if the
-  /// run does not answer.
+  /// Drops the errands in the queue, and waits until the current one is done. This may take some seconds if the run
+  /// does not answer.
   ~Errands();
   Errands(const Errands&) = delete;
   Errands& operator=(const Errands&) = delete;
 
-  /// Adds an errand to the queue. Any thread may call this. Throws kUnsupported if the queue already contains kMost
-  /// errands.
+  /// Adds an errand to the queue. Any thread may call this function. Throws kUnsupported if the queue already contains
+  /// kMost errands.
   void post(Errand errand);
 
  private:

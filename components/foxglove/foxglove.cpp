@@ -14,7 +14,7 @@
 namespace trainyard {
 namespace {
 
-/// What waits for slow clients is bounded for each of them, so their number is what bounds the memory.
+/// The memory for data that waits for slow clients is limited per client, so the number of clients is limited, too.
 constexpr std::size_t kMostClients = 32;
 
 }  // namespace

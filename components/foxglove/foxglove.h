@@ -10,9 +10,10 @@
 
 namespace trainyard {
 
-/// The component that shows its run to Foxglove, and to every other client of the Foxglove WebSocket protocol
-/// (docs/bridges.md). It is a visitor of its own run and has no ports, so it never delays another component, and its
-/// process can be killed and started again during the run.
+/// The component through which Foxglove, and every other client of the Foxglove WebSocket protocol, can show the run
+/// (docs/bridges.md). It has no inputs or outputs. It attaches to its own run in the same way as a program outside of
+/// the run (as a visitor), so it never delays another component, and its process can be killed and started again during
+/// the run.
 class FoxgloveComponent final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "io"};
@@ -21,14 +22,14 @@ class FoxgloveComponent final : public Component {
   ~FoxgloveComponent() override;
 
  protected:
-  /// Binds the port, so that a mistake ends the run before it begins, and prints the address to standard error. The
-  /// address is not logged, because it contains a secret, and others may read the log.
+  /// Binds the port, so that an error ends the run before training begins, and prints the address to standard error.
+  /// The address is not logged, because it contains a secret, and other people may read the log.
   void on_configure() override;
   void on_activate() override;
   void on_finalize() override;
 
  private:
-  /// The default port, which Foxglove suggests when a user opens a connection.
+  /// The address and port of the server. The default port is the one that Foxglove suggests.
   web::ServerParameters listens_{*this, 8765};
   Parameter<std::string> token_file_{
       *this, "token_file", "",
@@ -40,7 +41,7 @@ class FoxgloveComponent final : public Component {
       *this, "origins", std::vector<std::string>{"*"},
       "the origins of pages that may connect with the token, such as https://app.foxglove.dev; \"*\" = all"};
 
-  // The server ends first, because its handlers use the bridge.
+  // The server is declared last and so destroyed first, because its handlers use the bridge.
   std::unique_ptr<foxglove::Bridge> bridge_;
   std::unique_ptr<web::Server> server_;
 };

@@ -23,7 +23,7 @@ const json& list_of(const json& object, const char* key) {
   return found != object.end() && found->is_array() ? *found : none;
 }
 
-/// The type of a schema text of the wire format; nothing if it is none.
+/// Converts a schema of the wire format. Returns nothing if the text is not a valid schema.
 std::optional<TypeSchema> type_of(const std::string& schema_text) {
   try {
     const Schema schema = parse_schema(schema_text);
@@ -33,10 +33,10 @@ std::optional<TypeSchema> type_of(const std::string& schema_text) {
   }
 }
 
-/// Any object: the type of a service that the registry does not describe.
+/// Returns a type that allows any object, for a service whose type the registry does not describe.
 TypeSchema any_object() { return {"object", R"({"type": "object"})"}; }
 
-/// The names of the components at the ends of a topic. The log is published by processes.
+/// Returns the names of the publishers or subscribers of a topic: components or, for the log, processes.
 std::vector<std::string> ends_of(const json& ends) {
   std::vector<std::string> names;
   for (const json& end : ends) {
@@ -48,7 +48,8 @@ std::vector<std::string> ends_of(const json& ends) {
   return names;
 }
 
-/// The name under which a component is offered; nothing for components of other ranks than 0.
+/// Returns the name under which a component is offered: its name without the rank. Returns nothing for ranks other than
+/// 0.
 std::optional<std::string> offered_name(const json& node) {
   const std::string name = text_in(node, "component");
   const std::string prefix = fmt::format("rank{}/", visitors::count_in(node, "rank").value_or(0));
@@ -81,7 +82,7 @@ void OfferMaker::add_topic(const json& topic, Offer& offer) {
   offer.graph.subscribers[name] = ends_of(list_of(topic, "subscribers"));
 }
 
-// External programs have neither a plugin nor parameters.
+// Nodes without a plugin are external programs, which have no parameters.
 void OfferMaker::add_node(const json& node, Offer& offer) {
   const auto name = offered_name(node);
   if (!name || text_in(node, "plugin").empty()) return;
@@ -91,7 +92,8 @@ void OfferMaker::add_node(const json& node, Offer& offer) {
   for (const json& service : services) add_service(*name, service, offer);
 }
 
-// A service is an object with the schemas of its request and its answer, or, in an older launcher, only its name.
+// A current launcher describes a service by an object with the schemas of its request and reply, an older launcher by
+// its name only.
 void OfferMaker::add_service(const std::string& component, const json& service, Offer& offer) {
   const bool described = service.is_object();
   Service made{.component = component,

@@ -10,7 +10,7 @@
 
 namespace trainyard::foxglove {
 
-/// A message type as the protocol describes it to clients.
+/// A message type as the Foxglove protocol describes it to clients.
 struct TypeSchema {
   std::string name;
   std::string text;  ///< The type as a JSON Schema.
@@ -18,12 +18,12 @@ struct TypeSchema {
   friend bool operator==(const TypeSchema&, const TypeSchema&) = default;
 };
 
-/// A topic of the run, as the protocol presents it to clients.
+/// A topic of the run, which the Foxglove protocol calls a channel.
 struct Channel {
   std::uint32_t id = 0;
   std::string topic;
   TypeSchema type;
-  bool latched = false;  ///< True if a visitor that subscribes late still receives the last message.
+  bool latched = false;  ///< True if a new subscriber immediately gets the last message.
 };
 
 /// A service of a component. Its name is "/COMPONENT/METHOD".
@@ -34,15 +34,15 @@ struct Service {
   TypeSchema request, reply;
 };
 
-/// For each topic or service, the components that use it in one way: as publishers, subscribers or providers.
+/// A list of components for each topic or service.
 using Ends = std::map<std::string, std::vector<std::string>>;
 
-/// Which components publish, subscribe to and provide the topics and services of the run.
+/// Which components publish and subscribe to each topic of the run, and which provide each service.
 struct Graph {
   Ends publishers, subscribers, providers;
 };
 
-/// Everything that a run offers to clients.
+/// Everything that a run offers to Foxglove clients.
 struct Offer {
   std::vector<Channel> channels;
   std::vector<Service> services;
@@ -50,13 +50,14 @@ struct Offer {
   Graph graph;
 };
 
-/// Makes offers from the answers of the registry. As long as a topic or service keeps its schema, it keeps its id.
+/// Makes an Offer from the answers of the registry, the socket at which the launcher answers questions about the run. A
+/// topic or service gets the same id in every offer, as long as its schema does not change.
 ///
-/// A component that exists for each rank is offered once, under its name without the rank: calls of its services reach
-/// rank 0, and its parameters are set on all ranks (docs/wire_format.md, "Components").
+/// A component that exists for each rank appears only once, under its name without the rank: calls of its services
+/// reach rank 0, and its parameters are set on all ranks (docs/wire_format.md, "Components").
 class OfferMaker {
  public:
-  /// `topics` and `nodes` are the registry's answers to the questions with these names. Entries that do not have the
+  /// `topics` and `nodes` are the registry's answers to the questions of the same names. Entries that do not have the
   /// expected form are left out.
   Offer make(const nlohmann::json& topics, const nlohmann::json& nodes);
 

@@ -38,7 +38,7 @@ TEST(OfferTest, AChannelHasTheSchemaOfItsTopicAndKeepsItsNumber) {
   const Offer second = maker.make({topic("/log"), topic("/metrics")}, json::array());
   EXPECT_EQ(second.channels[1].id, first.channels[0].id);
   EXPECT_NE(second.channels[0].id, first.channels[0].id);
-  // Clients may remember the schema of a number, so another schema has another number.
+  // Clients may store the schema of an id, so a changed schema gets a new id.
   const Offer changed = maker.make(json::array({topic("/metrics", "Metrics {\n  u8 step\n}\n")}), json::array());
   EXPECT_NE(changed.channels[0].id, first.channels[0].id);
 }
@@ -88,7 +88,7 @@ TEST(GraphUpdateTest, SaysOnlyWhatHasChanged) {
   EXPECT_EQ(update["removedServices"], json({"/x/reset"}));
 }
 
-// The bytes follow the tables of the specification.
+// The expected bytes are taken from the tables of the specification.
 TEST(ProtocolTest, BinaryMessagesHaveTheBytesOfTheSpecification) {
   EXPECT_EQ(message_data(0x04030201, 0x0807060504030201, "{}"),
             std::string("\x01\x01\x02\x03\x04\x01\x02\x03\x04\x05\x06\x07\x08{}", 15));

@@ -24,7 +24,8 @@ std::pair<std::string, std::string> split(const std::string& name) {
   return {name.substr(1, slash - 1), name.substr(slash + 1)};
 }
 
-/// A number that happens to be whole is still a number, so its type is given.
+/// Returns a parameter in the form of the Foxglove protocol. A floating-point parameter can have a value such as 1, so
+/// its type is given explicitly.
 json described(const std::string& component, const json& declaration) {
   json parameter = {{"name", fmt::format("/{}/{}", component, text_in(declaration, "name"))}};
   const auto value = declaration.find("value");
@@ -35,7 +36,8 @@ json described(const std::string& component, const json& declaration) {
   return parameter;
 }
 
-/// A launcher that does not answer ends the request; everything else concerns one parameter or component.
+/// Calls `action`, and adds an error to the refusals of the answer. Only if the launcher does not answer (kTimeout),
+/// the error is thrown, because the whole request has then failed.
 void attempt(ParameterAnswer& answer, const std::function<void()>& action) {
   try {
     action();
@@ -80,7 +82,7 @@ ParameterAnswer read_parameters(visitors::RegistryClient& registry, const std::v
   return answer;
 }
 
-// Where a value was refused, the client is told the value that the parameter still has.
+// If a value was refused, the answer contains the value that the parameter still has.
 ParameterAnswer set_parameters(visitors::RegistryClient& registry, const json& parameters) {
   ParameterAnswer answer;
   for (const json& given : parameters) {

@@ -9,13 +9,14 @@
 
 namespace trainyard::foxglove {
 
-// The parameters of the run's components, as clients see them. The name of a parameter is "/COMPONENT/PARAMETER".
+// These functions read and set the parameters of the run's components for Foxglove clients. For clients, the name of a
+// parameter is "/COMPONENT/PARAMETER".
 
 /// The result of a request to read or set parameters.
 struct ParameterAnswer {
-  /// The current values of the parameters, in the form of the protocol.
+  /// The current values of the parameters, as a list in the form of the Foxglove protocol.
   nlohmann::json values = nlohmann::json::array();
-  std::vector<std::string> refusals;  ///< Sentences for the user that say what was refused and why.
+  std::vector<std::string> refusals;  ///< A text for the user for each parameter that was refused, with the reason.
 };
 
 /// Reads the parameters with these names; if `names` is empty, reads all parameters of the components in `owners`.
@@ -23,8 +24,8 @@ struct ParameterAnswer {
 ParameterAnswer read_parameters(visitors::RegistryClient& registry, const std::vector<std::string>& owners,
                                 const std::vector<std::string>& names);
 
-/// Sets parameters. `parameters` is a list in the form of the protocol. The answer contains the values that these
-/// parameters have afterwards. Throws kTimeout if the launcher does not answer.
+/// Sets parameters. `parameters` is a list in the form of the Foxglove protocol. The answer contains the values that
+/// these parameters have afterwards. Throws kTimeout if the launcher does not answer.
 ParameterAnswer set_parameters(visitors::RegistryClient& registry, const nlohmann::json& parameters);
 
 }  // namespace trainyard::foxglove

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The first bytes of binary messages.
+/// The possible first bytes of binary messages from the server and from clients.
 enum class ServerBinary : std::uint8_t { kMessageData = 1, kTime = 2, kServiceResponse = 3 };
 enum class ClientBinary : std::uint8_t { kMessageData = 1, kServiceRequest = 2 };
 
@@ -45,7 +45,8 @@ json definition(const TypeSchema& type) {
   return {{"encoding", kEncoding}, {"schemaName", type.name}, {"schemaEncoding", "jsonschema"}, {"schema", type.text}};
 }
 
-/// Lists what is new in `after` or different from `before`, and adds to `removed` what is missing.
+/// Returns the entries of `after` that are new or different from `before`, and adds the names that are no longer in
+/// `after` to `removed`.
 json changes(const Ends& before, const Ends& after, const char* key, json& removed) {
   json list = json::array();
   for (const auto& [name, ids] : after) {
@@ -120,7 +121,8 @@ std::string service_failure(std::uint32_t service, std::uint32_t call, const std
   return dump({{"op", "serviceCallFailure"}, {"serviceId", service}, {"callId", call}, {"message", reason}});
 }
 
-// A graph has the same topics in `publishers` and in `subscribers`.
+// `publishers` and `subscribers` of a graph contain the same topics, so the second list of removed topics is not
+// needed.
 std::string graph_update(const Graph& before, const Graph& after) {
   json removed_topics = json::array(), removed_services = json::array(), removed_again = json::array();
   json published = changes(before.publishers, after.publishers, "publisherIds", removed_topics);

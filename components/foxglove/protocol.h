@@ -13,44 +13,48 @@
 
 namespace trainyard::foxglove {
 
-// The messages of the Foxglove WebSocket protocol: texts are JSON, and binary messages begin with one byte that says
-// what they are (https://github.com/foxglove/ws-protocol/blob/main/docs/spec.md).
+// Functions that write and read the messages of the Foxglove WebSocket protocol
+// (https://github.com/foxglove/ws-protocol/blob/main/docs/spec.md). Text messages are JSON, and binary messages begin
+// with one byte for their kind.
 
 inline constexpr const char* kSubprotocol = "foxglove.websocket.v1";
-/// The encoding of all messages, requests and answers.
+/// The encoding of all payloads.
 inline constexpr const char* kEncoding = "json";
 
 enum class StatusLevel : std::uint8_t { kInfo, kWarning, kError };
 
-/// The first message to a client. A client that may only watch is not told of services, because every call could change
-/// the run. `session` lets a client notice that it has connected to another instance of the server.
+/// Returns the first message to a client. `name` is the name of the server that clients show. If `may_change` is false,
+/// the client is not offered services, because every call could change the run. `session` must differ between instances
+/// of the server, so that a client notices that the server has been restarted.
 std::string server_info(const std::string& name, bool may_change, const std::string& session);
-/// Returns a message for the user. It replaces an earlier message with the same `id`, unless `id` is empty.
+/// Returns a status message, which the client shows to its user. It replaces an earlier status message with the same
+/// `id`, unless `id` is empty.
 std::string status(StatusLevel level, const std::string& text, const std::string& id = "");
 std::string advertise(std::span<const Channel> channels);
 std::string unadvertise(const std::vector<std::uint32_t>& ids);
 std::string advertise_services(std::span<const Service> services);
 std::string unadvertise_services(const std::vector<std::uint32_t>& ids);
-/// Returns a message with the values of parameters. `values` is a list in the form of the protocol. `id` is the id of
-/// the request that is answered, or null.
+/// Returns a message with the values of parameters. `values` is a list in the form of the Foxglove protocol. `id` is
+/// the id of the request that this message answers, or null.
 std::string parameter_values(const nlohmann::json& values, const nlohmann::json& id);
 std::string service_failure(std::uint32_t service, std::uint32_t call, const std::string& reason);
-/// Returns a message with the differences between two graphs; an empty string if there are none.
+/// Returns a message with the differences between two graphs, or an empty string if there are none.
 std::string graph_update(const Graph& before, const Graph& after);
 
-/// Returns a message that carries a message of a channel to a subscriber.
+/// Returns the binary message that carries a message of the run, as JSON in `payload`, to the subscription
+/// `subscription`.
 std::string message_data(std::uint32_t subscription, std::uint64_t time_ns, std::string_view payload);
 std::string time_message(std::uint64_t time_ns);
 std::string service_response(std::uint32_t service, std::uint32_t call, std::string_view payload);
 
-/// A call of a service by a client.
+/// A service call of a client. The views refer to the received message.
 struct ServiceRequest {
   std::uint32_t service = 0;
   std::uint32_t call = 0;
   std::string_view encoding;
   std::string_view payload;
 };
-/// Reads a binary message of a client. Throws kInvalidArgument unless the message is a complete call of a service.
+/// Reads a binary message of a client. Throws kInvalidArgument if the message is not a complete service call.
 ServiceRequest read_service_request(std::string_view bytes);
 
 }  // namespace trainyard::foxglove

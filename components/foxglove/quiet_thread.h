@@ -6,8 +6,8 @@
 
 namespace trainyard::foxglove {
 
-/// Starts a thread with a low priority, because training comes first. All signals are blocked in the thread, because
-/// other threads of the program wait for them.
+/// Starts a thread that runs `work` with a low priority, so that it does not slow training down. Blocks all signals in
+/// the thread, because other threads of the program handle them.
 std::thread quiet_thread(std::function<void()> work);
 
 }  // namespace trainyard::foxglove

@@ -15,7 +15,7 @@ void TopicFeed::locate(const nlohmann::json& topics) {
     if (!topic.is_object() || !topic.contains("publishers")) continue;
     std::set<std::string>& endpoints = endpoints_[visitors::text_in(topic, "topic")];
     for (const auto& publisher : topic["publishers"]) {
-      // It is empty while the process starts.
+      // The endpoint is empty while the process starts.
       if (std::string endpoint = visitors::text_in(publisher, "endpoint"); !endpoint.empty()) {
         endpoints.insert(std::move(endpoint));
       }
@@ -35,7 +35,8 @@ void TopicFeed::follow(const std::set<std::string>& topics) {
   }
 }
 
-// A process that was started again at its old address is reached again by the old link.
+// A disconnected link is removed only if its address is no longer in the list. If the process is started again at the
+// same address, the link reconnects.
 void TopicFeed::connect(Topic& topic) {
   const std::set<std::string>& endpoints = endpoints_[topic.stream.topic];
   std::erase_if(topic.links, [&](const auto& link) {
@@ -47,7 +48,7 @@ void TopicFeed::connect(Topic& topic) {
       topic.links[endpoint] = std::make_unique<visitors::GatewayLink>(
           context_, endpoint, std::vector<visitors::Stream*>{&topic.stream}, visitors::ListenOptions{});
     } catch (const Error&) {
-      // The process may be gone; the next list of topics says where it is.
+      // The process may have ended. The next list of topics contains its new address.
     }
   }
 }

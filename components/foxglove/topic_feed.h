@@ -16,28 +16,30 @@
 
 namespace trainyard::foxglove {
 
-/// Listens to topics of a run as a visitor. Unlike a Watch, it can begin and stop listening to a topic at any time, so
-/// that the run sends only what somebody wants. It may be used by one thread only.
+/// Receives the messages of topics of a run, in the same way as a program outside of the run. Unlike visitors::Watch,
+/// it can begin and stop listening to a topic at any time, so that the run sends only what a client wants. Only one
+/// thread may use it.
 class TopicFeed {
  public:
   explicit TopicFeed(zmq::context_t& context) : context_(context) {}
 
-  /// Sets the addresses of the processes that publish each topic. `topics` is the registry's list of topics.
+  /// Sets the addresses of the processes that publish each topic. `topics` is the answer of the run's registry to the
+  /// question `topics`.
   void locate(const nlohmann::json& topics);
 
-  /// Listens to these topics from now on, and to no others. If nobody publishes a topic yet, the feed begins to listen
-  /// when a later locate() contains it.
+  /// Listens to exactly these topics from now on. If a topic does not exist yet, the feed begins to listen to it when
+  /// it appears in a later call of locate().
   void follow(const std::set<std::string>& topics);
 
-  /// Returns the next message, or nothing if no message arrives within `patience`. If several topics have messages,
-  /// they take turns. If a process violates the protocol, the feed stops listening to it until the next call of
-  /// locate().
+  /// Returns the next message, or nothing if none arrives within `patience`. If several topics have messages, the
+  /// function returns one of each in turn. If a process violates the protocol, the feed stops listening to it until the
+  /// next call of locate().
   std::optional<visitors::Received> next(std::chrono::milliseconds patience);
 
  private:
   struct Topic {
     visitors::Stream stream;
-    /// The connections through which the topic is received, by endpoint.
+    /// The connection to each process that publishes the topic, by endpoint.
     std::map<std::string, std::unique_ptr<visitors::GatewayLink>> links;
   };
 

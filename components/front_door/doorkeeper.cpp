@@ -10,7 +10,7 @@
 namespace trainyard::front_door {
 namespace {
 
-/// libzmq attaches what the answer says of a user to every message of the connection, under this name.
+/// ZeroMQ attaches the user in the answer to every message of the connection, as a property with this name.
 constexpr const char* kUser = "User-Id";
 
 }  // namespace
@@ -20,8 +20,8 @@ Doorkeeper::Doorkeeper(zmq::context_t& context, core::AllowList allowed)
   core::bind_socket(socket_, core::kAdmissionAddress);
 }
 
-// The frames of a question are version, request id, domain, address, identity, mechanism and, for CURVE, the key. Those
-// of the answer are version, request id, status, its text, the user and further data.
+// The frames of a ZAP request are version, request id, domain, address, identity, mechanism and, for CURVE, the key.
+// Those of the reply are version, request id, status code, status text, user and metadata.
 bool Doorkeeper::poll() {
   core::Frames question;
   if (!core::receive_frames(socket_, question)) return false;

@@ -9,19 +9,19 @@
 
 namespace trainyard::front_door {
 
-/// Decides who may enter through the front door: the owners of the keys in a list. libzmq asks it once for each
-/// connection, after the other side has proved that it has the secret part of a key and before anything else is read
-/// from the connection (ZAP, ZeroMQ RFC 27).
+/// Decides which connections from other hosts the front door accepts: those of visitors whose keys are in a list. It
+/// implements ZAP (ZeroMQ RFC 27): ZeroMQ asks it once for each connection, after the other side has proved that it has
+/// the secret part of a key, and before anything else is read from the connection.
 ///
-/// A context may have only one Doorkeeper, which must be made before the door is bound. It is used on the event loop of
-/// the door.
+/// A ZeroMQ context may have only one Doorkeeper, which must be made before the socket of the front door is bound. It
+/// must be used on the event loop of this socket.
 class Doorkeeper final : public core::Source {
  public:
-  /// `allowed` contains the keys of the visitors that may enter. Throws kIo if libzmq refuses the address.
+  /// `allowed` contains the keys that are accepted. Throws kIo if the address on which ZeroMQ asks is already in use.
   Doorkeeper(zmq::context_t& context, core::AllowList allowed);
 
-  /// Returns the key that was admitted for the connection on which `message` arrived; null if there is none. libzmq
-  /// records the key with the message, so a sender cannot claim another key.
+  /// Returns the key that was accepted for the connection on which `message` has arrived, or null if there is none.
+  /// ZeroMQ attaches the key to each message, so a sender cannot claim another key.
   const core::PublicKey* sender_of(zmq::message_t& message) const;
 
   bool poll() override;

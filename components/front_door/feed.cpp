@@ -8,8 +8,8 @@
 
 namespace trainyard::front_door {
 
-/// A connection to one process, which the loop polls. A link has two sockets, so it is a source for one of them and has
-/// a source for the other.
+/// A connection to one process. It has two sockets, but the event loop polls one socket for each core::Source. So this
+/// object is the source for the first socket, and the member `second_` is the source for the second.
 class Feed::Link final : public core::Source {
  public:
   Link(Feed& feed, const std::string& endpoint)
@@ -44,13 +44,13 @@ class Feed::Link final : public core::Source {
     return taken != 0;
   }
   bool has_work() const override { return false; }
-  // Nothing is read from a broken link any more, so the loop must not wait for it.
+  // Nothing is read from a broken link any more, so the event loop must not poll its socket.
   void* socket() const override { return broken_ ? nullptr : handle_; }
 
  private:
   struct Second final : core::Source {
     explicit Second(Link& of) : link(of) {}
-    bool poll() override { return false; }  // The first one polls both.
+    bool poll() override { return false; }  // Link::poll() reads from both sockets.
     bool has_work() const override { return false; }
     void* socket() const override { return link.broken_ ? nullptr : handle; }
 
@@ -71,7 +71,8 @@ Feed::Feed(core::EventLoop& loop, zmq::context_t& context, std::string topic, st
   options_.payloads = std::move(payloads);
 }
 
-// A process that was started again at its old address is reached again by the old link.
+// A disconnected link is removed only if its address is no longer in the list. If the process is started again at the
+// same address, the link reconnects.
 void Feed::follow(const std::set<std::string>& endpoints) {
   std::erase_if(links_, [&](const auto& link) {
     return link.second->is_broken() || (link.second->is_lost() && !endpoints.contains(link.first));
@@ -81,7 +82,7 @@ void Feed::follow(const std::set<std::string>& endpoints) {
     try {
       links_.emplace(endpoint, std::make_shared<Link>(*this, endpoint));
     } catch (const Error&) {
-      // The process may be gone; the next list of topics says where it is.
+      // The process may have ended. The next list of topics contains its new address.
     }
   }
 }

@@ -15,17 +15,18 @@
 
 namespace trainyard::front_door {
 
-/// Listens to one topic of the run, as a visitor, at every process that publishes the topic. It is used on one event
-/// loop.
+/// Receives the messages of one topic of the run from every process that publishes the topic. It must be used on the
+/// event loop `loop`.
 class Feed {
  public:
   using Sink = std::function<void(visitors::Received message)>;
 
-  /// `payloads` is "none" or "inline" (visitors::ListenOptions). `sink` is called for every message.
+  /// `payloads` determines whether the messages contain the bytes of tensors: "none" or "inline"
+  /// (visitors::ListenOptions). `sink` is called on the event loop for every message.
   Feed(core::EventLoop& loop, zmq::context_t& context, std::string topic, std::string payloads, Sink sink);
 
-  /// Listens at these addresses from now on, and at no others. If the feed had stopped listening at one of them because
-  /// the process there violated the protocol, it begins again. Must not be called from within the sink.
+  /// Listens to the processes at exactly these addresses from now on. If the feed has stopped listening to one of them,
+  /// because it violated the protocol, it begins again. Must not be called by `sink`.
   void follow(const std::set<std::string>& endpoints);
 
  private:

@@ -21,7 +21,8 @@ namespace {
 
 constexpr off_t kLargestList = 1 << 20;
 
-/// Whoever may change the list decides who may change the run.
+/// Throws if the file with the visitors' keys is too long, or if other users may change it, because they could then let
+/// themselves in and change the run.
 void check_list(const std::string& path, const struct stat& status) {
   if (status.st_size > kLargestList) {
     throw Error(Code::kInvalidArgument, "{}: a list of keys has at most {} bytes", path, kLargestList);
@@ -43,7 +44,8 @@ core::AllowList read_allow_list(const std::string& path) {
   return core::AllowList::read(text.str(), path);
 }
 
-/// A member vouches for its host, so a key that anybody else may have cannot be the run's.
+/// Throws unless the key has the role member. Visitors recognise the run by this key, so it must not be a key of a
+/// visitor.
 void require_member(const core::Key& key) {
   if (key.role == core::Role::kMember) return;
   throw Error(Code::kInvalidArgument,
@@ -52,7 +54,7 @@ void require_member(const core::Key& key) {
               key.name, name_of(key.role));
 }
 
-/// IPv6 addresses are written in brackets.
+/// Returns the address for ZeroMQ, in which IPv6 addresses are in brackets and `*` stands for any free port.
 std::string tcp_address(const std::string& address, std::int64_t port) {
   const bool is_v6 = address.find(':') != std::string::npos && !address.starts_with('[');
   return fmt::format("tcp://{}:{}", is_v6 ? "[" + address + "]" : address, port == 0 ? "*" : std::to_string(port));

@@ -15,10 +15,10 @@ namespace front_door {
 class Reception;
 }
 
-/// The component through which visitors from other hosts attach to the run (docs/keys.md). Each
-/// visitor has a key, whose role says whether it may only watch or also change the run. The component is a visitor of
-/// its own run and has no ports, so it never delays another component, and its process can be killed and started again
-/// during the run.
+/// The component through which visitors, that is, programs such as `trainyard topic echo`, attach to the run from other
+/// hosts (docs/keys.md). Each visitor has a key, whose role determines whether the visitor may only watch the run or
+/// also change it. The component has no inputs or outputs. It attaches to its own run in the same way as a visitor, so
+/// it never delays another component, and its process can be killed and started again during the run.
 class FrontDoorComponent final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "front_door"};
@@ -27,8 +27,8 @@ class FrontDoorComponent final : public Component {
   ~FrontDoorComponent() override;
 
  protected:
-  /// Reads the keys and binds the port, so that a mistake ends the run before it begins. Prints the address and the
-  /// fingerprint of the key to standard error.
+  /// Reads the keys and binds the port, so that an error ends the run before training begins. Prints the address and
+  /// the fingerprint of the run's key to standard error.
   void on_configure() override;
   void on_activate() override;
   void on_finalize() override;

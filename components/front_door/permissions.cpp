@@ -15,10 +15,11 @@ namespace trainyard::front_door {
 namespace {
 
 constexpr std::array<std::string_view, 4> kQuestions = {"run", "topics", "nodes", "params"};
-/// Services of components are not among them: what they do is known only to their authors.
+/// The calls that are allowed with the role `watch`. The services of components are not among them, because a service
+/// can do anything.
 constexpr std::array<std::string_view, 4> kCallsThatChangeNothing = {"param.list", "param.get", "counters", "pulse"};
 
-/// Returns what the question would do, for the error. It is a stranger's text.
+/// Returns a text from the question in a form that is safe to print, because it comes from an untrusted program.
 std::string shown(const std::string& word) { return printable_line(word.substr(0, 40)); }
 
 }  // namespace

@@ -7,9 +7,9 @@
 
 namespace trainyard::front_door {
 
-/// Throws kInvalidArgument, with the reason, unless the owner of the key `visitor` may ask the registry this question.
-/// With the role `watch`, only questions that are known to change nothing are allowed. Nobody may announce a topic
-/// through the door, because the run could not connect to a publisher on another host.
+/// Throws kInvalidArgument, with the reason, if the owner of the key `visitor` may not ask the run's registry the
+/// question `question`. With the role `watch`, only questions that are known to change nothing are allowed. Nobody may
+/// announce a topic through the front door, because the run could not connect to a publisher on another host.
 void check_permission(const core::PublicKey& visitor, const nlohmann::json& question);
 
 }  // namespace trainyard::front_door

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the error of a question that a visitor with this role asks; empty if the question is allowed.
+/// Returns the error text for a question of a visitor with this role, or an empty text if the question is allowed.
 std::string refusal(core::Role role, const json& question) {
   core::PublicKey visitor;
   visitor.name = "laptop";

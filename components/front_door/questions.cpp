@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Longer than the launcher takes for anything: setting a parameter of all ranks may take 70 s.
+/// After this time, an open question is dropped. The launcher never needs longer: setting a parameter of all ranks may
+/// take 70 s.
 constexpr std::chrono::seconds kPatience{90};
 
 }  // namespace
@@ -31,7 +32,7 @@ std::size_t Questions::open_of(const std::string& asker) const {
 }
 
 void Questions::ask(const std::string& asker, json question, Answer answer) {
-  // The door's own question is not one of a visitor.
+  // The front door's own questions are not limited.
   if (!asker.empty() && (open_.size() >= kMost || open_of(asker) >= kMostOfOne)) {
     throw Error(Code::kUnsupported, "too many questions are not answered yet (at most {} of one visitor and {} of all)",
                 kMostOfOne, kMost);
@@ -41,7 +42,7 @@ void Questions::ask(const std::string& asker, json question, Answer answer) {
       .asker = asker, .id = question.value("id", json()), .answer = std::move(answer), .since = Clock::now()};
   question["id"] = number;
   core::Frames frames;
-  // Text from elsewhere may not be UTF-8.
+  // The question comes from another program and may contain invalid UTF-8, which is replaced.
   frames.emplace_back(std::string_view(question.dump(-1, ' ', false, json::error_handler_t::replace)));
   core::send_frames(socket_, frames);
 }

@@ -14,30 +14,30 @@
 
 namespace trainyard::front_door {
 
-/// The questions to the registry that have not been answered yet. Nothing here waits: an answer is passed on when it
-/// arrives. The number of open questions is limited, and a question that the launcher does not answer is dropped after
-/// a while.
+/// Passes questions of visitors to the run's registry, the socket at which the launcher answers questions. No function
+/// waits; an answer is passed on when it arrives. The number of unanswered (open) questions is limited, and a question
+/// that the launcher does not answer is dropped after a while.
 class Questions final : public core::Source {
  public:
-  /// The maximum number of open questions, from one asker and from all askers together.
+  /// The maximum numbers of open questions of one visitor, and of all visitors together.
   static constexpr std::size_t kMostOfOne = 16;
   static constexpr std::size_t kMost = 256;
 
-  /// Receives the launcher's answer, whose `id` is that of the question.
+  /// Called with the launcher's answer, which has the same `id` as the question.
   using Answer = std::function<void(nlohmann::json reply)>;
 
-  /// `registry` is the address of the registry. Throws kIo.
+  /// `registry` is the address of the registry. Throws kIo if the socket cannot connect.
   Questions(zmq::context_t& context, const std::string& registry);
 
-  /// Passes a question, a JSON object, on to the registry. `asker` identifies the visitor that asks; an empty string
-  /// stands for the door itself. `answer` is called with the answer. Throws kUnsupported if visitors already have too
-  /// many open questions.
+  /// Passes a question, which is a JSON object, to the registry, and calls `answer` when the answer arrives. `asker`
+  /// identifies the visitor; an empty text stands for the front door itself, to which the limits do not apply. Throws
+  /// kUnsupported if too many questions of visitors are open.
   void ask(const std::string& asker, nlohmann::json question, Answer answer);
 
-  /// Returns true if a question of this asker has not been answered yet.
+  /// Returns true if a question of `asker` has not been answered yet.
   bool is_open(const std::string& asker) const { return open_of(asker) != 0; }
 
-  /// Drops the questions that have been open for too long. Call this at regular intervals.
+  /// Drops the questions that have been open for too long. Call this function at regular intervals.
   void forget_old();
 
   bool poll() override;
@@ -57,7 +57,7 @@ class Questions final : public core::Source {
   std::size_t open_of(const std::string& asker) const;
 
   zmq::socket_t socket_;
-  std::map<std::uint64_t, Open> open_;  ///< The open questions, by the id that the registry received.
+  std::map<std::uint64_t, Open> open_;  ///< The open questions, by the id under which they were sent to the registry.
   std::uint64_t next_id_ = 1;
 };
 

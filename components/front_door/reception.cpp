@@ -18,9 +18,10 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kBetweenLooks{1000};
-/// While a visitor may wait for the first list of topics.
+/// The interval between calls of look() until the first list of topics has arrived, because a visitor may be waiting
+/// for it.
 constexpr std::chrono::milliseconds kBetweenFirstLooks{50};
-/// The asker of the door's own questions; a visitor's name is never empty.
+/// The asker of the front door's own questions. The name of a visitor is never empty.
 constexpr const char* kMyself = "";
 
 core::Frames copied(const core::Frames& frames) {
@@ -33,7 +34,7 @@ json failure(const json& id, const Error& error) {
   return {{"id", id}, {"ok", false}, {"error", error.what()}, {"code", name_of(error.code())}};
 }
 
-/// For visitors, all topics are published at the door.
+/// Changes the addresses of all publishers in a list of topics to that of the front door.
 void set_endpoints(json& reply) {
   const auto topics = reply.find("result");
   if (topics == reply.end() || !topics->is_array()) return;
@@ -107,7 +108,7 @@ void Reception::pass_on(const core::Frames& way_back, const core::PublicKey& vis
   questions_->ask(way_back.front().to_string(), std::move(question),
                   [this, about_topics, back = std::make_shared<core::Frames>(copied(way_back))](json reply) {
                     if (about_topics) {
-                      // What the visitor is told about, it can subscribe to.
+                      // The relay must know all topics of the answer, so that the visitor can subscribe to them.
                       relay_.locate(reply.value("result", json::array()));
                       set_endpoints(reply);
                     }
@@ -128,14 +129,14 @@ void Reception::look() {
 }
 
 void Reception::ask_for_topics() {
-  if (questions_->is_open(kMyself)) return;  // A question that stays unanswered is forgotten some day.
+  if (questions_->is_open(kMyself)) return;  // If it is never answered, forget_old() drops it.
   questions_->ask(kMyself, {{"op", "topics"}}, [this](json reply) {
     located_ = true;
     relay_.locate(reply.value("result", json::array()));
   });
 }
 
-// Once a second at most, so that nobody can fill the log.
+// Called at most once a second, so that refused connections cannot fill the log.
 void Reception::say_refusals() {
   const Refusals now = refusals();
   if (now.connections != said_.connections) {

@@ -16,30 +16,32 @@
 
 namespace trainyard::front_door {
 
-/// How much has been refused since the door was opened.
+/// What the front door has refused since it was opened.
 struct Refusals {
-  /// Connections that had no key or a key that is not admitted, or that used another protocol.
+  /// Connections without a key, with a key that is not in the list, or with another protocol.
   std::uint64_t connections = 0;
-  std::uint64_t requests = 0;  ///< Requests of admitted visitors whose role does not permit them.
+  std::uint64_t requests = 0;  ///< Requests of accepted visitors that the role of their key does not allow.
 };
 
-/// The door itself: a socket at which visitors with admitted keys ask questions and listen to topics, as if the socket
-/// were the registry and the only gateway of the run (docs/wire_format.md, section 3). Everything happens on one event
-/// loop.
+/// The socket of the front door, through which visitors with accepted keys ask questions and listen to topics. For
+/// them, the socket looks like the run's registry and like a process that publishes all topics (docs/wire_format.md,
+/// section 3). Everything happens on the event loop `loop`.
 class Reception {
  public:
   using Warn = std::function<void(const std::string& text)>;
 
-  /// Binds the address. Nobody is admitted before open() is called. `warn` is called, at most once a second, when a
-  /// visitor or a request has been refused. Throws kIo if the address cannot be bound.
+  /// Binds the address. No visitor is accepted before open() is called. `key` is the key by which visitors recognise
+  /// the run, and `allowed` contains the keys of the visitors. `warn` is called, at most once a second, when a
+  /// connection or a request has been refused. Throws kIo if the address cannot be bound.
   Reception(core::EventLoop& loop, const std::string& address, const core::Key& key, core::AllowList allowed,
             Warn warn);
-  /// Tells the visitors that no more messages follow.
+  /// Tells the connected visitors that no more messages follow.
   ~Reception();
   Reception(const Reception&) = delete;
   Reception& operator=(const Reception&) = delete;
 
-  /// Begins to admit visitors. `registry` is the address of the run's registry.
+  /// Begins to accept visitors. `registry` is the address of the run's registry, at which the launcher answers
+  /// questions.
   void open(const std::string& registry);
 
   /// Returns the address to which visitors connect.
@@ -49,10 +51,10 @@ class Reception {
  private:
   core::VisitorDoor::Owner door_owner();
   void hear(const core::Frames& way_back, zmq::message_t& text);
-  // Passes a question on. Throws if it is not allowed.
+  // Passes a question to the registry. Throws if the visitor may not ask it.
   void pass_on(const core::Frames& way_back, const core::PublicKey& visitor, nlohmann::json question);
   void answer(const core::Frames& way_back, const nlohmann::json& reply);
-  // Keeps what is known of the run up to date, once a second.
+  // Called once a second: asks for the list of topics, drops old questions and reports refusals.
   void look();
   void ask_for_topics();
   void say_refusals();
@@ -63,9 +65,9 @@ class Reception {
   Doorkeeper doorkeeper_;
   Relay relay_;
   core::VisitorDoor door_;
-  std::unique_ptr<Questions> questions_;  ///< Exists once open() has been called.
+  std::unique_ptr<Questions> questions_;  ///< Set by open().
   core::EventLoop::TimerId timer_{};
-  bool located_ = false;  ///< True once the launcher has sent a list of topics.
+  bool located_ = false;  ///< True when the launcher has sent a list of topics.
   std::uint64_t refused_requests_ = 0;
   Refusals said_;
 };

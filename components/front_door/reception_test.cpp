@@ -21,7 +21,8 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
-/// A door on this thread, with a registry that only keeps what it is asked, and strangers of all kinds.
+/// A front door on this thread, with a simulated registry that stores the questions that it gets, and various allowed
+/// and unknown visitors.
 class ReceptionTest : public ::testing::Test {
  protected:
   ReceptionTest() {
@@ -37,7 +38,7 @@ class ReceptionTest : public ::testing::Test {
     return list;
   }
 
-  /// Runs the door until the condition is true. Fails at the deadline.
+  /// Runs the event loop of the front door until the condition is true. Fails at a deadline.
   template <class Condition>
   void run_until(Condition&& condition) {
     const auto until = Clock::now() + std::chrono::seconds(60);
@@ -48,7 +49,8 @@ class ReceptionTest : public ::testing::Test {
     }
   }
 
-  /// Takes the questions that have reached the registry. The door's own about the topics is answered at once.
+  /// Takes the questions that have reached the simulated registry. Answers the front door's own question about the
+  /// topics.
   void hear_registry() {
     core::Frames frames;
     while (core::receive_frames(registry_, frames)) {
@@ -87,7 +89,7 @@ class ReceptionTest : public ::testing::Test {
     socket.send(zmq::buffer(question.dump()), zmq::send_flags::none);
   }
 
-  /// Returns the next answer.
+  /// Waits for the next answer and returns it.
   json next_answer(zmq::socket_t& socket) {
     core::Frames frames;
     run_until([&] { return core::receive_frames(socket, frames) && frames.size() == 1 && frames[0].size() != 0; });
@@ -101,7 +103,7 @@ class ReceptionTest : public ::testing::Test {
   std::string address_ = "ipc://" + folder_.path("registry");
   zmq::context_t inside_, outside_;
   zmq::socket_t registry_{inside_, zmq::socket_type::router};
-  std::deque<std::pair<std::string, json>> heard_;  ///< The asker and the question.
+  std::deque<std::pair<std::string, json>> heard_;  ///< The questions that the registry has got, each with its asker.
   std::vector<std::string> warnings_;
   core::EventLoop loop_{"test"};
   Reception reception_{loop_, "tcp://127.0.0.1:*", host_, allowed(watcher_, controller_),
@@ -147,7 +149,7 @@ TEST_F(ReceptionTest, AChangeByAKeyThatMayWatchIsRefusedAndCountedAndReachesNobo
 
 TEST_F(ReceptionTest, StrangersAreRefusedAndCounted) {
   const Key unknown = Key::make("unknown", Role::kControl);
-  Key forged = controller_;  // The public key of somebody who is admitted, without the secret.
+  Key forged = controller_;  // The public key of an allowed visitor, without its secret.
   forged.secret = unknown.secret;
   zmq::socket_t plain = stranger();
   plain.set(zmq::sockopt::plain_username, "laptop");
@@ -164,7 +166,7 @@ TEST_F(ReceptionTest, StrangersAreRefusedAndCounted) {
   run_until([&] { return reception_.refusals().connections >= 5; });
   run_until([&] { return !warnings_.empty(); });
   EXPECT_THAT(warnings_.front(), HasSubstr("refused so far: connections without an admitted key: "));
-  // Whoever is admitted is served meanwhile, and nobody else has been heard.
+  // Allowed visitors are still served, and no question of the others has reached the registry.
   zmq::socket_t laptop = visitor(watcher_, host_);
   ask(laptop, {{"id", 1}, {"op", "run"}});
   run_until([&] { return !heard_.empty(); });

@@ -13,7 +13,7 @@
 namespace trainyard::front_door {
 namespace {
 
-/// A message that is passed on in the form in which it came.
+/// A message that is passed on without decoding it.
 struct RelayedMessage {
   std::string body;
   std::vector<Buffer> payloads;
@@ -91,7 +91,7 @@ void Relay::locate(const nlohmann::json& topics) {
   for (auto& [name, topic] : topics_) {
     if (!there.contains(name)) topic->endpoints.clear();
     for (Channel* channel : {&topic->plain, &topic->inlined}) {
-      // A topic that nobody wants any more costs its publishers nothing.
+      // If no visitor wants the topic any more, stops receiving it.
       if (channel->edges.empty()) *channel = {};
       if (channel->feed != nullptr) channel->feed->follow(topic->endpoints);
     }
@@ -101,7 +101,8 @@ void Relay::locate(const nlohmann::json& topics) {
   });
 }
 
-// The type of a topic is fixed while somebody listens to it. A topic of a visitor may come back with another type.
+// Updates one topic. Its type must not change while a visitor listens to it. A topic that a visitor publishes can end
+// and later appear again with another type.
 void Relay::locate_one(const nlohmann::json& described) {
   const std::string schema = visitors::text_in(described, "schema");
   const std::string name = visitors::text_in(described, "topic");
@@ -124,7 +125,7 @@ void Relay::locate_one(const nlohmann::json& described) {
   const auto publishers = described.find("publishers");
   if (publishers == described.end()) return;
   for (const auto& publisher : *publishers) {
-    // It is empty while the process starts.
+    // The endpoint is empty while the process starts.
     std::string endpoint = publisher.is_object() ? visitors::text_in(publisher, "endpoint") : "";
     if (!endpoint.empty()) topic->endpoints.insert(std::move(endpoint));
   }
@@ -142,7 +143,7 @@ void Relay::join(core::VisitorEdge& edge) {
   channel.feed->follow(topic.endpoints);
 }
 
-// The feed stays until the next list of topics, because the loop may just be polling it.
+// The feed is removed only in locate(), because the event loop may be polling it now.
 void Relay::leave(core::VisitorEdge& edge) {
   Topic& topic = *topics_.at(edge.topic());
   std::erase(edge.inline_payloads() ? topic.inlined.edges : topic.plain.edges, &edge);
@@ -150,7 +151,7 @@ void Relay::leave(core::VisitorEdge& edge) {
 
 void Relay::number_anew(Channel& channel, const Publisher& publisher, core::Envelope& envelope) {
   const auto expected = channel.expected.try_emplace(publisher, envelope.sequence).first;
-  // A process that was started again begins anew.
+  // If the number is smaller than expected, the process has been started again, so nothing is missing.
   if (envelope.sequence > expected->second) channel.next_sequence += envelope.sequence - expected->second;
   expected->second = envelope.sequence + 1;
   envelope.sequence = channel.next_sequence++;

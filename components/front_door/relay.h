@@ -18,48 +18,50 @@
 
 namespace trainyard::front_door {
 
-/// Passes the messages of the run's topics on to the visitors of a door, as if this process published all of them. It
-/// listens to a topic only while visitors want it, and only once for all visitors. For the processes of the run, all
-/// visitors of the door together are therefore one visitor.
+/// Passes the messages of the run's topics to the visitors of the front door, as if this process published all topics.
+/// It receives a topic only while a visitor has subscribed to it, and only once for all visitors, so the processes of
+/// the run need to send each message only once.
 class Relay {
  public:
   /// Everything happens on `loop`.
   Relay(core::EventLoop& loop, zmq::context_t& context);
   ~Relay();
 
-  /// Sets the topics that exist and the addresses at which they are published. `topics` is the registry's list of
-  /// topics. Must be called at regular intervals, but not while a message is passed on.
+  /// Sets the topics that exist and the addresses at which they are published. `topics` is the answer of the run's
+  /// registry to the question `topics`. Must be called at regular intervals, but not while a message is passed on.
   void locate(const nlohmann::json& topics);
 
-  /// Returns the functions that a door needs from its owner (VisitorDoor::Owner), except `question`.
+  /// Returns the callbacks with which the VisitorDoor, the object that serves visitors, must be made. The caller must
+  /// set the callback `question`; all others are set.
   core::VisitorDoor::Owner door_owner();
-  /// Sets the door, which must have been made with the result of door_owner(). Must be called before the loop polls the
-  /// door.
+  /// Sets the VisitorDoor through which messages are sent. It must have been made with the result of door_owner(). Must
+  /// be called before the event loop polls the door.
   void serve(core::VisitorDoor& door) { door_ = &door; }
 
  private:
-  /// A component that publishes: the address of its process, and its index in the plan.
+  /// Identifies a component that publishes: the address of its process, and the index of the component.
   using Publisher = std::pair<std::string, std::uint32_t>;
 
-  /// The messages of one topic, in one of two forms: with the bytes of their tensors, or without.
+  /// One topic in one of two forms: with the bytes of tensors in its messages, or without.
   struct Channel {
     std::unique_ptr<Feed> feed;
     std::vector<core::VisitorEdge*> edges;
     std::map<Publisher, core::Envelope> last;  ///< If the topic is latched, the last message of each publisher.
-    /// If every process numbers the messages of the topic separately: the number that the next message of each
-    /// publisher should have, and the number that the next message gets here.
+    /// Used if every process numbers the messages of the topic separately: the number that the next message of each
+    /// publisher should have, and the number that the relay gives to the next message.
     std::map<Publisher, std::uint64_t> expected;
     std::uint64_t next_sequence = 0;
   };
-  /// A component that is in no plan. Its only output describes the topic to the door; no message passes through this
-  /// output.
+  /// A placeholder component, which does not belong to the run. Its only output describes the topic to the VisitorDoor
+  /// (the object that serves visitors); no message is sent through this output.
   class Voice;
   struct Topic {
     std::string schema;
     MessageType type;
     std::unique_ptr<Voice> voice;
     bool latched = false;
-    bool of_processes = false;  ///< True if processes, not components, number the messages of the topic, as with /log.
+    /// True if every process, not every component, numbers its messages on the topic, as on /log.
+    bool of_processes = false;
     std::set<std::string> endpoints;
     Channel plain, inlined;
   };
@@ -67,7 +69,8 @@ class Relay {
   void locate_one(const nlohmann::json& described);
   void join(core::VisitorEdge& edge);
   void leave(core::VisitorEdge& edge);
-  // Gives a message of a process a number of this door, behind a gap that is as long as the one before the message.
+  // Replaces the number that a process has given to a message by a consecutive number of this relay. If messages of the
+  // process are missing before it, leaves an equally large gap.
   static void number_anew(Channel& channel, const Publisher& publisher, core::Envelope& envelope);
   void pass_on(Topic& topic, Channel& channel, visitors::Received message);
 

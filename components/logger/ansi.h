@@ -3,8 +3,8 @@
 
 namespace trainyard {
 
-/// Escape sequences of ECMA-48 that every current terminal understands. They are written only to terminals, never to
-/// files.
+/// Escape sequences for colours (ECMA-48) that every current terminal understands. They are written only to terminals,
+/// never to files.
 namespace ansi {
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kRed = "\x1b[31m";

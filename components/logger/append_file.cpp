@@ -14,7 +14,7 @@
 namespace trainyard {
 
 AppendFile::AppendFile(std::string path) : path_(std::move(path)) {
-  std::error_code ignored;  // If this fails, open() below reports the path that matters.
+  std::error_code ignored;  // If this fails, open() fails, too, and the error is reported there.
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd_ < 0) throw Error(Code::kIo, "cannot open {} for writing: {}", path_, std::strerror(errno));
@@ -29,7 +29,7 @@ void AppendFile::flush() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       const int reason = errno;
-      // The unwritten text is given up; otherwise it would grow until the memory is full, too.
+      // The unwritten text is discarded; otherwise it would grow until the memory is full.
       buffer_.clear();
       throw Error(Code::kIo, "cannot write to {}: {}", path_, std::strerror(reason));
     }
@@ -43,9 +43,9 @@ void drop_torn_line(const std::string& path) {
   std::uintmax_t size = std::filesystem::file_size(path, missing);
   if (missing || size == 0) return;
   std::ifstream file(path, std::ios::binary);
-  // A complete file ends with a line feed; nothing is cut off then.
+  // If the file ends with a line feed, nothing is removed.
   char last = 0;
-  // It reads one byte at a time from the end, because a line is short.
+  // Reads single bytes from the end, because lines are short.
   for (; size > 0; --size) {
     file.seekg(static_cast<std::streamoff>(size - 1));
     if (!file.get(last) || last == '\n') break;

@@ -5,8 +5,9 @@
 
 namespace trainyard {
 
-/// A file to which text is appended. Appended text stays in memory until flush(), so that logging a step makes no
-/// system call. The file is opened with O_APPEND, so two processes that log into one file do not overwrite each other.
+/// A file to which text is appended. The text stays in memory until flush(), so that logging a step makes no system
+/// call. The file is opened with O_APPEND, so two processes that write to the same file do not overwrite each other's
+/// text.
 class AppendFile {
  public:
   /// Opens `path`. If the file does not exist, creates it and the folders on its path. Throws kIo.
@@ -16,10 +17,11 @@ class AppendFile {
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
 
-  /// Returns the buffer that flush() will write. Append only whole lines or records.
+  /// Returns the buffer that flush() writes. Append only complete lines or records to it.
   std::string& buffer() { return buffer_; }
 
-  /// Writes the buffer to the file. Throws kIo with the path and the reason; the unwritten text is then discarded.
+  /// Writes the buffer to the file and empties it. Throws kIo with the path and the reason; the unwritten text is then
+  /// discarded.
   void flush();
 
   const std::string& path() const { return path_; }
@@ -30,8 +32,8 @@ class AppendFile {
   std::string buffer_;
 };
 
-/// Removes an incomplete last line from a file. A killed run can have left such a line, and the next line would be
-/// appended to it. Does nothing if there is no file.
+/// Removes an incomplete last line from the file `path`. A run that is killed can leave such a line, and the next line
+/// would otherwise be appended to it. Does nothing if the file does not exist.
 void drop_torn_line(const std::string& path);
 
 }  // namespace trainyard

@@ -24,7 +24,7 @@ TEST(AppendFileTest, WritesNothingBeforeItIsFlushed) {
   file.flush();
   file.buffer() += "two\n";
   file.flush();
-  file.flush();  // Nothing is written twice.
+  file.flush();  // Writes nothing, because the buffer is empty.
   EXPECT_EQ(read_file(directory / "a/b/f"), "one\ntwo\n");
 }
 

@@ -19,14 +19,15 @@ namespace {
 
 constexpr std::string_view kClearLine = "\r\x1b[K";
 
-/// A pipe that poll() calls writable takes this much without blocking (POSIX: PIPE_BUF is at least 512).
+/// The number of bytes that a pipe accepts without blocking if poll() reports it as writable (in POSIX, PIPE_BUF is at
+/// least 512).
 constexpr std::size_t kChunk = 512;
 
 }  // namespace
 
 void Console::line(std::string_view text) {
   make_room();
-  // This line is shown once the reader has caught up, before anything newer.
+  // When all pending text has been written, reports the dropped lines before newer text.
   if (dropped_lines_ > 0 && pending_.empty()) {
     pending_ += fmt::format("({} lines were not shown: nobody read them)\n", dropped_lines_);
     dropped_lines_ = 0;
@@ -37,7 +38,7 @@ void Console::line(std::string_view text) {
 }
 
 void Console::live(std::string_view text) {
-  // A live line that waits behind others is outdated before it is shown.
+  // While other text is pending, the live line is not added, because it would be out of date when it is written.
   if (pending()) return;
   pending_.append(kClearLine).append(text);
   live_shown_ = true;
@@ -50,7 +51,8 @@ void Console::end_live() {
 
 void Console::make_room() {
   if (pending_.size() < kMaxPending) return;
-  const std::size_t cut = pending_.find('\n', kMaxPending / 4) + 1;  // A quarter is cut at once, because this copies.
+  // Drops a quarter of the text at a time, because erasing copies the rest.
+  const std::size_t cut = pending_.find('\n', kMaxPending / 4) + 1;
   dropped_lines_ += static_cast<std::uint64_t>(
       std::count(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(cut), '\n'));
   pending_.erase(0, cut);
@@ -62,11 +64,11 @@ void Console::write_pending(std::chrono::milliseconds patience) {
   while (done < pending_.size() && !broken_) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    // The state is checked before each write. The descriptor cannot be made non-blocking, because other processes share
-    // it and their writes would then fail.
+    // Checks before each write that it will not block. The descriptor must not be made non-blocking, because other
+    // processes share it, and their writes could then fail.
     pollfd wait{fd_, POLLOUT, 0};
     if (::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) == 0) break;
-    // This is checked first, because writing would raise SIGPIPE.
+    // Must be checked before the write, which would otherwise raise SIGPIPE.
     if ((wait.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
       broken_ = true;
       break;
@@ -83,15 +85,15 @@ void Console::write_pending(std::chrono::milliseconds patience) {
   pending_.erase(0, broken_ ? std::string::npos : done);
 }
 
-// The width is read each time, because a window may be resized while the run goes on.
+// Asks the terminal each time, because its window can be resized during the run.
 std::size_t Console::width() const {
   winsize size{};
   if (::ioctl(fd_, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
 }
 
-// The standard output of a process of a run is a pipe to the launcher; the launcher passes on the terminal's own
-// descriptor.
+// The standard output of a process of the run is a pipe to the launcher. The launcher passes the descriptor of the
+// terminal in the environment variable.
 int console_descriptor() {
   const char* text = std::getenv("TRAINYARD_CONSOLE_FD");
   if (text == nullptr || *text == '\0') return STDOUT_FILENO;

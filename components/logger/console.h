@@ -10,24 +10,24 @@ namespace trainyard {
 
 /// A terminal, pipe or file on which lines are shown. The caller owns the descriptor.
 ///
-/// Writing never blocks during the run, because training must not stop when a terminal is paused. Text that cannot be
-/// written yet (because of Ctrl-S on a terminal, or a pipe that is not read) is kept in memory, up to `kMaxPending`
-/// bytes. Beyond that the oldest lines are dropped, and a line reports how many were dropped.
+/// Writing never blocks during the run, so that training does not stop when a terminal is paused with Ctrl-S or nobody
+/// reads a pipe. Text that cannot be written yet is kept in memory, up to `kMaxPending` bytes. Then the oldest lines
+/// are dropped, and a line reports how many.
 class Console {
  public:
   static constexpr std::size_t kMaxPending = 1 << 20;
 
-  /// `fd` must stay open. The console does not use `colour`; it only stores it for the code that composes the lines.
+  /// `fd` must stay open. `colour` is only stored, for callers that compose lines; see colour().
   Console(int fd, bool colour) : fd_(fd), colour_(colour) {}
 
-  /// Shows a line. This clears the live line, so that live() must be called again.
+  /// Shows a line. This erases the live line, so the caller must call live() again.
   void line(std::string_view text);
 
-  /// Shows `text` as the live line, in place of the previous live line. Does nothing while earlier text waits to be
-  /// written.
+  /// Shows `text` as the live line, which stays at the bottom and replaces the previous live line. Does nothing while
+  /// earlier text is pending.
   void live(std::string_view text);
 
-  /// Ends the live line with a line feed, so that it stays readable.
+  /// Ends the live line with a line feed, so that it is no longer replaced.
   void end_live();
 
   /// Writes as much pending text as possible, and waits at most `patience` for the rest.
@@ -37,29 +37,29 @@ class Console {
   std::size_t width() const;
 
   bool colour() const { return colour_; }
-  /// Returns true while some text could not be written yet.
+  /// Returns true if some text could not be written yet.
   bool pending() const { return !pending_.empty(); }
 
  private:
-  // Drops the oldest lines when too much text is pending.
+  // Drops the oldest lines if too much text is pending.
   void make_room();
 
   int fd_;
   bool colour_;
   bool live_shown_ = false;
-  bool broken_ = false;  ///< True after an error that cannot be overcome; the run then continues without a console.
+  bool broken_ = false;  ///< True after a permanent error, such as a closed pipe; all text is then dropped.
   std::uint64_t dropped_lines_ = 0;
   std::string pending_;
 };
 
-/// Returns the descriptor in TRAINYARD_CONSOLE_FD if it is set, otherwise standard output. Throws kInvalidArgument if
-/// the descriptor is not open.
+/// Returns the file descriptor to which the logger must write: the number in the environment variable
+/// TRAINYARD_CONSOLE_FD, or standard output if it is not set. Throws kInvalidArgument if the descriptor is not open.
 int console_descriptor();
 
-/// Returns true for a terminal that can move its cursor.
+/// Returns true if `fd` is a terminal that can move its cursor, so that a live line can be drawn.
 bool is_live_terminal(int fd);
 
-/// Returns true for a terminal whose user has not set NO_COLOR (https://no-color.org).
+/// Returns true if `fd` is a terminal and the environment variable NO_COLOR is not set (https://no-color.org).
 bool wants_colour(int fd);
 
 }  // namespace trainyard

@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono_literals::operator""ms;
 
-/// A pipe or a pseudo-terminal, of which the test holds the reading end.
+/// A pipe or a pseudo-terminal that the console writes to and the test reads from.
 struct Pair {
   int read_end = -1, write_end = -1;
 
@@ -62,7 +62,7 @@ TEST(ConsoleTest, ALineClearsTheLiveLineFirst) {
   console.live("50%");
   console.write_pending();
   console.line("saved");
-  console.live("60%");  // This is not drawn, because the line has not been written yet.
+  console.live("60%");  // Not drawn, because the line is still pending.
   console.write_pending();
   EXPECT_EQ(pair.read_all(), "\r\x1b[K50%\r\x1b[Ksaved\n");
 }
@@ -71,7 +71,7 @@ TEST(ConsoleTest, AReaderThatDoesNotReadNeverBlocksAndLosesTheOldestLines) {
   const Pair pair = Pair::pipe();
   Console console(pair.write_end, false);
   const std::string text(99, 'x');
-  for (int i = 0; i < 30'000; ++i) {  // This writes 3 MB into a pipe of 64 kB.
+  for (int i = 0; i < 30'000; ++i) {  // Writes 3 MB into a pipe that holds 64 kB.
     console.line(text);
     console.write_pending();
   }
@@ -94,7 +94,7 @@ TEST(ConsoleTest, AReaderThatIsGoneIsForgotten) {
   ::close(pair.read_end);
   pair.read_end = -1;
   console.line("nobody sees this");
-  console.write_pending();  // Without the check this would raise SIGPIPE and end the process.
+  console.write_pending();  // Must not raise SIGPIPE, which would end the process.
   EXPECT_FALSE(console.pending());
 }
 
@@ -147,7 +147,7 @@ TEST(DisplayTest, LinesOfStepsAreLimitedByTimeAndShowTheNewest) {
   const Pair pair = Pair::pipe();
   Display display(pair.write_end, Display::Mode::kLines, false, 1000ms);
   const auto start = Display::Clock::time_point{} + std::chrono::hours(1);
-  for (std::uint64_t step = 1; step <= 9; ++step) {  // One step each 300 ms.
+  for (std::uint64_t step = 1; step <= 9; ++step) {  // One step every 300 ms.
     display.on(train(step));
     display.refresh(start + 300ms * step);
   }

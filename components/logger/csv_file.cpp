@@ -13,11 +13,11 @@
 
 namespace trainyard {
 
-// Columns may only be added on the right, so every row that was written stays valid under the wider header.
+// New columns are added only on the right, so the existing rows stay valid.
 
 namespace {
 
-/// Returns the header record with its line end. Quoted names may contain line ends, too.
+/// Returns the header with its line end. Quoted names may contain line ends, too.
 std::string read_header(std::istream& file) {
   std::string header, line;
   while (std::getline(file, line)) {
@@ -44,7 +44,7 @@ std::string csv_quoted(std::string_view text) {
   return out + '"';
 }
 
-// Inside quotes everything is text, and two quotes stand for one.
+// Inside quotes, commas and line ends are text, and two quotes stand for one.
 std::vector<std::string> csv_first_record(std::string_view text) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -66,7 +66,7 @@ std::vector<std::string> csv_first_record(std::string_view text) {
   return fields;
 }
 
-// The columns of an existing file keep their places, whatever the order of this run's values.
+// The columns of an existing file keep their order, even if this run sets its values in another order.
 CsvFile::CsvFile(std::string path) : path_(std::move(path)) {
   drop_torn_line(path_);
   std::ifstream existing(path_, std::ios::binary);
@@ -78,7 +78,7 @@ CsvFile::CsvFile(std::string path) : path_(std::move(path)) {
 }
 
 std::size_t CsvFile::index_of(std::string_view column) {
-  // Rows give their values in the same order, so the guess is nearly always right and no search is needed.
+  // Rows usually set their cells in the same order, so a search is rarely needed.
   if (next_column_ < columns_.size() && columns_[next_column_] == column) return next_column_++;
   const auto found = std::find(columns_.begin(), columns_.end(), column);
   const auto index = static_cast<std::size_t>(found - columns_.begin());
@@ -96,8 +96,7 @@ void CsvFile::set(std::string_view column, std::string_view text) {
 }
 
 void CsvFile::end_row() {
-  // The header is checked only when the row is complete, so a row that brings several new columns rewrites the file
-  // once.
+  // The header is written when the row is complete, so that a row with several new columns rewrites the file only once.
   if (columns_in_file_ != columns_.size()) write_header_or_widen();
   std::string& out = file_->buffer();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
@@ -110,7 +109,7 @@ void CsvFile::end_row() {
 }
 
 void CsvFile::write_header_or_widen() {
-  // The buffered rows belong to the old file.
+  // The buffered rows still have the old columns.
   file_->flush();
   std::ifstream old(path_, std::ios::binary);
   const bool fresh = read_header(old).empty();
@@ -123,11 +122,11 @@ void CsvFile::write_header_or_widen() {
     wide << join(columns_);
     for (std::string line; std::getline(old, line);) {
       if (line.ends_with('\r')) line.pop_back();
-      // Cells of data are numbers and hold no line ends, so a line is a row.
+      // Cells below the header are numbers without line ends, so each line is a row.
       wide << line << padding << "\r\n";
     }
     wide.close();
-    // The old file stays until the new one is complete.
+    // The new file replaces the old one only when it is complete.
     if (!wide || std::rename(temporary.c_str(), path_.c_str()) != 0) {
       throw Error(Code::kIo, "cannot add columns to {} through {}: {}", path_, temporary, std::strerror(errno));
     }

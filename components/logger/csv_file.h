@@ -10,22 +10,22 @@
 
 namespace trainyard {
 
-/// A table in a file of comma-separated values (RFC 4180: a header line, CR LF, quotes where needed).
+/// Writes a table as comma-separated values (RFC 4180: a header line, line ends CR LF, quotes where needed).
 ///
-/// A column that first appears in a later row is added on the right: the file is rewritten through a temporary file,
-/// and earlier rows get an empty cell. An existing file is continued, and its columns keep their order.
+/// If a later row has a new column, the column is added on the right: the whole file is rewritten, and earlier rows get
+/// an empty cell. Rows are appended to an existing file, whose columns keep their order.
 class CsvFile {
  public:
   /// Opens or creates the file, and removes an incomplete last line. Throws kIo.
   explicit CsvFile(std::string path);
 
-  /// Sets a cell of the current row. If a cell is set twice, the first value counts.
+  /// Sets the cell of the current row in the column `column`. If a cell is set twice, the first value is kept.
   void set(std::string_view column, std::string_view text);
 
   /// Ends the row. Cells that were not set are empty.
   void end_row();
 
-  /// Passes the finished rows to the operating system. Throws kIo.
+  /// Writes the finished rows to the file. Throws kIo.
   void flush();
 
   /// Returns the names of the columns, in the order of the file.
@@ -33,7 +33,7 @@ class CsvFile {
 
  private:
   std::size_t index_of(std::string_view column);
-  // Adds the columns that the file's header lacks. Throws kIo.
+  // Writes the header, or rewrites the file with a header that contains the new columns. Throws kIo.
   void write_header_or_widen();
 
   std::string path_;
@@ -41,13 +41,14 @@ class CsvFile {
   std::vector<std::string> columns_;
   std::vector<std::string> cells_;  ///< The cells of the current row, one for each column. Their memory is reused.
   std::size_t columns_in_file_ = 0;
-  std::size_t next_column_ = 0;  ///< The column that set() tries first, because all rows usually have the same order.
+  /// The column that set() tries first, because the cells of all rows are usually set in the same order.
+  std::size_t next_column_ = 0;
 };
 
-/// Returns the text as a field of a CSV file, in quotes if necessary.
+/// Returns `text` as a field of a CSV file, in quotes if necessary.
 std::string csv_quoted(std::string_view text);
 
-/// Returns the fields of the first record of `text`.
+/// Returns the fields of the first row of `text`, which is in CSV format.
 std::vector<std::string> csv_first_record(std::string_view text);
 
 }  // namespace trainyard

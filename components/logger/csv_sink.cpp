@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view kOwnColumns[] = {"step", "epoch", "time", "samples"};
 
-/// A value may have the name of one of our own columns, and must not be mistaken for it.
+/// Returns the column for a metric. A metric whose name is that of a fixed column, such as "step", gets the prefix
+/// "value_".
 std::string_view column_of(const std::string& name, std::string_view units, std::string& renamed) {
   if (std::find(std::begin(kOwnColumns), std::end(kOwnColumns), name) == std::end(kOwnColumns) && name != units) {
     return name;
@@ -30,7 +31,7 @@ std::string file_name_part(std::string text) {
 }
 
 CsvFile& CsvSink::table_of(const std::string& stage) {
-  // The table is looked up by the stage's name; the name of its file is made once.
+  // Tables are found by the stage, so that the name of the file is computed only once for each stage.
   CsvFile*& known = by_stage_[stage];
   if (known == nullptr) {
     const std::string name = file_name_part(stage);
@@ -43,7 +44,7 @@ CsvFile& CsvSink::table_of(const std::string& stage) {
 
 void CsvSink::on(const Metrics& metrics) {
   CsvFile& table = table_of(metrics.stage);
-  // One scratch string serves all cells, so a logged step allocates nothing.
+  // All cells reuse the same string, so that logging a step allocates no memory.
   const auto cell = [&](std::string_view column, auto value) {
     scratch_.clear();
     append_exact(scratch_, value);
@@ -55,7 +56,7 @@ void CsvSink::on(const Metrics& metrics) {
   append_seconds(scratch_, metrics.time_ns);
   table.set("time", scratch_);
   cell("samples", metrics.samples);
-  // The column is named after what is counted, such as "tokens". Samples have a column already.
+  // The column of units is named after the unit, such as "tokens". Samples already have a column.
   const std::string units = metrics.unit.empty() || metrics.unit == "sample" ? "samples" : metrics.unit + "s";
   if (units != "samples") cell(units, metrics.units);
   std::string renamed;

@@ -10,12 +10,13 @@
 
 namespace trainyard {
 
-/// A sink that writes metrics as one table per stage: `metrics_train.csv`, `metrics_validate.csv`, ... The columns are
-/// step, epoch, time (in seconds since 1970), samples, the units trained on (such as "tokens"), and one for every
-/// value. Numbers are exact; values that are not finite are written as "nan", "inf" or "-inf".
+/// Writes metrics as CSV files, one for each stage such as training or validation: `metrics_train.csv`,
+/// `metrics_validate.csv`, ... The columns are step, epoch, time (in seconds since 1970), samples, the number of other
+/// units trained on (such as "tokens"), and one column for each metric. Numbers are written exactly; values that are
+/// not finite are written as "nan", "inf" or "-inf".
 class CsvSink final : public Sink {
  public:
-  /// Writes into `directory`. A file is created when its stage first appears.
+  /// Writes files into `directory`. Each file is created when the first metrics of its stage arrive.
   explicit CsvSink(std::string directory) : directory_(std::move(directory)) {}
 
   using Sink::on;
@@ -27,13 +28,13 @@ class CsvSink final : public Sink {
 
   std::string directory_;
   std::map<std::string, std::unique_ptr<CsvFile>> tables_;  ///< Indexed by file name.
-  /// Indexed by stage. Two stages whose file names are equal share a table.
+  /// Indexed by stage. Stages with the same file name share a table.
   std::map<std::string, CsvFile*> by_stage_;
   std::string scratch_;
 };
 
-/// Turns text such as "rank0/optimizer" into part of a file name: every character except letters, digits, '-' and '_'
-/// becomes '_', and an empty text becomes "unnamed".
+/// Returns `text`, such as "rank0/optimizer", in a form that can be part of a file name: every character except
+/// letters, digits, '-' and '_' is replaced by '_'. Returns "unnamed" for an empty text.
 std::string file_name_part(std::string text);
 
 }  // namespace trainyard

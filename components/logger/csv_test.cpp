@@ -51,7 +51,7 @@ TEST(CsvTest, ALateColumnIsAddedOnTheRightOfEveryRow) {
   file.set("step", "3");
   file.set("accuracy", "0.5");
   file.end_row();
-  file.set("step", "4");  // This row lacks the column again.
+  file.set("step", "4");  // A row without the new column.
   file.end_row();
   file.flush();
   EXPECT_EQ(read_file(directory / "t.csv"), "step,accuracy\r\n1,\r\n2,\r\n3,0.5\r\n4,\r\n");
@@ -59,7 +59,7 @@ TEST(CsvTest, ALateColumnIsAddedOnTheRightOfEveryRow) {
 
 TEST(CsvTest, AnExistingFileIsContinuedUnderItsOwnHeader) {
   TemporaryDirectory directory;
-  write_file(directory / "t.csv", "loss,step\r\n9,1\r\n8");  // The last row was torn when the run was killed.
+  write_file(directory / "t.csv", "loss,step\r\n9,1\r\n8");  // The last row is incomplete, because the run was killed.
   CsvFile file(directory / "t.csv");
   file.set("step", "2");
   file.set("loss", "7");
@@ -90,7 +90,7 @@ TEST(CsvTest, AFolderThatCannotBeMadeIsNamed) {
   }
 }
 
-/// Returns a table as Python's csv module reads it, in JSON: a list of rows.
+/// Reads a table with Python's csv module, and returns its rows as JSON.
 std::string read_with_python(const std::string& path) {
   const std::string script =
       "import csv, json, sys; print(json.dumps(list(csv.reader(open(sys.argv[1], newline=''), strict=True))))";
@@ -113,7 +113,7 @@ TEST(CsvTest, AnotherReaderSeesTheSameTableWhateverColumnsAppear) {
     for (int row = 0; row < 60; ++row) {
       auto& cells = expected.emplace_back();
       for (std::size_t i = 0; i < names.size(); ++i) {
-        // The n-th name cannot appear before row 10 n, so that columns are added one by one.
+        // The n-th column first appears in row 10 * n or later, so that columns are added one after another.
         if (row < static_cast<int>(i) * 10 || random() % 3 == 0) continue;
         cells[names[i]] = std::to_string(row * 10 + static_cast<int>(i));
         file.set(names[i], cells[names[i]]);

@@ -12,14 +12,14 @@
 namespace trainyard {
 namespace {
 
-/// Returns true for results that get a line of their own, even above a live line.
+/// Returns true if the metrics of this stage are shown as a line even on a terminal with a live line.
 bool is_evaluation(const std::string& stage) {
   return stage == "validate" || stage == "test" || stage == "predict" || stage == "train_eval";
 }
 
 }  // namespace
 
-// The line clears the live one, which must then be drawn again. What happened earlier comes first.
+// Shows the line of an earlier step first. The new line erases the live line, which must be drawn again.
 void Display::line(const std::string& text, const char* colour) {
   show_waiting();
   const bool coloured = console_.colour() && *colour != '\0';
@@ -27,9 +27,9 @@ void Display::line(const std::string& text, const char* colour) {
   stale_ = stale_ || progress_.has_steps();
 }
 
-// Training is shown in the live line if there is one; everything else is worth a line of its own.
+// Training steps are shown in the live line if there is one. All other metrics get a line.
 void Display::on(const Metrics& metrics) {
-  // This also matters where no live line is drawn, because lines show the rate and the remaining time.
+  // Needed even without a live line, because ordinary lines contain the rate and the remaining time, too.
   progress_.update(metrics);
   stale_ = true;
   if (is_evaluation(metrics.stage)) {
@@ -39,7 +39,7 @@ void Display::on(const Metrics& metrics) {
   }
 }
 
-// A later step replaces one that waits, except for the last one, whose line nobody should have to wait for.
+// A newer step replaces the line that has not been shown yet. The last step is shown immediately.
 void Display::show_step(const Metrics& metrics) {
   waiting_.clear();
   if (interval_ == Clock::duration::zero() || progress_.complete()) return line(progress_.plain_line(metrics));
@@ -51,7 +51,7 @@ void Display::show_waiting() {
 }
 
 void Display::on(const ModelInfo& model) {
-  if (model.rank != 0) return;  // The other ranks have the same model.
+  if (model.rank != 0) return;  // All ranks have the same model.
   line(fmt::format("model {}  {} parameters  {}  {}", printable(model.model),
                    compact(static_cast<double>(model.parameters)), printable(model.device),
                    printable(model.precision)));
@@ -67,8 +67,7 @@ void Display::on(const DatasetInfo& dataset) {
 
 void Display::on(const Prediction& prediction) {
   const std::string title = prediction.title.empty() ? "prediction" : printable(prediction.title);
-  // Texts may have many lines, so a title marks where one begins. Of tensors only the shape is shown, because their
-  // numbers are for programs.
+  // A prediction may be a text of many lines, so it gets a title. Of tensors, only the type and shape are shown.
   line(fmt::format("--- {}, step {} ---", title, prediction.step), ansi::kBold);
   if (!prediction.text.empty()) line(printable(prediction.text));
   for (const Tensor& tensor : prediction.tensors) {
@@ -86,7 +85,7 @@ void Display::on(const CheckpointDone& checkpoint) {
 }
 
 bool Display::refresh(Clock::time_point now) {
-  // It is too early; the caller will call again.
+  // Too early; the caller will call again.
   if (now - last_refresh_ < kRedraw) return true;
   last_refresh_ = now;
   if (!waiting_.empty() && now - last_step_line_ >= interval_) {
@@ -95,7 +94,7 @@ bool Display::refresh(Clock::time_point now) {
   }
   console_.write_pending();
   if (mode_ == Mode::kLive && stale_ && progress_.has_steps() && !console_.pending()) {
-    // One column stays free, because a cursor that leaves the last column would wrap on some terminals.
+    // One column stays free, because some terminals wrap the line when its last column is used.
     console_.live(progress_.live_line(console_.width() - 1, console_.colour()));
     console_.write_pending();
     stale_ = false;
@@ -104,7 +103,7 @@ bool Display::refresh(Clock::time_point now) {
 }
 
 void Display::finish() {
-  // The last state is drawn however recent the previous one is.
+  // Makes refresh() draw the last state even if the previous drawing was a moment ago.
   last_refresh_ = {};
   show_waiting();
   refresh(Clock::now());

@@ -10,19 +10,19 @@
 
 namespace trainyard {
 
-/// The display of the run on the console. On a terminal there is one live line, redrawn at most ten times a second, and
-/// above it a line for every validation, checkpoint and prediction. Elsewhere training steps have lines, too, but at
-/// most one in every interval, because steps can be very short.
+/// Shows the run on the console. On a terminal, one live line shows the progress and is redrawn at most ten times a
+/// second; above it, every validation, checkpoint and prediction gets a line. In files and pipes, training steps get
+/// lines, too, but at most one per interval, because steps can be very short.
 class Display final : public Sink {
  public:
-  /// The style of the display: lines only, or one live line with the most important lines above it.
+  /// The style of the display: only lines, or one live line with the most important lines above it.
   enum class Mode { kLines, kLive };
   using Clock = std::chrono::steady_clock;
-  // This interval is short enough for a reader, and long enough that drawing costs almost nothing.
+  // The shortest time between two drawings of the live line.
   static constexpr std::chrono::milliseconds kRedraw{100};
 
-  /// `fd` belongs to the caller and stays open. In the mode kLines, at most one training step in every `interval` has a
-  /// line: the newest step. If `interval` is 0, every step has a line.
+  /// `fd` belongs to the caller and must stay open. In the mode kLines, only the newest training step in every
+  /// `interval` gets a line. If `interval` is 0, every step gets a line. `colour` is true if lines may contain colours.
   Display(int fd, Mode mode, bool colour, Clock::duration interval = {})
       : console_(fd, colour), mode_(mode), interval_(interval) {}
 
@@ -33,29 +33,29 @@ class Display final : public Sink {
   void on(const CheckpointDone& checkpoint) override;
   using Sink::on;
 
-  /// Takes the metrics into account without showing them, so that the rate is right when only every n-th step is shown.
+  /// Records metrics without showing them, so that the rate is right if only every n-th step is shown.
   void count_only(const Metrics& metrics) { progress_.update(metrics); }
 
-  /// Draws and writes what is due at `now`. Returns true if something remains to be drawn or written, so that refresh()
-  /// must be called again. A call is cheap if nothing is due.
+  /// Draws the live line and writes pending text, if it is time to do so at `now`. Returns true if something remains to
+  /// be drawn or written, so that refresh() must be called again.
   bool refresh(Clock::time_point now);
 
   void flush() override { console_.write_pending(); }
 
-  /// Shows the last state and ends the live line. Waits up to a second if the console does not accept the text
-  /// immediately.
+  /// Called at the end of the run. Shows the last state and ends the live line. Waits up to a second if the console
+  /// does not accept the text immediately.
   void finish();
 
  private:
   void line(const std::string& text, const char* colour = "");
-  // Shows or keeps the line of a training step.
+  // Shows the line of a training step now or keeps it for later, depending on the interval.
   void show_step(const Metrics& metrics);
   void show_waiting();
 
   Console console_;
   Mode mode_;
   Clock::duration interval_;
-  std::string waiting_;  ///< The line of the newest step, if it has not been shown.
+  std::string waiting_;  ///< The line of the newest step, if it has not been shown yet.
   Clock::time_point last_step_line_{};
   Progress progress_;
   bool stale_ = false;  ///< True if the live line is out of date.

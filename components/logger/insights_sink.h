@@ -10,11 +10,11 @@
 
 namespace trainyard {
 
-/// A sink that writes histograms, confusion matrices and samples to a file of their own, one JSON object per line:
-/// these lines are long, and metrics.jsonl should stay readable. The file is made when there is something to write.
+/// Writes histograms, confusion matrices and samples with predictions to a separate file, one JSON object per line.
+/// They are not in metrics.jsonl, because their lines are long. The file is created when there is something to write.
 ///
-/// A line has the fields `kind` ("histograms", "confusion" or "samples"), `time` in seconds since 1970, and `message`,
-/// the message in its JSON form (messages/json.h).
+/// Each line has the fields `kind` ("histograms", "confusion" or "samples"), `time` in seconds since 1970, and
+/// `message`, which is the message in its JSON form (messages/json.h).
 class InsightsSink final : public Sink {
  public:
   explicit InsightsSink(std::string path) : path_(std::move(path)) {}

@@ -10,7 +10,8 @@
 namespace trainyard {
 namespace {
 
-/// True for plain ASCII. Everything else goes to the library, which knows the rules of JSON and UTF-8.
+/// Returns true for ASCII characters that JSON does not escape. Texts with other characters are written by the JSON
+/// library.
 bool needs_no_escape(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
@@ -19,7 +20,7 @@ bool needs_no_escape(char c) {
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
-  if (std::all_of(text.begin(), text.end(), needs_no_escape)) {  // This is nearly always so, in every step.
+  if (std::all_of(text.begin(), text.end(), needs_no_escape)) {  // The usual case, for which the library would be slow.
     out.append(1, '"').append(text).append(1, '"');
     return;
   }

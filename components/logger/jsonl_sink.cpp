@@ -14,7 +14,8 @@ namespace trainyard {
 
 namespace {
 
-/// The file must be repaired before it is opened for appending, so this is called in an initialiser.
+/// Removes an incomplete last line and returns `path`. Called in the initialiser of the file, because this must happen
+/// before the file is opened.
 std::string torn_line_dropped(const std::string& path) {
   drop_torn_line(path);
   return path;
@@ -29,15 +30,14 @@ std::string_view name_of_not_finite(double value) {
 
 JsonlSink::JsonlSink(const std::string& path) : file_(torn_line_dropped(path)) {}
 
-// The lines are written by hand, field by field, into the file's buffer: a JSON tree for each step would cost more than
-// the step's own bookkeeping.
+// Lines are written directly into the file's buffer, because building a JSON object for every step would be slow.
 void JsonlSink::begin(std::string_view kind, std::int64_t time_ns) {
   std::string& out = file_.buffer();
   out.append("{\"kind\":\"").append(kind).append("\",\"time\":");
   append_seconds(out, time_ns);
 }
 
-// The names are our own and need no escape; only values come from outside.
+// Field names are constants of this file and need no escaping.
 void JsonlSink::key(std::string_view name) { file_.buffer().append(",\"").append(name).append("\":"); }
 
 void JsonlSink::text(std::string_view name, std::string_view value) {
@@ -64,7 +64,7 @@ void JsonlSink::values(const std::vector<Scalar>& scalars) {
   }
   out += scalars.empty() ? "{}" : "}";
   if (all_finite) return;
-  // These are in a field of their own, so that a reader who wants only numbers needs no special case.
+  // Written to a separate field, so that programs that read only numbers need no special case.
   key("not_finite");
   separator = '{';
   for (const Scalar& scalar : scalars) {
@@ -82,7 +82,7 @@ void JsonlSink::on(const Metrics& metrics) {
   begin("metrics", metrics.time_ns);
   text("stage", metrics.stage);
   count("step", metrics.step);
-  // An unknown total is left out, because a reader would take 0 for the total.
+  // An unknown total is left out rather than written as 0.
   if (metrics.total_steps != 0) count("total_steps", metrics.total_steps);
   count("epoch", metrics.epoch);
   count("samples", metrics.samples);

@@ -9,12 +9,13 @@
 
 namespace trainyard {
 
-/// A sink that writes all messages to one file, as JSON lines. The field `kind` of a line names its content: metrics,
-/// model, dataset, prediction, checkpoint or log. `time` is in seconds since 1970. Numbers are exact. JSON has no NaN
-/// and no infinity: such a value is written as null, and `not_finite` contains the original, as in {"loss":"NaN"}.
+/// Writes metrics and other messages to one file, one JSON object per line. The field `kind` is metrics, model,
+/// dataset, prediction, checkpoint or log. `time` is in seconds since 1970. Numbers are written exactly. NaN and
+/// infinities, which JSON cannot represent, are written as null; the field `not_finite` then contains the value as a
+/// text, as in {"loss":"NaN"}.
 class JsonlSink final : public Sink {
  public:
-  /// Opens or creates the file at `path`. An existing file is continued. Throws kIo.
+  /// Opens or creates the file at `path`. Lines are appended to an existing file. Throws kIo.
   explicit JsonlSink(const std::string& path);
 
   void on(const Metrics& metrics) override;

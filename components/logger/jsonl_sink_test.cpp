@@ -20,7 +20,7 @@ using testing::TemporaryDirectory;
 
 class JsonlSinkTest : public ::testing::Test {
  protected:
-  /// Parses every line with a JSON library that the sink does not use for writing.
+  /// Parses every line with a JSON library.
   std::vector<json> lines() {
     sink_.flush();
     std::vector<json> all;

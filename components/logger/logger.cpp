@@ -12,10 +12,11 @@ namespace trainyard {
 namespace {
 
 constexpr std::chrono::milliseconds kTick = Display::kRedraw;
-/// The longest part of the record that may be lost if the process is killed.
+/// How often files are written. If the process is killed, at most the messages of this time are lost.
 constexpr std::chrono::seconds kFlush{1};
 
-/// Returns what the launch file and the command line chose, as the launcher has recorded it; nothing if it has not.
+/// Returns the parameters that the launch file and the command line have set, from the launcher's record of the run.
+/// Returns nothing if there is no such record.
 std::map<std::string, nlohmann::json> hyperparameters(const ComponentContext& context, spdlog::logger& log) {
   if (context.output_directory.empty()) return {};
   try {
@@ -39,7 +40,7 @@ void Logger::on_configure() {
   open_files();
 }
 
-// The console is not one of the sinks: it redraws at intervals, and it is never given up.
+// The display is not in `sinks_`, because it is redrawn at intervals and is not removed after an error.
 void Logger::open_console() {
   if (*console_ == ConsoleMode::kOff) return;
   const int fd = console_descriptor();
@@ -50,8 +51,7 @@ void Logger::open_console() {
       std::make_unique<Display>(fd, live ? Display::Mode::kLive : Display::Mode::kLines, wants_colour(fd), interval);
 }
 
-// Each sink opens its files itself. An error here, before training, ends the run: a wrong directory should not be
-// noticed only after hours.
+// An error here ends the run before training begins, so that a wrong directory is noticed immediately.
 void Logger::open_files() {
   std::string directory = directory_->empty() ? context().output_directory : *directory_;
   if (directory.empty()) directory = ".";
@@ -67,15 +67,15 @@ void Logger::open_files() {
 
 void Logger::on_metrics(const Metrics& metrics) {
   const bool last = metrics.total_steps != 0 && metrics.step >= metrics.total_steps;
-  // The metrics of evaluations are rare, so all of them are taken.
+  // Only training steps are left out. The metrics of evaluations are rare.
   const bool skipped =
       metrics.stage == "train" && !last && metrics.step % static_cast<std::uint64_t>(*every_steps_) != 0;
   if (!skipped) return tell(metrics);
-  // The step is skipped but counted, because the rate is that of all steps.
+  // The step is not shown, but it counts for the rate.
   if (display_) display_->count_only(metrics);
 }
 
-// The display comes first, because what is written to files is buffered anyway.
+// The display comes first, because the sinks only buffer the message.
 template <class T>
 void Logger::tell(const T& message) {
   if (display_) display_->on(message);
@@ -84,7 +84,8 @@ void Logger::tell(const T& message) {
   stir();
 }
 
-/// A sink that throws is reported as lost, once, and dropped: a full disk must not end a run of days.
+/// Calls `action` for every sink. If a sink throws, logs the error and removes the sink, so that a full disk does not
+/// end the run.
 template <class Action>
 void Logger::each_sink(Action action) {
   std::erase_if(sinks_, [&](const std::unique_ptr<Sink>& sink) {
@@ -98,11 +99,12 @@ void Logger::each_sink(Action action) {
   });
 }
 
-/// Shows what is due and makes sure that the rest follows. The timer runs only while something waits for it.
+/// Redraws the display if it is time to do so. If something remains to be drawn or written, starts the timer, which
+/// calls tick().
 void Logger::stir() {
   const bool more = display_ && display_->refresh(std::chrono::steady_clock::now());
   if (timer_armed_ || !(more || files_dirty_)) return;
-  // There is only one timer, which is armed again while anything waits. An idle run is not woken.
+  // tick() starts the timer again as long as necessary. While nothing happens, no timer runs.
   timer_armed_ = true;
   timer_ = loop().after(kTick, [this] { tick(); });
 }
@@ -126,7 +128,7 @@ void Logger::finish() {
 
 void Logger::on_deactivate() { finish(); }
 
-/// Messages may still have arrived after deactivation.
+/// Called again, because messages may have arrived after on_deactivate().
 void Logger::on_finalize() {
   finish();
   sinks_.clear();

@@ -13,15 +13,15 @@
 
 namespace trainyard {
 
-/// What the logger shows on the console: what suits the console, a live line, lines only, or nothing.
+/// What the logger shows on the console: a live line (kProgress), lines only (kLines), nothing (kOff), or a live line
+/// on a terminal and lines otherwise (kAuto).
 enum class ConsoleMode : std::uint8_t { kAuto, kProgress, kLines, kOff };
 constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "progress", "lines", "off"); }
 
-/// The component that shows the run on the console and records it in files. The logger has no outputs, its windows are
-/// large, and it writes files at most once a second, so that it does not delay the run.
+/// The component that shows the run on the console and records its metrics in files. So that it does not delay the run,
+/// its inputs can buffer thousands of messages, and it writes files at most once a second.
 ///
 /// It writes these files into `directory`:
-///
 // clang-format off
 ///   metrics_<stage>.csv   one table per stage, since stages measure different things (csv_sink.h)
 ///   metrics.jsonl         everything, one JSON object per line (jsonl_sink.h)
@@ -29,10 +29,10 @@ constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "pro
 ///   tensorboard/          event files (tensorboard_sink.h)
 // clang-format on
 ///
-/// An existing table or JSONL file is continued, never overwritten. If a file can no longer be written, the logger
-/// reports an error and stops writing it; training continues.
+/// The logger appends to existing CSV and JSONL files and never overwrites them. If a file can no longer be written,
+/// the logger reports an error and stops writing it; training continues.
 ///
-/// Log records go only to the JSONL file, because the processes show them on standard error themselves.
+/// Log records are written only to metrics.jsonl, because each process prints its own log to standard error.
 class Logger final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "io"};
@@ -46,24 +46,25 @@ class Logger final : public Component {
   void on_finalize() override;
 
  private:
-  // Chooses the console and its style by the parameter `console` and by the kind of the descriptor.
+  // Chooses the style of the display from the parameter `console` and the kind of the file descriptor.
   void open_console();
   void open_files();
-  // Applies the parameter `every_steps`, then calls tell().
+  // Calls tell(), except for training steps that the parameter `every_steps` leaves out.
   void on_metrics(const Metrics& metrics);
-  // Passes the message to the display and every sink.
+  // Passes a message to the display and to all sinks (which write files).
   template <class T>
   void tell(const T& message);
   template <class Action>
   void each_sink(Action action);
   void stir();
   void tick();
-  // Passes all buffered records to the operating system.
+  // Writes all buffered text to the files.
   void flush_files();
-  // Shows and records the last state.
+  // Called at the end. Shows the last state and writes all buffered text.
   void finish();
 
-  // The windows hold thousands of messages, so that a burst of short steps waits here and does not block the sender.
+  // The options of an optional input. It can buffer thousands of messages, so that a burst of short steps does not
+  // block the sender.
   static InputOptions listening(std::string topic) {
     return {.optional = true, .window_messages = 4096, .topic = std::move(topic)};
   }

@@ -29,7 +29,7 @@ Metrics train(std::uint64_t step, double loss) {
           .values = {{"loss", loss}}};
 }
 
-/// A rig whose logger writes into a known directory and shows its lines in a file.
+/// A test fixture with a logger that writes into a temporary directory and shows its lines in a file.
 class LoggerTest : public ::testing::Test {
  protected:
   LoggerTest() {
@@ -111,7 +111,8 @@ TEST_F(LoggerTest, AFileThatCannotBeWrittenAnyMoreDoesNotEndTheRun) {
   rig_.add<Logger>("logger", R"({"jsonl": false, "tensorboard": false})");
   rig_.start();
   std::filesystem::remove(directory_ / "metrics_validate.csv");
-  std::filesystem::create_directory(directory_ / "metrics_validate.csv");  // Opening the file for writing now fails.
+  // A directory with the name of the file makes writing fail.
+  std::filesystem::create_directory(directory_ / "metrics_validate.csv");
   rig_.send("/metrics", Metrics{.step = 1, .stage = "validate", .values = {{"loss", 1.5}}});
   rig_.send("/metrics", train(2, 1));
   rig_.stop();

@@ -17,8 +17,8 @@ namespace trainyard {
 
 namespace {
 
-/// A part of the live line. If the line is too long, the parts with the largest `importance` are left out first; 0
-/// always stays.
+/// A part of the live line. If the line is too long, the parts with the largest `importance` are left out first. A part
+/// with 0 is never left out.
 struct Part {
   std::string text;
   int importance;
@@ -27,7 +27,7 @@ struct Part {
 
 bool is_learning_rate(const std::string& name) { return name == "lr" || name == "learning_rate"; }
 
-/// Returns the first value whose name matches.
+/// Returns the first value for whose name `matches` returns true.
 std::optional<double> find(const Metrics& metrics, auto matches) {
   const auto found =
       std::find_if(metrics.values.begin(), metrics.values.end(), [&](const Scalar& s) { return matches(s.name); });
@@ -39,14 +39,14 @@ bool is_loss(const std::string& name) { return name == "loss"; }
 
 bool is_throughput(const std::string& name) { return name == "throughput"; }
 
-/// Returns the width in characters, with two spaces between parts; all parts are ASCII.
+/// Returns the number of characters of the line, with two spaces between the parts. All parts are ASCII.
 std::size_t width_of(const std::vector<Part>& parts) {
   std::size_t width = 0;
   for (const Part& part : parts) width += part.text.size() + (width > 0 ? 2 : 0);
   return width;
 }
 
-/// Leaves out parts until the line fits. The step always stays, and is cut if it alone is too long.
+/// Leaves out parts until the line fits. The step is never left out, but truncated if it is too long.
 void drop_until_fits(std::vector<Part>& parts, std::size_t width) {
   std::erase_if(parts, [](const Part& part) { return part.text.empty(); });
   while (parts.size() > 1 && width_of(parts) > width) {
@@ -56,16 +56,16 @@ void drop_until_fits(std::vector<Part>& parts, std::size_t width) {
   if (!parts.empty()) parts.front().text.resize(std::min(parts.front().text.size(), width));
 }
 
-/// Returns a bar that fills the remaining room, or nothing if there is too little.
+/// Returns a progress bar that fills the remaining `room` characters, or an empty text if there is too little room.
 std::string bar(double fraction, std::size_t room) {
-  // Fewer cells than that would say nothing.
+  // A shorter bar would show nothing useful.
   if (room < 14) return "";
   const std::size_t inner = std::min<std::size_t>(room - 4, 30);
   const auto filled = static_cast<std::size_t>(fraction * static_cast<double>(inner));
   return "[" + std::string(filled, '=') + std::string(inner - filled, ' ') + "]";
 }
 
-/// Empty for values that the line shows in another way: the throughput comes last, with its unit.
+/// Returns the text for one value. It is empty for the throughput, which is shown at the end of the line with its unit.
 std::string value_text(const Scalar& scalar) {
   if (is_throughput(scalar.name)) return "";
   if (is_learning_rate(scalar.name)) return "  lr " + scientific(scalar.value);
@@ -87,7 +87,7 @@ void Progress::update(const Metrics& metrics) {
   total_ = metrics.total_steps;
   if (!metrics.unit.empty()) unit_ = printable(metrics.unit);
   steps_.add(metrics.time_ns, metrics.step);
-  // The sender's clock is used, so the rate does not depend on when the message was handled.
+  // Uses the time in the message, so that the rate does not depend on when the message is handled.
   units_.add(metrics.time_ns, metrics.units != 0 ? metrics.units : metrics.samples);
 }
 
@@ -107,7 +107,7 @@ std::string Progress::eta_text() const {
 }
 
 std::string Progress::live_line(std::size_t width, bool colour) const {
-  // The parts are in the order of the line. The number says how soon one is left out on a narrow terminal.
+  // The parts are in the order of the line. The number is Part::importance.
   const double fraction = total_ == 0 ? 0 : std::min(1.0, static_cast<double>(step_) / static_cast<double>(total_));
   std::vector<Part> parts = {
       {(total_ == 0 ? "step " : "") + step_text(), 0, ansi::kBold},

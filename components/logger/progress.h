@@ -11,26 +11,26 @@
 
 namespace trainyard {
 
-/// The text that shows the progress of a training run. It depends only on the recorded metrics, not on a terminal or a
-/// clock.
+/// Composes the texts that show the progress of a training run, from the metrics alone. It uses neither a terminal nor
+/// a clock.
 class Progress {
  public:
-  /// Records the metrics of any stage.
+  /// Records the metrics of a training step or an evaluation.
   void update(const Metrics& metrics);
 
-  /// Returns true if the metrics of a training step have been recorded. Before that, there is nothing to draw.
+  /// Returns true if the metrics of a training step have been recorded. Before that, there is no live line.
   bool has_steps() const { return step_ != 0; }
-  /// Returns true if the last step of a run whose length is known has been recorded.
+  /// Returns true if the last step of the run has been recorded; always false if the length of the run is unknown.
   bool complete() const { return total_ != 0 && step_ >= total_; }
 
-  /// Returns the live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". It is at
-  /// most `width` characters wide; if necessary, the least important parts are left out. `colour` adds escape
-  /// sequences, which have no width.
+  /// Returns the live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". It has
+  /// at most `width` characters; if necessary, the least important parts are left out. If `colour` is true, it also
+  /// contains escape sequences, which do not count as characters.
   std::string live_line(std::size_t width, bool colour) const;
 
-  /// Returns the line for files and pipes: "step 840/2000  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45". For a
-  /// stage other than train, the line begins with the name of the stage. The rate is the throughput in `metrics`, so
-  /// that the line agrees with the files. If `metrics` contains no throughput, the rate is measured here.
+  /// Returns the line for files and pipes: "step 840/2000  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45". For
+  /// stages other than train, it begins with the name of the stage. The rate is the throughput in `metrics`, so that
+  /// the line agrees with the files. If `metrics` contains no throughput, the rate is measured by this object.
   std::string plain_line(const Metrics& metrics) const;
 
  private:
@@ -42,7 +42,7 @@ class Progress {
   std::uint64_t total_ = 0;
   std::string unit_ = "sample";
   std::optional<double> loss_, learning_rate_, validation_loss_;
-  std::optional<double> throughput_;  ///< The throughput that the last training step reported.
+  std::optional<double> throughput_;  ///< The throughput in the metrics of the last training step.
   RateMeter steps_, units_;
 };
 

@@ -38,7 +38,7 @@ TEST(ProgressTest, BothLinesShowTheThroughputThatTheFilesHold) {
   Progress progress;
   Metrics metrics;
   for (std::uint64_t step = 1; step <= 5; ++step) {
-    metrics = train(step, static_cast<std::int64_t>(step) * kSecond);  // This is 768 units a second by the clock.
+    metrics = train(step, static_cast<std::int64_t>(step) * kSecond);  // 768 units per second, according to the times.
     metrics.values.push_back({"throughput", 1000.0 * static_cast<double>(step)});
     progress.update(metrics);
   }

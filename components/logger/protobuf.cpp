@@ -6,10 +6,10 @@
 namespace trainyard::protobuf {
 namespace {
 
-/// The wire types. A field is announced by its number and one of these.
+/// Protobuf's wire types. A field begins with its number and its wire type.
 enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-/// Appends seven bits per byte, the lowest first; the top bit says that more follow.
+/// Appends a varint: seven bits per byte, the lowest first. The top bit is set in all bytes except the last.
 void put_varint(std::string& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
   out += static_cast<char>(value);

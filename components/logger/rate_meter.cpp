@@ -6,11 +6,11 @@
 namespace trainyard {
 
 void RateMeter::add(std::int64_t time_ns, std::uint64_t count) {
-  // This is a resumed run, or a clock that was set back.
+  // The run has been resumed, or the clock has been set back.
   if (started_ && (time_ns < last_time_ns_ || count < last_count_)) *this = {};
   if (started_) {
     const double seconds = static_cast<double>(time_ns - last_time_ns_) * 1e-9;
-    // Both sums fade alike, so their quotient is a weighted mean that is right from the second sample on.
+    // Both sums fade by the same factor, so their quotient is a weighted mean, from the second value on.
     const double fade = std::exp(-seconds / kMemorySeconds);
     counted_ = counted_ * fade + static_cast<double>(count - last_count_);
     seconds_ = seconds_ * fade + seconds;

@@ -6,15 +6,15 @@
 
 namespace trainyard {
 
-/// A meter for the rate at which a counter increases. The rate is smoothed: it is a mean over the past, with weights
-/// that fall by a factor of e every `kMemorySeconds` seconds. Pauses, such as validations, are included, so that the
-/// remaining time can be estimated from the rate.
+/// Measures the rate at which a counter increases, smoothed over the past with weights that fall by a factor of e every
+/// `kMemorySeconds` seconds. Pauses, such as validations, are included, so that the remaining time can be estimated
+/// from the rate.
 class RateMeter {
  public:
   static constexpr double kMemorySeconds = 5;
 
-  /// Records the value `count` of the counter at `time_ns`. If the count or the time decreases, the measurement
-  /// restarts.
+  /// Records the value `count` of the counter at time `time_ns`. If the count or the time has decreased, the
+  /// measurement restarts.
   void add(std::int64_t time_ns, std::uint64_t count);
 
   /// Returns the rate per second, or nothing until values at two different times have been added.
@@ -25,7 +25,7 @@ class RateMeter {
   std::int64_t last_time_ns_ = 0;
   std::uint64_t last_count_ = 0;
   double counted_ = 0;  ///< The weighted sum of the increases of the counter.
-  double seconds_ = 0;  ///< The weighted sum of the time that passed.
+  double seconds_ = 0;  ///< The weighted sum of the elapsed time.
 };
 
 }  // namespace trainyard

@@ -40,7 +40,7 @@ TEST(RateMeterTest, UnevenReportsOfASteadyCountGiveItsRate) {
   std::int64_t time = 0;
   for (int i = 0; i < 50; ++i) {
     time += (i % 7 + 1) * kSecond / 10;
-    meter.add(time, static_cast<std::uint64_t>(time / (kSecond / 1000)));  // This is a thousand a second.
+    meter.add(time, static_cast<std::uint64_t>(time / (kSecond / 1000)));  // 1000 per second.
   }
   EXPECT_NEAR(*meter.per_second(), 1000, 1e-6);
 }
@@ -48,7 +48,7 @@ TEST(RateMeterTest, UnevenReportsOfASteadyCountGiveItsRate) {
 TEST(RateMeterTest, APauseCountsAsSlowTime) {
   RateMeter meter;
   for (int i = 0; i <= 5; ++i) meter.add(i * kSecond, static_cast<std::uint64_t>(i) * 100);
-  meter.add(15 * kSecond, 600);  // A validation of nine seconds is included.
+  meter.add(15 * kSecond, 600);  // Includes a pause of nine seconds, such as a validation.
   EXPECT_LT(*meter.per_second(), 30);
 }
 

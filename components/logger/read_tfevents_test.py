@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a TensorBoard event file with nothing of the encoder: prints one JSON object per event.
+"""Reads a TensorBoard event file, with no code of the encoder, and prints one JSON object per event.
 
-Used by tensorboard_test.cpp. Only the fields that the logger writes are decoded; an unknown one is an error.
+Used by tensorboard_test.cpp. Only the fields that the logger writes are decoded; an unknown field is an error.
 """
 import json
 import struct
@@ -9,7 +9,7 @@ import sys
 
 
 def crc32c(data):
-    """Bit by bit, as the polynomial says: slow, and unlike a table hard to get wrong."""
+    """Returns the CRC-32C of `data`, computed bit by bit: slow, but simpler than with a table."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc ^= byte
@@ -54,12 +54,12 @@ def pairs(data):
 
 
 def fields(data):
-    """Field number to value, for messages without repeated fields."""
+    """Returns the value of each field by number, for messages without repeated fields."""
     return dict(pairs(data))
 
 
 def tensor(data):
-    """The type, the extents and the values of a tensor."""
+    """Returns the type, the shape and the values of a tensor."""
     raw = list(pairs(data))
     one = dict(raw)
     shape = [fields(size)[1] for number, size in pairs(one[2]) if number == 2]
@@ -71,7 +71,7 @@ def tensor(data):
 
 
 def hyperparameters(data):
-    """The values that a session began with."""
+    """Returns the hyper-parameters in the event that begins a session."""
     found = {}
     for number, entry in pairs(fields(data)[3]):
         if number == 1:

@@ -12,9 +12,10 @@
 
 namespace trainyard {
 
-/// The base class of everything that records the run in one format. A sink ignores messages that its format cannot
-/// represent. Any call may throw kIo; the logger then reports the error once and continues without the sink. A sink is
-/// called only on the logger's event loop. on() should only buffer, and flush() should write.
+/// The base class of the classes that record the run in files, each in one format. A sink ignores messages that its
+/// format cannot represent. on() should only buffer the message, and flush() should write. Both may throw kIo; the
+/// logger then reports the error once and continues without this sink. All functions are called on the logger's event
+/// loop.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -29,11 +30,11 @@ class Sink {
   virtual void on(const CheckpointDone&) {}
   virtual void on(const LogRecord&) {}
 
-  /// Passes all buffered records to the operating system.
+  /// Writes all buffered text to the files.
   virtual void flush() = 0;
 };
 
-/// Returns the current time in nanoseconds since 1970, for messages that carry no time.
+/// Returns the current time in nanoseconds since 1970, for messages that do not contain a time.
 std::int64_t realtime_ns();
 
 }  // namespace trainyard

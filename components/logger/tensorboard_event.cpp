@@ -15,7 +15,7 @@ using protobuf::put_double;
 using protobuf::put_float;
 using protobuf::put_integer;
 
-// The numbers of fields are those of tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto and
+// The field numbers below are defined in tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto and
 // tensorflow/core/framework/tensor.proto.
 
 namespace {
@@ -32,8 +32,7 @@ constexpr std::array<std::uint32_t, 256> make_crc_table() {
 }
 constexpr std::array<std::uint32_t, 256> kCrcTable = make_crc_table();
 
-/// Returns the CRC as the format stores it: rotated and shifted, because a checksum over data that contains checksums
-/// is weak.
+/// Returns the checksum in the form in which the format stores it: rotated and increased by a constant.
 std::uint32_t masked_crc(std::string_view bytes) {
   const std::uint32_t crc = crc32c(bytes);
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
@@ -64,7 +63,7 @@ std::string summary_event(double wall_time, std::uint64_t step, std::string_view
   return event;
 }
 
-/// Returns the head of a TensorProto, to which the values are appended.
+/// Returns the beginning of an encoded TensorProto, with type and shape. The values must be appended.
 std::string tensor_head(TensorType type, std::initializer_list<std::uint64_t> extents) {
   std::string shape, tensor;
   for (const std::uint64_t size : extents) {
@@ -85,7 +84,7 @@ std::uint32_t crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-// The length has a checksum of its own, because a reader must be able to trust it before it allocates memory.
+// The length has a separate checksum, so that a reader can check it before it allocates memory.
 void append_record(std::string& out, std::string_view data) {
   const std::string length = little_endian(std::uint64_t{data.size()});
   out.append(length).append(little_endian(masked_crc(length))).append(data).append(little_endian(masked_crc(data)));
@@ -105,7 +104,7 @@ std::string scalar_event(const EventPlace& place, float number) {
   return summary_event(place.wall_time, place.step, value);
 }
 
-// The metadata names TensorBoard's plugin, without which a tensor is not shown.
+// The metadata names the plugin; without it, TensorBoard does not show the tensor.
 std::string plugin_event(const EventPlace& place, const EventPlugin& plugin, std::string_view tensor) {
   std::string value, data, metadata;
   put_bytes(data, kPluginName, plugin.name);

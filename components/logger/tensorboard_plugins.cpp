@@ -15,8 +15,8 @@ using protobuf::put_bytes;
 using protobuf::put_double;
 using protobuf::put_integer;
 
-// The numbers of the fields of HParamsPluginData and SessionStartInfo (tensorboard/plugins/hparams/plugin_data.proto),
-// and of google.protobuf.Value and its entries in a map (google/protobuf/struct.proto).
+// The field numbers of HParamsPluginData and SessionStartInfo (tensorboard/plugins/hparams/plugin_data.proto), and of
+// google.protobuf.Value and of map entries (google/protobuf/struct.proto).
 enum class PluginData : std::uint32_t { kSessionStart = 3 };
 enum class SessionStart : std::uint32_t { kValues = 1, kStartTime = 5 };
 enum class MapEntry : std::uint32_t { kKey = 1, kValue = 2 };
@@ -30,7 +30,7 @@ constexpr std::uint32_t number_of(Field field) {
 
 constexpr std::size_t kMaxText = 500;
 
-/// Returns a google.protobuf.Value. The page knows numbers, texts and truth values.
+/// Returns an encoded google.protobuf.Value. TensorBoard's page supports numbers, texts and bools.
 std::string value_of(const json& value) {
   std::string encoded;
   if (value.is_boolean()) {
@@ -56,7 +56,7 @@ std::string text_event(const EventPlace& place, std::string_view text) {
   return plugin_event(place, {.name = "text", .content = {}, .data_class = DataClass::kTensor}, text_tensor(texts));
 }
 
-// Every row of the tensor is a bucket: its left edge, its right edge, and its count.
+// Each row of the tensor is a bucket, with its left edge, its right edge and its count.
 std::string histogram_event(const EventPlace& place, const Histogram& histogram) {
   std::vector<double> rows;
   for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
@@ -67,7 +67,7 @@ std::string histogram_event(const EventPlace& place, const Histogram& histogram)
                       number_tensor(rows, 3));
 }
 
-// The tensor contains the width and the height as texts, and then the files.
+// The tensor contains the width and the height as texts, followed by the PNG files.
 std::string images_event(const EventPlace& place, std::uint32_t width, std::uint32_t height,
                          std::span<const std::string> images) {
   std::vector<std::string> texts{fmt::to_string(width), fmt::to_string(height)};

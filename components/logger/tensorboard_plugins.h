@@ -14,7 +14,7 @@
 
 namespace trainyard {
 
-// The events that TensorBoard's pages for texts, images, histograms and hyper-parameters read.
+// Functions that make events for TensorBoard's pages for texts, images, histograms and hyper-parameters.
 
 /// Returns an event with one text, which may contain Markdown.
 std::string text_event(const EventPlace& place, std::string_view text);
@@ -22,11 +22,11 @@ std::string text_event(const EventPlace& place, std::string_view text);
 /// Returns an event with the buckets of one histogram.
 std::string histogram_event(const EventPlace& place, const Histogram& histogram);
 
-/// Returns an event with images of one size, each the bytes of a PNG file.
+/// Returns an event with images of the same size. Each image is the content of a PNG file.
 std::string images_event(const EventPlace& place, std::uint32_t width, std::uint32_t height,
                          std::span<const std::string> images);
 
-/// Returns an event with the hyper-parameters of a run that has started. Lists and long texts are shortened.
+/// Returns the event that shows the hyper-parameters of a run. Lists and long texts are shortened.
 std::string hyperparameters_event(double wall_time, const std::map<std::string, nlohmann::json>& values);
 
 }  // namespace trainyard

@@ -21,7 +21,7 @@ std::string host_name() {
   return name;
 }
 
-/// The name of an existing file is never used: two runs in one second, or a recycled process id, must not mix.
+/// Returns a path that does not exist yet, even if another run has started in the same second with the same process id.
 std::string fresh_path(const std::string& directory) {
   const std::string base =
       fmt::format("{}/events.out.tfevents.{}.{}.{}", directory, realtime_ns() / 1'000'000'000, host_name(), ::getpid());
@@ -30,7 +30,7 @@ std::string fresh_path(const std::string& directory) {
   return path;
 }
 
-/// A double holds the current time to the microsecond; TensorBoard shows seconds.
+/// A double represents the current time to a microsecond, and TensorBoard shows seconds.
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 }  // namespace
@@ -44,7 +44,7 @@ TensorboardSink::TensorboardSink(const std::string& directory,
 
 void TensorboardSink::add(const std::string& event) { append_record(file_.buffer(), event); }
 
-// The tag's first part groups curves: TensorBoard shows "train" and "validate" as two sections.
+// TensorBoard groups curves by the first part of the tag, here the stage.
 void TensorboardSink::on(const Metrics& metrics) {
   for (const Scalar& scalar : metrics.values) {
     const std::string tag = metrics.stage + "/" + scalar.name;
@@ -59,7 +59,7 @@ void TensorboardSink::on(const Prediction& prediction) {
   add(text_event({seconds(realtime_ns()), prediction.step, tag}, prediction.text));
 }
 
-// If every rank has only a part of the parameters, the parts of a tensor are shown apart.
+// If the ranks have different parts of the parameters, their histograms are shown separately.
 void TensorboardSink::on(const Histograms& message) {
   for (const Histogram& histogram : message.histograms) {
     std::string tag = fmt::format("{}/{}", name_of(histogram.of), histogram.name);
@@ -68,7 +68,7 @@ void TensorboardSink::on(const Histograms& message) {
   }
 }
 
-// TensorBoard knows one page for each tag, so a table has another tag than the picture.
+// TensorBoard shows each tag on only one page, so a table needs another tag than the picture.
 void TensorboardSink::add_table(std::int64_t time_ns, std::uint64_t step, const std::string& tag,
                                 const std::string& table) {
   if (!table.empty()) add(text_event({seconds(time_ns), step, tag + "/table"}, table));
@@ -91,7 +91,7 @@ void TensorboardSink::on(const SampleResults& results) {
     std::optional<std::string> file = images::bytes_of_base64(sample.image);
     if (file && !file->empty()) files.push_back(*std::move(file));
   }
-  // TensorBoard shows images in their own size, so the size that is named here does not matter.
+  // TensorBoard shows each image in its real size, so the size given here does not matter.
   if (!files.empty()) {
     add(images_event({seconds(results.time_ns), results.step, tag}, SampleResults::kMaxImageSide,
                      SampleResults::kMaxImageSide, files));

@@ -11,13 +11,14 @@
 
 namespace trainyard {
 
-/// A sink that writes metrics as TensorBoard curves, predictions as texts, and histograms, confusion matrices, samples
-/// and hyper-parameters for their pages, with tags such as "train/loss", "validate/loss", "predict/sample",
+/// Writes an event file for TensorBoard, with metrics as curves, predictions as texts, and histograms, confusion
+/// matrices, samples and hyper-parameters. The tags are names such as "train/loss", "validate/loss", "predict/sample",
 /// "gradients/hidden.weight" and "confusion/validate". Every run writes a separate file,
-/// `events.out.tfevents.<seconds>.<host>.<pid>`; TensorBoard joins the files of a directory by step.
+/// `events.out.tfevents.<seconds>.<host>.<pid>`; TensorBoard merges the files of a directory by step.
 class TensorboardSink final : public Sink {
  public:
-  /// Creates a new file, even for a resumed run. Throws kIo.
+  /// Creates a new file in `directory`, even for a resumed run, and writes `hyperparameters` into it, unless there are
+  /// none. Throws kIo.
   explicit TensorboardSink(const std::string& directory,
                            const std::map<std::string, nlohmann::json>& hyperparameters = {});
 

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using testing::TemporaryDirectory;
 
-/// Returns the events of a file, as the Python reader decodes them.
+/// Returns the events of a file, decoded by a Python script.
 std::vector<json> decode(const std::string& path) {
   const std::string command = "python3 '" TRAINYARD_TFEVENTS_READER "' '" + path + "'";
   FILE* pipe = ::popen(command.c_str(), "r");
@@ -43,7 +43,7 @@ class TensorboardTest : public ::testing::Test {
 };
 
 TEST(TensorboardEventTest, ChecksumsAgreeWithThePublishedOnes) {
-  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);              // This is the check value of CRC-32C.
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);              // The check value of CRC-32C.
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);    // RFC 3720, B.4.
   EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);  // RFC 3720, B.4.
 }
@@ -65,9 +65,9 @@ TEST_F(TensorboardTest, AnotherDecoderReadsTheScalars) {
 
 TEST_F(TensorboardTest, AnotherDecoderReadsThePredictedText) {
   TensorboardSink sink(directory_.path());
-  const std::string text(300, 'x');  // The length of this text takes more than one byte.
+  const std::string text(300, 'x');  // So long that its length is encoded in two bytes.
   sink.on(Prediction{.step = 2, .title = "sample", .text = text});
-  sink.on(Prediction{.step = 3, .title = "image"});  // This has nothing to read.
+  sink.on(Prediction{.step = 3, .title = "image"});  // No text, so no event.
   sink.flush();
   const auto events = decode(sink.path());
   ASSERT_EQ(events.size(), 2u);
@@ -154,7 +154,7 @@ TEST_F(TensorboardTest, WhatIsNotFiniteIsKept) {
   TensorboardSink sink(directory_.path());
   sink.on(Metrics{.stage = "train", .values = {{"loss", std::numeric_limits<double>::infinity()}, {"low", 1e300}}});
   sink.flush();
-  // The reader prints values as Python does. JSON has no word for this one, so the text is compared.
+  // JSON cannot represent infinity, so the bytes in the file are checked.
   const std::string bytes = testing::read_file(sink.path());
   const float infinity = std::numeric_limits<float>::infinity();
   const std::string pattern(reinterpret_cast<const char*>(&infinity), sizeof infinity);

@@ -11,7 +11,7 @@
 
 namespace trainyard::testing {
 
-/// A new directory for one test. The destructor removes it.
+/// A new temporary directory for a test. The destructor removes it.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -27,7 +27,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-/// Returns the content of a file, or an empty string if there is no file.
+/// Returns the content of a file, or an empty string if the file does not exist.
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

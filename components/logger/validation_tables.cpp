@@ -14,7 +14,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::size_t kMaxTableClasses = 32;
-/// Small matrices are magnified to about this width, in pixels.
+/// Small matrices are enlarged to about this width in pixels.
 constexpr std::size_t kImageSide = 256;
 
 bool is_square(const Confusion& confusion) {
@@ -22,7 +22,7 @@ bool is_square(const Confusion& confusion) {
   return classes > 0 && classes <= Confusion::kMaxClasses && confusion.counts.size() == classes * classes;
 }
 
-/// A name may contain what Markdown would take for the end of a cell.
+/// Escapes the characters of a name that have a meaning in Markdown.
 std::string cell(const std::string& text) {
   std::string out;
   for (const char c : text) {

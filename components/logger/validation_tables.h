@@ -10,29 +10,30 @@
 
 namespace trainyard {
 
-/// A PNG image with its size in pixels.
+/// A PNG image and its size in pixels.
 struct SizedImage {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
   std::string file;  ///< The bytes of the PNG file.
 };
 
-/// Draws a confusion matrix: one square for each pair of classes, with the right classes from top to bottom and the
-/// predicted classes from left to right. The share of a row is black for 1 and white for 0. Returns nothing if the
-/// message does not have one count for each pair.
+/// Draws a confusion matrix: rows are the correct classes, columns the predicted classes. The colour of a square shows
+/// its share of the samples of its row, from white (0) to black (1). Returns nothing if the message does not contain
+/// one count for each pair of classes.
 std::optional<SizedImage> picture_of(const Confusion& confusion);
 
-/// Returns a confusion matrix as a table in Markdown. Returns an empty text if there are too many classes to read.
+/// Returns a confusion matrix as a Markdown table. Returns an empty text if there are too many classes for a readable
+/// table.
 std::string table_of(const Confusion& confusion);
 
-/// Returns what a classifier says about samples as a table in Markdown.
+/// Returns a Markdown table of samples with their correct and predicted classes.
 std::string table_of(const SampleResults& samples);
 
-/// Adds the confusion matrices of the ranks of a run.
+/// Adds up the confusion matrices of all ranks.
 class ConfusionSum {
  public:
-  /// Adds one message. Returns the sum when the messages of all ranks have come; an evaluation that another one has
-  /// overtaken is given up.
+  /// Adds the message of one rank. Returns the sum when the messages of all ranks for the same evaluation have arrived.
+  /// If a message of another evaluation arrives before, the incomplete sum is discarded.
   std::optional<Confusion> add(const Confusion& confusion);
 
  private:

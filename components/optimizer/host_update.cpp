@@ -55,7 +55,7 @@ void HostUpdate::run(std::span<const Coefficients<double>> coefficients) {
     case DType::kFloat16:
       return run_as<Float16>(coefficients);
     default:
-      return run_as<float>(coefficients);  // The constructor has let no other type through.
+      return run_as<float>(coefficients);  // The constructor accepts no other type.
   }
 }
 

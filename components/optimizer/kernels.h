@@ -21,8 +21,8 @@ constexpr std::size_t kFormulas = devices::kFormulas;
 template <class T>
 using Arithmetic = std::conditional_t<sizeof(T) == 2, float, T>;
 
-/// A contiguous part of the flat blocks. `state` contains one pointer for each state block of the formula, in the order
-/// of state_names().
+/// The same range of elements in the flat blocks of parameters, gradients and optimizer state. `state` contains one
+/// pointer for each block of state that the formula uses, in the order of state_names().
 template <class T>
 struct Slices {
   T* parameter = nullptr;
@@ -31,12 +31,12 @@ struct Slices {
   std::size_t count = 0;  ///< The number of elements.
 };
 
-/// A function that makes one pass over the slices: it reads and writes each gradient, state value and parameter once,
-/// and sets the gradient to zero.
+/// A function that updates the parameters in the slices in one pass. It reads and writes each parameter, state value
+/// and gradient once, and sets the gradient to zero.
 template <class T>
 using Kernel = void (*)(const Slices<T>&, const Coefficients<Arithmetic<T>>&);
 
-/// The kernels of one instruction set, indexed by Formula. The results of all sets are bit-identical.
+/// The kernels for one instruction set, indexed by Formula. The results of all sets are bit-identical.
 struct KernelSet {
   std::string_view name;
   Kernel<float> float32[kFormulas];
@@ -54,12 +54,13 @@ struct KernelSet {
   }
 };
 
-/// Return the kernels of one instruction set, or null if the build or the processor does not support it.
+/// These functions return the kernels for one instruction set, or null if the compiler or the processor does not
+/// support it.
 const KernelSet* generic_kernels();
 const KernelSet* avx2_kernels();
 const KernelSet* avx512_kernels();
 
-/// Returns the kernels with the widest vectors that this processor supports.
+/// Returns the kernels for the widest instruction set that this processor supports.
 const KernelSet& best_kernels();
 
 }  // namespace trainyard::optimizer

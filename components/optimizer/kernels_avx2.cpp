@@ -12,7 +12,7 @@ const KernelSet* avx2_kernels() {
   static constexpr KernelSet set = kernels_named("avx2");
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &set : nullptr;
 #else
-  return nullptr;  // The build is for another kind of processor.
+  return nullptr;  // The build is for a processor of another architecture.
 #endif
 }
 

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The kernels, written so that gcc vectorises them. Only the .cpp files of the instruction sets include this file.
+// The loops that update parameters, written so that gcc vectorises them. Only one .cpp file for each instruction set
+// includes this file.
 //
-// Everything is in an unnamed namespace, and no library header is used. If two files compiled the same function with
-// external linkage for different instruction sets, the linker would keep only one of the two versions, and this version
-// could run on a processor that lacks its instructions.
+// Everything is in an unnamed namespace, and no library function is used. If two files compiled the same function with
+// external linkage for different instruction sets, the linker would keep only one version, and the processor might not
+// be able to run it.
 
 #include "components/optimizer/kernels.h"
 
 namespace trainyard::optimizer {
 namespace {
 
-// Convert a stored number to the type of the calculation, and back. The conversions of halves are in messages/half.h.
+// load() converts a stored number to the type of the calculation, and store() converts it back. The conversions of
+// 16-bit floats are in messages/half.h.
 inline float load(float x) { return x; }
 inline double load(double x) { return x; }
 inline void store(float x, float& to) { to = x; }
 inline void store(double x, double& to) { to = x; }
 
-/// Applies a formula to the slices. The pointers refer to memory that does not overlap. T is the stored type, and A is
-/// the type of the calculation.
+/// Updates the parameters and the state in `slices` with the formula `Rule`, and sets the gradients to zero. The memory
+/// of the parameters, the gradients and each block of state must not overlap. T is the type of the parameters and
+/// gradients, and A is the type of the state and of the calculation.
 template <class Rule, class T, class A = Arithmetic<T>>
 void pass(const Slices<T>& slices, const Coefficients<A>& coefficients) {
   const Coefficients<A> c = coefficients;

@@ -15,7 +15,7 @@
 namespace trainyard::optimizer {
 namespace {
 
-/// Blocks with a canary after the last element.
+/// Blocks of memory for a kernel, with a canary value after the last element to detect writes beyond the end.
 template <class T>
 struct Blocks {
   static constexpr T kCanary = 12345;
@@ -28,7 +28,7 @@ struct Blocks {
       block.back() = kCanary;
     }
     for (std::size_t block = 2; block < 5; ++block) {
-      // These are averages of squares.
+      // Averages of squares must not be negative.
       for (std::size_t i = 0; i < size; ++i) memory[block][i] = std::abs(memory[block][i]);
     }
   }
@@ -84,8 +84,7 @@ TEST(KernelsTest, EveryInstructionSetGivesTheSameBits) {
   }
 }
 
-/// Makes one pass of a formula over all 65536 halves as parameters, with gradients and state that differ from each
-/// other.
+/// Runs the kernel of a formula once with all 65536 16-bit values as parameters, and with varying gradients and state.
 template <class T>
 std::vector<std::vector<std::uint32_t>> after_all_halves(const KernelSet& set, std::size_t formula) {
   constexpr std::size_t kAll = 65536;
@@ -101,7 +100,7 @@ std::vector<std::vector<std::uint32_t>> after_all_halves(const KernelSet& set, s
       some_coefficients<float>());
   std::vector<std::vector<std::uint32_t>> bits(4, std::vector<std::uint32_t>(kAll));
   const auto put = [](float value) { return std::isnan(value) ? 0x7fc00000u : std::bit_cast<std::uint32_t>(value); };
-  // Which of two NaNs an operation returns depends on the compiler.
+  // All NaNs are made equal, because the bits of a resulting NaN depend on the compiler.
   const std::uint16_t infinity = std::is_same_v<T, BFloat16> ? 0x7f80 : 0x7c00;
   for (std::size_t i = 0; i < kAll; ++i) {
     bits[0][i] = (parameters[i].bits & 0x7fff) > infinity ? 0x7fff : parameters[i].bits;
@@ -121,7 +120,7 @@ TEST(KernelsTest, EveryInstructionSetGivesTheSameBitsForHalves) {
   }
 }
 
-/// Returns x rounded to T: the result of sgd for parameter 0, gradient 1 and step size -x.
+/// Returns x rounded to T by a kernel: the result of sgd for parameter 0, gradient 1 and step size -x.
 template <class T>
 std::uint16_t rounded(float x, std::uint16_t one) {
   T parameter{0}, gradient{one};
@@ -137,7 +136,8 @@ std::vector<float> many_floats() {
                          0x1p-24f, 0x1.8p-25f, 0x1p-25f,   0x1.fffp-15f, INFINITY};
   std::uniform_real_distribution<float> exponents(-30, 20);
   for (int i = 0; i < 20000; ++i) all.push_back(std::exp2(exponents(random)));
-  for (int i = 0; i < 2048; ++i) all.push_back(1.0f + static_cast<float>(i) * 0x1p-13f);  // Some of these are ties.
+  // Some of these values lie exactly between two 16-bit values.
+  for (int i = 0; i < 2048; ++i) all.push_back(1.0f + static_cast<float>(i) * 0x1p-13f);
   return all;
 }
 
@@ -175,8 +175,8 @@ TEST(KernelsTest, GradientsAreZeroAfterwardsAndNothingBeyondTheEndIsTouched) {
   }
 }
 
-/// One element of AdamW, as in algorithm 2 of Loshchilov and Hutter, "Decoupled Weight Decay Regularization" (ICLR
-/// 2019), with torch's scaling of the decay by the learning rate.
+/// A reference for a single element: AdamW as in algorithm 2 of Loshchilov and Hutter, "Decoupled Weight Decay
+/// Regularization" (ICLR 2019), with the decay scaled by the learning rate as in torch.
 struct ScalarAdamW {
   double theta, m = 0, v = 0;
   void step(int t, double g, double lr, double beta1, double beta2, double eps, double decay) {
@@ -204,8 +204,8 @@ TEST(KernelsTest, AdamWFollowsThePaperForAHundredSteps) {
 }
 
 TEST(KernelsTest, NesterovLooksOneStepAhead) {
-  // Sutskever et al., "On the importance of initialization and momentum in deep learning" (ICML 2013), in the form that
-  // torch uses: b = mu * b + g; p -= lr * (g + mu * b).
+  // Nesterov momentum of Sutskever et al., "On the importance of initialization and momentum in deep learning" (ICML
+  // 2013), in torch's form: b = mu * b + g; p -= lr * (g + mu * b).
   const Rule rule{.kind = RuleKind::kSgd, .momentum = 0.5, .nesterov = true};
   double parameter = 1, buffer = 0, gradient = 2;
   const Slices<double> slices{&parameter, &gradient, {&buffer}, 1};
@@ -219,7 +219,8 @@ TEST(KernelsTest, NesterovLooksOneStepAhead) {
 }
 
 TEST(KernelsTest, CenteredRmspropOutlivesAConstantGradient) {
-  // The mean of squares and the square of the mean become equal, and rounding could make the difference negative.
+  // With a constant gradient, the mean of squares and the square of the mean become equal, and rounding could make
+  // their difference negative.
   const Rule rule{.kind = RuleKind::kRmsprop, .alpha = 0.5, .centered = true};
   const auto c = devices::rounded<float>(coefficients(rule, {.step = 1, .lr = 1e-9}));
   float parameter = 0, square = 0, mean = 0;

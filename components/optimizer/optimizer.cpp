@@ -11,14 +11,15 @@
 namespace trainyard {
 namespace {
 
-/// Below this a float32 denominator could become zero, and padding would turn into 0 / 0.
+/// The smallest allowed eps. With a smaller one, a float32 denominator could become zero, so that elements with zero
+/// gradients would become 0 / 0.
 constexpr double kSmallestEps = 1e-30;
 
 }  // namespace
 
 void Optimizer::on_configure() {
   try {
-    // Only one number below 0 stands for the default; others are mistakes.
+    // Only kAsTorch stands for the default; other negative numbers are errors.
     for (const auto* parameter : {&lr_, &weight_decay_, &eps_}) {
       if (**parameter >= 0 || **parameter == kAsTorch) continue;
       throw Error(Code::kInvalidArgument, "{}: {} is not allowed; a number >= 0, or {} for torch's default",
@@ -44,7 +45,7 @@ void Optimizer::on_arena(const ArenaInfo& arena) {
   }
   const Tensor& parameters = optimizer::block_of(arena, "parameters");
   const optimizer::Part part = optimizer::part_of(arena);
-  // Segments are made for the whole model first, because the entries that are clipped away are checked, too.
+  // Segments are first made for the whole model, so that parameters outside of this rank's part are checked, too.
   auto segments = optimizer::make_segments(arena.entries, groups_, parameters.dtype, part.whole);
   const auto formula = optimizer::formula_of(settings_, moves_momentum());
   const auto names = optimizer::state_names(formula);
@@ -118,7 +119,7 @@ void Optimizer::on_gradients(const Gradients& gradients) {
 void Optimizer::step_if_complete() {
   if (!begin_.open() || arrived_ == 0 || arrived_ < pending_.buckets) return;
   arrived_ = 0;
-  // If the state is shared, other ranks may have taken steps meanwhile.
+  // If the state is shared, other ranks may have made updates in between.
   const bool in_order = shared_state_ ? pending_.step > step_ : pending_.step == step_ + 1;
   if (!in_order) {
     throw Error(Code::kInternal, "{}: gradients of step {} came after step {}", where(), pending_.step, step_);

@@ -20,19 +20,21 @@
 
 namespace trainyard {
 
-/// The memory in which an optimizer works: that of the device if possible, always that of the device, or always that of
-/// the host.
+/// The memory in which an optimizer works: that of the device if possible (kAuto), only that of the device (kDevice),
+/// or only host memory (kHost).
 enum class UpdateMemory : std::uint8_t { kAuto, kDevice, kHost };
 constexpr auto words_of(UpdateMemory) { return words("memory", "auto", "device", "host"); }
 
-/// The component that updates the parameters of its rank with the gradients, in one fused pass over the arena in every
-/// step. It has state only for its rank's part of the parameters (ArenaInfo::shard_begin).
+/// The component that updates the parameters of its rank with the gradients, in every step. It works directly in the
+/// arena, the memory that it shares with the accelerator host of the rank. If the ranks divide the parameters among
+/// themselves, it updates only its rank's part and has state only for this part (ArenaInfo::shard_begin).
 ///
-/// The pass is made in host memory or, in the process of an accelerator host that trains in the memory of a device, on
-/// the device; see the parameter `memory`.
+/// If the accelerator host trains in the memory of a device, the optimizer works there, too, provided that it is in the
+/// same process; otherwise it works in host memory. See the parameter `memory`.
 ///
-/// The rules and their options have the names and the meaning that they have in torch.optim. One pass reads a gradient,
-/// multiplies it by Gradients::scale, updates the state and the parameter, and zeroes the gradient.
+/// The rules and their options have the same names and meanings as in torch.optim. An update is one pass over the
+/// memory: it reads each gradient, multiplies it by Gradients::scale, updates the state and the parameter, and zeroes
+/// the gradient.
 ///
 /// Input      arena       the blocks to work on; answered with `optimizer_state` and Parameters of step 0
 /// Input      gradients   all buckets of a step; answered with `parameters` when the last one has arrived
@@ -137,8 +139,8 @@ class Optimizer final : public Component {
   Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at the start and at the end",
                                   between(0, 1)};
 
-  /// Delays the first step until RunState has arrived, which contains the number of this step. Gradients arrive on
-  /// another edge, and can arrive earlier.
+  /// Delays the first update until ArenaInfo and RunState have arrived. RunState contains the number of the first step.
+  /// Messages from different senders are not ordered, so gradients can arrive earlier.
   Gate begin_{[this] { step_if_complete(); }};
   Gate::Need arena_known_{begin_, arena_};
   Gate::Need first_step_known_{begin_, run_state_};
@@ -146,10 +148,10 @@ class Optimizer final : public Component {
   optimizer::Rule settings_;
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
-  std::optional<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
+  std::optional<optimizer::UpdatePass> pass_;  ///< Set when the message ArenaInfo has arrived.
   /// True if the optimizers of several ranks update the same parameters, one after another.
   bool shared_state_ = false;
-  /// The number of the last update; with shared state, the number of this rank's last update.
+  /// The number of the last update that this optimizer has made.
   std::uint64_t step_ = 0;
   Gradients pending_;          ///< The most recent message for the next step.
   std::uint32_t arrived_ = 0;  ///< The number of buckets of the next step that have arrived.

@@ -160,7 +160,8 @@ TEST_F(OptimizerTest, OneCycleMovesTheMomentumOfSgd) {
   EXPECT_EQ(rig_.received<OptimizerState>("optimizer_state").at(0)->blocks.size(), 1u);
   EXPECT_NEAR(step(1, 1), 0.02, 1e-12);
   EXPECT_NEAR(step(2, 1), 0.26, 1e-12);
-  // At first b = 1, then b = m + 1, where the momentum m is halfway between 0.95 and 0.85.
+  // The momentum buffer is 1 after the first step, and m + 1 after the second, where the momentum m is halfway between
+  // 0.95 and 0.85.
   EXPECT_NEAR(rank_.weight(), 1 - 0.02 - 0.26 * 1.9, 1e-6);
 }
 

@@ -14,7 +14,7 @@ using Exact = Coefficients<double>;
 
 void set_sgd(Exact& c, const Rule& rule, const StepInputs& inputs) {
   c.decay1 = inputs.momentum.value_or(rule.momentum);
-  // The first gradient enters the empty buffer as it is, without dampening.
+  // As in torch, the first gradient is stored in the momentum buffer without dampening.
   c.gain1 = inputs.step == 1 ? 1 : 1 - rule.dampening;
 }
 

@@ -10,7 +10,7 @@
 namespace trainyard::optimizer {
 namespace {
 
-/// Returns a value that goes from `start` to `end` on half a cosine as `part` goes from 0 to 1.
+/// Returns a value that moves from `start` to `end` along half a cosine wave as `part` goes from 0 to 1.
 double cosine_between(double start, double end, double part) {
   return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * part));
 }
@@ -25,21 +25,21 @@ std::uint64_t total_of(const ScheduleSettings& settings, std::uint64_t run_steps
       name_of(settings.kind));
 }
 
-/// Returns which part of the steps after the warm-up comes before step `index`, from 0 to 1.
+/// Returns which fraction of the steps after the warm-up comes before step `index`.
 double part_done(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps) {
   const std::uint64_t total = total_of(settings, run_steps);
   if (index >= total || total <= settings.warmup_steps) return 1;
   return static_cast<double>(index - settings.warmup_steps) / static_cast<double>(total - settings.warmup_steps);
 }
 
-/// OneCycleLR has two phases. `start`, `middle` and `end` are the values at the start, where the phases meet, and at
-/// the end.
+/// Computes OneCycleLR, which has two phases. `start`, `middle` and `end` are the values at the start, between the
+/// phases, and at the end.
 double one_cycle(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps, double start,
                  double middle, double end) {
   const auto total = static_cast<double>(total_of(settings, run_steps));
   const double step = std::min(static_cast<double>(index), total - 1);
   const double turn = settings.pct_start * total - 1;
-  // A rise of no length is over at once; torch divides zero by zero there.
+  // If the first phase has no length, only the second is used; torch would divide zero by zero.
   if (turn > 0 && step <= turn) return cosine_between(start, middle, step / turn);
   const double fall = total - 1 - turn;
   return fall > 0 ? cosine_between(middle, end, (step - turn) / fall) : end;

@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// Computes get_lr of nanoGPT's train.py (https://github.com/karpathy/nanoGPT), case by case.
+/// Computes the learning rate in the same way as get_lr in nanoGPT's train.py (https://github.com/karpathy/nanoGPT).
 double nano_gpt(double lr, double min_lr, int warmup, int decay_steps, int it) {
   if (it < warmup) return lr * (it + 1) / (warmup + 1);
   if (it > decay_steps) return min_lr;
@@ -60,7 +60,7 @@ TEST(ScheduleTest, OneCycleOutlivesItsEndAndARiseOfNoLength) {
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 9, 0), end);
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 50, 0), end);
   EXPECT_DOUBLE_EQ(*momentum(settings, 50, 0), 0.95);
-  settings.pct_start = 0.1;  // This is one step in ten, which is the peak itself.
+  settings.pct_start = 0.1;  // The first phase is one step of ten, so the first step is already the peak.
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 0, 0), 1);
   settings.total_steps = 1;
   EXPECT_TRUE(std::isfinite(learning_rate(settings, 1, 0, 0)));

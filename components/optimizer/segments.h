@@ -10,11 +10,11 @@
 
 namespace trainyard::optimizer {
 
-/// The parameters that weight decay applies to: all, or only those with at least two dimensions.
+/// To which parameters weight decay applies: all, or only those with at least two dimensions.
 enum class DecayOn : std::uint8_t { kAll, kMatrices };
 constexpr auto words_of(DecayOn) { return words("choice of parameters", "all", "matrices"); }
 
-/// The settings by which some parameters have another learning rate or no weight decay.
+/// Settings that give some parameters a different learning rate or no weight decay.
 struct GroupSettings {
   double weight_decay = 0;
   DecayOn decay_on = DecayOn::kAll;
@@ -24,14 +24,14 @@ struct GroupSettings {
     std::string pattern;
     double factor = 1;
   };
-  std::vector<Scale> lr_scale;  ///< The last pattern that matches a parameter applies.
+  std::vector<Scale> lr_scale;  ///< If several patterns match a parameter, the last one counts.
 };
 
-/// Parses text such as "encoder.*=0.1". Throws kInvalidArgument if it has another form.
+/// Parses a text such as "encoder.*=0.1". Throws kInvalidArgument if it has another form.
 GroupSettings::Scale parse_lr_scale(const std::string& text);
 
-/// Adjacent parameters that are updated in the same way, by one call of a kernel. The segment includes the padding
-/// between the parameters. The padding stays zero, because zero parameters with zero gradients and state do not change.
+/// A contiguous range of parameters with the same settings, which one call of a kernel updates. It includes the padding
+/// between the parameters, which stays zero, because zeros with zero gradients and zero state do not change.
 struct Segment {
   std::uint64_t begin = 0;  ///< The first element in the flat block.
   std::uint64_t count = 0;  ///< The number of elements.
@@ -41,17 +41,18 @@ struct Segment {
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
-/// Divides the parameters into few segments, in the order of the block. `elements` is the size of the block, whose type
-/// is `dtype`. Throws kShapeMismatch for an entry that has another type or extends beyond the end of the block.
+/// Divides the block of parameters into as few segments as possible, in ascending order. `entries` are the positions of
+/// the parameters, `elements` is the size of the block, and `dtype` is its type. Throws kShapeMismatch for a parameter
+/// that has another type or extends beyond the end of the block.
 std::vector<Segment> make_segments(const std::vector<ArenaEntry>& entries, const GroupSettings& settings, DType dtype,
                                    std::uint64_t elements);
 
-/// Returns the segments of a rank that holds the elements from `begin` to `begin + count` of the parameters, with
-/// offsets counted from `begin`. Elements are updated independently, so the ranks' updates of their parts are
-/// bit-identical to one update of the whole block.
+/// Returns the segments of a rank that updates only the elements [begin, begin + count) of the parameters, with offsets
+/// counted from `begin`. Elements are updated independently, so the results are bit-identical to those of one update of
+/// the whole block.
 std::vector<Segment> clip(const std::vector<Segment>& segments, std::uint64_t begin, std::uint64_t count);
 
-/// Returns the patterns in the settings that match no parameter, which are most likely misspelt.
+/// Returns the patterns in `settings` that match no parameter in `entries`. They are probably misspelt.
 std::vector<std::string> unmatched_patterns(const std::vector<ArenaEntry>& entries, const GroupSettings& settings);
 
 }  // namespace trainyard::optimizer

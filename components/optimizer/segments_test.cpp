@@ -17,7 +17,7 @@ using ::testing::ThrowsMessage;
 
 constexpr std::uint8_t kFloat = static_cast<std::uint8_t>(DType::kFloat32);
 
-/// Two layers, each a matrix [3, 4] with a bias [3], aligned to 64 bytes, which are 16 elements.
+/// Returns the entries of two layers, each with a matrix [3, 4] and a bias [3], aligned to 64 bytes (16 elements).
 std::vector<ArenaEntry> two_layers() {
   return {{"a.weight", "parameters", kFloat, {3, 4}, 0},
           {"a.bias", "parameters", kFloat, {3}, 64},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the optimizers of several ranks with one: with shards of the parameters, and with one state for all.
+// Compares the optimizers of several ranks with a single one. The ranks either have parts of the parameters, or share
+// all parameters and the state.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,9 +19,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr std::uint64_t kUnit = 64;  ///< A number of bytes; shards may be cut at multiples of it.
+constexpr std::uint64_t kUnit = 64;  ///< The bounds of parts are multiples of this number of bytes.
 
-/// The parameters, gradients and state of a whole model or a part of it.
+/// The memory of a whole model.
 struct Memory {
   DType dtype;
   std::vector<ArenaEntry> entries;
@@ -31,7 +32,7 @@ struct Memory {
 
 std::vector<std::byte> bytes_of(const Tensor& block) { return {block.data(), block.data() + block.bytes()}; }
 
-/// Returns the bytes from `begin` to `end` of a block, in memory of their own.
+/// Returns a copy of the bytes [begin, end) of a block.
 Tensor part_of_block(const Tensor& block, std::uint64_t begin, std::uint64_t end) {
   Tensor part = Tensor::empty(block.dtype, {static_cast<std::int64_t>((end - begin) / size_of(block.dtype))});
   std::memcpy(part.data(), block.data() + begin, end - begin);
@@ -54,7 +55,7 @@ void fill_randomly(const Memory& memory, const Tensor& block, std::mt19937& rand
   }
 }
 
-/// These sizes leave tails of every length behind the vector loops.
+/// Makes a model whose sizes are not multiples of the vector width, so that the loops' remainders are tested.
 Memory make_memory(DType dtype) {
   Memory memory{dtype, {}, 0, {}, {}};
   const std::vector<std::vector<std::int64_t>> shapes{{37, 5}, {11}, {64, 3}, {}, {203}, {17, 17}};
@@ -71,7 +72,7 @@ Memory make_memory(DType dtype) {
   return memory;
 }
 
-/// One rank's optimizer, for the bytes from `begin` to `end`.
+/// The optimizer of one rank, for the bytes [begin, end) of the parameters.
 struct Rank {
   testing::Rig rig;
   std::uint64_t begin, end;
@@ -105,8 +106,8 @@ struct Rank {
   OptimizerState state() const { return *rig.received<OptimizerState>("optimizer_state").at(0); }
 };
 
-/// Returns the parameters, the gradients and all state, one after another, after some steps in shards with these
-/// bounds.
+/// Makes some steps with one optimizer for each part between `bounds`. Returns the parameters, the gradients and all
+/// state, each assembled from the parts.
 std::vector<std::vector<std::byte>> trained(DType dtype, const std::string& options,
                                             const std::vector<std::uint64_t>& bounds) {
   const Memory memory = make_memory(dtype);
@@ -131,7 +132,7 @@ std::vector<std::vector<std::byte>> trained(DType dtype, const std::string& opti
   return all;
 }
 
-/// Returns bounds of uneven parts, at multiples of a unit. One part may be empty.
+/// Returns random bounds of unequal parts, which are multiples of kUnit. Parts may be empty.
 std::vector<std::uint64_t> uneven_bounds(std::uint64_t bytes, std::size_t parts, std::mt19937& random) {
   std::vector<std::uint64_t> bounds{0, bytes};
   while (bounds.size() < parts + 1) bounds.push_back(random() % (bytes / kUnit + 1) * kUnit);
@@ -193,7 +194,7 @@ TEST(ShardTest, APartThatDoesNotLieInTheParametersIsRefused) {
                   memory.bytes - kUnit, small.bytes))));
 }
 
-/// Tests optimizers of several ranks on the same memory.
+/// Tests the optimizers of several ranks that update the same memory.
 class SharedStateTest : public ::testing::Test {
  protected:
   static constexpr const char* kOptions = R"({"rule": "adam", "lr": 0.1, "schedule": "linear", "total_steps": 20})";
@@ -215,7 +216,7 @@ class SharedStateTest : public ::testing::Test {
     return rig;
   }
 
-  /// Returns the parameters after steps 3 to 9, which these ranks make in turn.
+  /// Makes the steps 3 to 9, by each of the ranks in turn, and returns the parameters.
   std::vector<std::byte> trained_by(const std::vector<std::unique_ptr<testing::Rig>>& ranks) {
     std::mt19937 random(11);
     for (std::uint64_t step = 3; step < 10; ++step) {

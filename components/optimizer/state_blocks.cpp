@@ -16,11 +16,11 @@
 namespace trainyard::optimizer {
 namespace {
 
-/// The time to wait for rank 0, which builds its model at the same time as the other ranks.
+/// How long to wait for the memory of rank 0, which builds its model at the same time as the other ranks.
 constexpr std::chrono::seconds kRankZero{60};
 
-/// Writes `value` to every element of a parameter in the part, but not to the padding between parameters. Elements of
-/// `block` have the same indices as those of the part, but may be wider.
+/// Writes `value` to the elements of `block` that belong to parameters, but not to the padding between them. `block`
+/// has the same layout as the rank's part of the parameters, but may have a wider type.
 template <class T>
 void fill_entries(const Tensor& block, const ArenaInfo& arena, const Part& part, double value) {
   for (const ArenaEntry& entry : arena.entries) {
@@ -68,7 +68,7 @@ Tensor borrowed_state(const ArenaInfo& arena, std::size_t number, const PluginCo
     throw Error(Code::kShapeMismatch, "{}: rank 0 shares {} bytes of optimizer state, rank {} needs {}", context.where,
                 handle.bytes, arena.rank, block.bytes());
   }
-  // It is not counted, like all permanent memory, so the number of this process does not matter.
+  // The number of the process (0) does not matter, because uses of permanent memory are not counted.
   block.buffer = core::SharedImports(0).open(handle);
   return block;
 }
@@ -85,7 +85,7 @@ const Tensor& block_of(const ArenaInfo& arena, std::string_view name) {
 
 Part part_of(const ArenaInfo& arena) {
   const Tensor& parameters = block_of(arena, "parameters");
-  // A host that leaves `parameter_bytes` at 0 has all parameters itself.
+  // If the rank has all parameters, the message contains 0 in `parameter_bytes`.
   const std::uint64_t whole = arena.parameter_bytes == 0 ? parameters.bytes() : arena.parameter_bytes;
   const std::uint64_t width = size_of(parameters.dtype);
   if (arena.shard_begin > whole || parameters.bytes() > whole - arena.shard_begin || arena.shard_begin % width != 0 ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares with torch.optim and torch.optim.lr_scheduler themselves, which torch_reference.py runs at the time of the
-// test.
+// Compares the optimizer with torch.optim and torch.optim.lr_scheduler, which the script torch_reference.py runs during
+// the test.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Runs the script. Returns null if this machine has no torch for Python.
+/// Runs the script and returns its results, or null if Python's torch is not installed.
 json reference(const std::string& what) {
   const auto script = std::filesystem::path(TRAINYARD_OPTIMIZER_FOLDER) / "torch_reference.py";
   const auto output = std::filesystem::temp_directory_path() / fmt::format("torch_{}_{}.json", what, getpid());
@@ -61,8 +61,8 @@ Tensor tensor_of(const std::vector<T>& values) {
   return tensor;
 }
 
-/// Returns the largest difference from torch over all steps, relative to the size of the parameters, which is about
-/// one.
+/// Returns the largest difference from torch over all steps. The parameters are about 1, so it is roughly a relative
+/// error.
 template <class T>
 double largest_difference(const json& test, const KernelSet& kernels) {
   const Rule rule = rule_from(test);
@@ -80,7 +80,8 @@ double largest_difference(const json& test, const KernelSet& kernels) {
   double largest = 0;
   for (inputs.step = 1; inputs.step <= test["gradients"].size(); ++inputs.step) {
     const auto given = test["gradients"][inputs.step - 1].get<std::vector<T>>();
-    for (std::size_t i = 0; i < size; ++i) gradients.as<T>()[i] = given[i] * 2;  // The scale undoes this exactly.
+    // The gradient scale of 0.5 undoes this exactly.
+    for (std::size_t i = 0; i < size; ++i) gradients.as<T>()[i] = given[i] * 2;
     pass.run(inputs);
     const auto wanted = test["parameters"][inputs.step - 1].get<std::vector<double>>();
     for (std::size_t i = 0; i < size; ++i) {
@@ -109,8 +110,8 @@ TEST(TorchOracleTest, EveryRuleAndOptionFollowsTorchOptimOverSixtySteps) {
       EXPECT_LT(largest_difference<float>(test, best_kernels()), 1e-6);
       EXPECT_LT(largest_difference<float>(test, *generic_kernels()), 1e-6);
     } else {
-      // Python's torch.optim of 1.x uses the same operations as ours, fused where the processor can, so the results are
-      // bit-identical. Later versions use different ones, such as a lerp.
+      // torch.optim of torch 1.x uses the same operations, fused if the processor can, so the results are
+      // bit-identical. Later versions use other operations, such as lerp.
       const bool same_operations = test["torch"].get<std::string>().starts_with("1.") && fuses_multiply_add();
       EXPECT_LE(largest_difference<double>(test, best_kernels()), same_operations ? 0 : 1e-13);
     }
@@ -140,7 +141,7 @@ TEST(TorchOracleTest, EveryScheduleFollowsTorchFromTheFirstStepToTheLast) {
     const auto momenta = test["momenta"].get<std::vector<double>>();
     for (std::size_t i = 0; i < rates.size(); ++i) {
       SCOPED_TRACE(fmt::format("{} at update {}", test["settings"].dump(), i));
-      // Torch computes its rates recursively, and its rounding errors add up.
+      // torch computes learning rates recursively, so its rounding errors add up.
       EXPECT_NEAR(learning_rate(settings, test["lr"], i, rates.size()), rates[i], 1e-12);
       EXPECT_NEAR(momentum(settings, i, rates.size()).value_or(momenta[i]), momenta[i], 1e-12);
     }

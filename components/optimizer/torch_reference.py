@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what torch.optim does, for the tests beside this file: torch_reference.py rules|schedules OUTPUT.json"""
+"""Writes results of torch.optim, for torch_oracle_test.cpp. Usage: torch_reference.py rules|schedules OUTPUT.json"""
 
 import json
 import sys
@@ -41,7 +41,7 @@ CASES = [
 
 
 def trajectory(rule, options, dtype):
-    """Random gradients of changing size, so that averages, maxima and first steps all matter."""
+    """Returns random gradients of varying size, so that averages, maxima and first steps all affect the results."""
     generator = torch.Generator().manual_seed(1)
     parameter = torch.randn(ELEMENTS, generator=generator, dtype=torch.float64).to(dtype).requires_grad_()
     start = parameter.tolist()

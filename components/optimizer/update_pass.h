@@ -11,19 +11,18 @@
 
 namespace trainyard::optimizer {
 
-/// Returns the request for an update of these segments. `state` contains one block for each of state_names(formula), in
-/// this order.
+/// Returns the description of an update of these segments, from which a devices::Update can be made. `state` contains
+/// one block for each of state_names(formula), in this order.
 devices::UpdateRequest update_request(Formula formula, const std::vector<Segment>& segments, std::vector<Tensor> state);
 
-/// The update of the parameters of an arena by a rule, in host memory or on a device. run() allocates no memory on the
-/// host.
+/// Updates the parameters of a rank by a rule, in host memory or on a device. run() allocates no memory on the host.
 class UpdatePass {
  public:
-  /// `update` was made for the ranges of these segments.
+  /// `update` must have been made for the same segments and for a formula of the same rule.
   UpdatePass(Rule rule, std::vector<Segment> segments, std::unique_ptr<devices::Update> update);
 
-  /// Applies the gradients, multiplied by `inputs.gradient_scale`, and zeroes them. Each segment has its own weight
-  /// decay and its own factor on the learning rate.
+  /// Makes one update with the gradients, multiplied by `inputs.gradient_scale`, and zeroes them. Each segment has its
+  /// own weight decay (which replaces that of `inputs`) and its own factor on the learning rate.
   void run(const StepInputs& inputs);
 
   const std::vector<Segment>& segments() const { return segments_; }
@@ -32,11 +31,13 @@ class UpdatePass {
   Rule rule_;
   std::vector<Segment> segments_;
   std::unique_ptr<devices::Update> update_;
-  std::vector<Coefficients<double>> coefficients_;  ///< The coefficients of a step, one element for each segment.
+  /// The coefficients of the current update, one element for each segment.
+  std::vector<Coefficients<double>> coefficients_;
 };
 
-/// Returns the pass over blocks in host memory. `state` contains one block for each of state_names(formula), in this
-/// order. Throws what HostUpdate::HostUpdate throws.
+/// Returns an UpdatePass that updates the block `parameters` with the block `gradients`, both in host memory. `formula`
+/// must be a formula of `rule`. `state` contains one block for each of state_names(formula), in this order. Throws what
+/// HostUpdate::HostUpdate throws.
 UpdatePass host_pass(const Rule& rule, Formula formula, const std::vector<Segment>& segments, const Tensor& parameters,
                      const Tensor& gradients, const std::vector<Tensor>& state,
                      const KernelSet& kernels = best_kernels());

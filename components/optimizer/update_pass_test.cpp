@@ -73,7 +73,7 @@ TEST(UpdatePassTest, ManySegmentsGiveTheSameBitsAsOne) {
 }
 
 TEST(UpdatePassTest, HalvesAreUpdatedInFloatAndRoundedOnce) {
-  // These are 1.0 and 0.5 in both formats; 1 - 0.25 * 0.5 = 0.875 is exact in them.
+  // The bits of 1.0, 0.5 and 0.875 in both formats. The result 1 - 0.25 * 0.5 = 0.875 is exact.
   for (const auto& [dtype, one, half, wanted] :
        {std::tuple(DType::kBFloat16, 0x3f80, 0x3f00, 0x3f60), std::tuple(DType::kFloat16, 0x3c00, 0x3800, 0x3b00)}) {
     const Tensor parameters = filled(8, 0, dtype), gradients = filled(8, 0, dtype), buffer = filled(8, 0);

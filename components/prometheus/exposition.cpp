@@ -28,14 +28,15 @@ std::string text_of(double value) {
   return fmt::format("{}", value);
 }
 
-/// A text without control characters is quoted in the same way as in JSON.
+/// Returns a label value in quotes. Without control characters, the rules for quoting are the same as in JSON.
 std::string quoted(std::string_view text) {
   return nlohmann::json(printable_line(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
 
-// Prometheus itself asks for OpenMetrics first, and gives weights; others name one type or none.
+// The weights in the header are ignored, because Prometheus itself prefers OpenMetrics, and other clients name only one
+// type or none.
 Form preferred_form(std::string_view accept) {
   return accept.find("application/openmetrics-text") == std::string_view::npos ? Form::kText : Form::kOpenMetrics;
 }
@@ -52,7 +53,8 @@ void Exposition::family(std::string_view name, Kind kind, std::string_view help)
   begun_ = false;
 }
 
-// OpenMetrics names the family, the older form names its samples.
+// In OpenMetrics, the header lines contain the name of the family, in the older format the name of its samples, with
+// the suffix.
 void Exposition::begin_family() {
   const std::string_view suffix = form_ == Form::kOpenMetrics ? "" : suffix_of(kind_);
   fmt::format_to(std::back_inserter(text_), "# HELP {}{} {}\n# TYPE {}{} {}\n", name_, suffix, help_, name_, suffix,

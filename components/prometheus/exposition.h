@@ -9,21 +9,22 @@
 
 namespace trainyard::prometheus {
 
-/// The two forms of text that Prometheus reads: its own, version 0.0.4, and OpenMetrics, version 1.0.0.
+/// The two text formats that Prometheus can read: the Prometheus text format, version 0.0.4, and OpenMetrics, version
+/// 1.0.0.
 enum class Form : std::uint8_t { kText, kOpenMetrics };
 
-/// Returns the form that a client prefers. `accept` is the field `Accept` of its request.
+/// Returns the format in which to answer a client. `accept` is the header `Accept` of its request.
 Form preferred_form(std::string_view accept);
-/// Returns the content type of an answer in this form.
+/// Returns the header `Content-Type` of an answer in this format.
 std::string content_type(Form form);
 
 enum class Kind : std::uint8_t { kGauge, kCounter, kInfo };
 
-/// The name and the value of a label. The value can be any text; bytes that are not UTF-8, and control characters, are
-/// replaced.
+/// The name and the value of a label. The value can be any text; control characters and invalid UTF-8 are replaced.
 using Label = std::pair<std::string_view, std::string_view>;
 
-/// Writes metrics as text. Every metric is a family with one sample for each combination of labels.
+/// Writes metrics as text for Prometheus. Every metric is a family, which has one sample for each combination of label
+/// values.
 ///
 ///     Exposition text(Form::kText);
 ///     text.family("trainyard_steps", Kind::kCounter, "Steps of training that are done.");
@@ -33,11 +34,11 @@ class Exposition {
  public:
   explicit Exposition(Form form) : form_(form) {}
 
-  /// Begins a family. A family without samples is left out of the text. `name` is given without the endings `_total`
-  /// and `_info`, which are added for counters and infos. The memory of `name` and `help` must be valid until the next
-  /// family begins.
+  /// Begins a family. A family without samples is left out of the text. Pass `name` without the suffix `_total` or
+  /// `_info`, which this class adds for counters and infos. `name` and `help` must be valid until the next family
+  /// begins.
   void family(std::string_view name, Kind kind, std::string_view help);
-  /// Adds a sample to the family. NaN and infinities are allowed.
+  /// Adds a sample to the current family. NaN and infinities are allowed.
   void sample(std::initializer_list<Label> labels, double value);
 
   /// Returns the complete text.
@@ -50,7 +51,7 @@ class Exposition {
   std::string text_;
   std::string_view name_, help_;
   Kind kind_ = Kind::kGauge;
-  bool begun_ = false;  ///< True if the head of the current family has been written.
+  bool begun_ = false;  ///< True if the header lines of the current family have been written.
 };
 
 }  // namespace trainyard::prometheus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expected texts follow the specifications of the two formats. tests/bridges lets promtool and the parser of
-// prometheus_client read whole answers.
+// The expected texts follow the specifications of the two formats. In tests/bridges, promtool and the parser of
+// prometheus_client read complete answers.
 #include "components/prometheus/exposition.h"
 
 #include <gmock/gmock.h>

@@ -4,7 +4,7 @@
 namespace trainyard::prometheus {
 
 void LastMetrics::add(const Metrics& metrics) {
-  // A stage counts as one value, so that many stages without values have an end, too.
+  // Each stage counts as one value, so that the number of stages is limited, too.
   const auto has_room = [&](const std::string& name) { return values_ < kMostValues && name.size() <= kLongestName; };
   if (!stages_.contains(metrics.stage)) {
     if (!has_room(metrics.stage)) return;

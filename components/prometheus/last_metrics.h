@@ -11,16 +11,17 @@
 
 namespace trainyard::prometheus {
 
-/// The newest value of every metric of a run, and the progress of the training.
+/// Keeps the newest value of every metric of a run, and the progress of the training.
 class LastMetrics {
  public:
-  /// The maximum number of values, and the maximum length of a name in bytes. The limits are needed because the names
-  /// come from messages, and Prometheus keeps a time series for each name.
+  /// The maximum number of metrics, and the maximum length of a name in bytes. Without these limits, the messages of a
+  /// faulty component could use up the memory of this process and of Prometheus, which stores a time series for each
+  /// name.
   static constexpr std::size_t kMostValues = 4096;
   static constexpr std::size_t kLongestName = 200;
 
-  /// Stores the values of a message. A value with a new name is ignored if there are already too many values, and a
-  /// value whose name is too long is always ignored.
+  /// Stores the values of a message. Ignores values with new names if there are already kMostValues values, and values
+  /// with names that are too long.
   void add(const Metrics& metrics);
 
   /// Writes all values to `text`. Writes nothing if no message has arrived.

@@ -20,7 +20,7 @@ void PrometheusComponent::on_configure() {
   settings.watch_token = web::token_from_file(token_file);
   server_ = std::make_unique<web::Server>(std::move(settings));
   server_->on_get("/metrics", [this](const web::Request& request) { return answer(request); });
-  // Others may read the log, so it does not contain the token.
+  // The token is not logged, because other people may read the log.
   const std::string url = server_->url(web::Role::kWatch);
   log().info("Prometheus can scrape {}metrics with the token in {}", url.substr(0, url.find('?')), token_file);
 }

@@ -10,9 +10,9 @@
 
 namespace trainyard {
 
-/// The component that offers the numbers of its run to Prometheus, at the path /metrics (docs/bridges.md). It is a
-/// visitor of its own run and has no ports, so it never delays another component, and its process can be killed and
-/// started again during the run.
+/// The component that offers metrics and statistics of the run to Prometheus, at the path /metrics (docs/bridges.md).
+/// It has no inputs or outputs. It attaches to its own run in the same way as a program outside of the run (as a
+/// visitor), so it never delays another component, and its process can be killed and started again during the run.
 class PrometheusComponent final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "io"};
@@ -21,7 +21,7 @@ class PrometheusComponent final : public Component {
   ~PrometheusComponent() override;
 
  protected:
-  /// Binds the port, so that a mistake ends the run before it begins.
+  /// Binds the port, so that an error ends the run before training begins.
   void on_configure() override;
   void on_activate() override;
   void on_finalize() override;
@@ -29,14 +29,14 @@ class PrometheusComponent final : public Component {
  private:
   web::Response answer(const web::Request& request);
 
-  /// The default port. Other exporters of OpenTelemetry use the same port.
+  /// The address and port of the server. The default port is the usual one of OpenTelemetry's Prometheus exporters.
   web::ServerParameters listens_{*this, 9464};
   Parameter<std::string> token_file_{
       *this, "token_file", "",
       "the file with the token that every scrape gives; made if it does not exist; default: prometheus.token in the "
       "run's output directory"};
 
-  // The server ends first, because it asks the watch.
+  // The server is declared last and so destroyed first, because it uses the watch.
   std::unique_ptr<prometheus::RunWatch> watch_;
   std::unique_ptr<web::Server> server_;
 };

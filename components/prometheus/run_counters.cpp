@@ -12,7 +12,7 @@ using visitors::ObservedEdge;
 using visitors::ObservedNode;
 using visitors::ObservedProcess;
 
-/// Writes one sample for each edge.
+/// Writes a metric with one sample for each connection between components (edge).
 template <class Value>
 void edge_family(Exposition& text, const std::vector<ObservedEdge>& edges, std::string_view name, Kind kind,
                  std::string_view help, Value value) {
@@ -68,7 +68,7 @@ void RunCounters::write_components(Exposition& text) const {
     text.sample({{"component", node.name}}, node.state == "active" || node.state == "running" ? 1 : 0);
   }
   text.family("trainyard_process_restarts", Kind::kCounter, "How often the process was started again.");
-  std::map<std::string, std::uint64_t> restarts;  // The components of a process agree.
+  std::map<std::string, std::uint64_t> restarts;  // All components of a process report the same number.
   for (const ObservedNode& node : last_.nodes) restarts[node.process] = node.restarts;
   for (const auto& [process, count] : restarts) text.sample({{"process", process}}, static_cast<double>(count));
 }
@@ -112,7 +112,7 @@ void RunCounters::write_processes(Exposition& text) const {
   text.family("trainyard_process_resident_memory_bytes", Kind::kGauge,
               "Resident memory of the process, including shared memory.");
   for (const ObservedProcess& process : last_.processes) {
-    if (process.memory_bytes.value_or(0) == 0) continue;  // It is unknown.
+    if (process.memory_bytes.value_or(0) == 0) continue;  // Unknown.
     text.sample({{"process", process.name}}, static_cast<double>(*process.memory_bytes));
   }
 }

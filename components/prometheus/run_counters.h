@@ -10,13 +10,13 @@
 
 namespace trainyard::prometheus {
 
-/// The totals of what the components, edges and processes of a run have done.
+/// Counters of what the components, processes and connections (edges) of a run have done since watching began.
 ///
-/// An observation says how components spent one interval. Prometheus wants totals, from which it computes the shares of
-/// any interval, so this class adds up the seconds of all observations.
+/// An observation contains how long each component was busy or waited during one interval. Prometheus needs totals,
+/// from which it can compute the shares for any interval, so this class adds up the seconds of all observations.
 class RunCounters {
  public:
-  /// The maximum number of causes of waiting. A limit is needed because members choose the names of causes.
+  /// The maximum number of causes of waiting. A limit is needed because the names of causes come from other processes.
   static constexpr std::size_t kMostCauses = 4096;
 
   void add(visitors::Observation observation);

@@ -24,11 +24,11 @@ using std::chrono::milliseconds;
 
 constexpr const char* kTopic = "/metrics";
 constexpr milliseconds kBetweenQuestions{1000};
-/// How long one wait for messages lasts, and so the end of the thread at most.
+/// The longest wait for messages. The thread reacts to a stop request only after such a wait.
 constexpr milliseconds kPatience{100};
-/// After this time without an answer, what was known of the run is not shown as if it were true now.
+/// If the launcher has not answered for this time, the last known values are out of date and no longer shown.
 constexpr std::chrono::seconds kStale{10};
-/// Messages that are taken between two looks at everything else.
+/// The largest number of messages that are handled before the thread does its other work.
 constexpr int kMessagesInARow = 1000;
 
 bool has_topic(visitors::RegistryClient& registry) {
@@ -38,12 +38,12 @@ bool has_topic(visitors::RegistryClient& registry) {
 
 }  // namespace
 
-/// What the thread does until something fails.
+/// The work of the thread until an error occurs. The thread then makes a new Session.
 class RunWatch::Session {
  public:
   Session(RunWatch& watch, zmq::context_t& context)
       : watch_(watch), registry_(context, watch.run_.registry), observer_(registry_) {
-    // Without the component that reports metrics, the rest of the run can still be watched.
+    // If the topic does not exist, because no component reports metrics, the rest of the run can still be watched.
     if (has_topic(registry_)) metrics_.emplace(context, watch.run_, std::vector<std::string>{kTopic});
   }
 
@@ -69,7 +69,7 @@ class RunWatch::Session {
     try {
       decode(metrics, message.bytes());
     } catch (const Error&) {
-      return;  // It is the sender's mistake, and says nothing about the run.
+      return;  // The message does not match its schema, which is an error of the sender. It is ignored.
     }
     const std::lock_guard lock(watch_.mutex_);
     watch_.metrics_.add(metrics);
@@ -96,7 +96,7 @@ class RunWatch::Session {
 
 RunWatch::RunWatch(visitors::RunInfo run, std::function<void(const std::string&)> complain)
     : run_(std::move(run)), complain_(std::move(complain)) {
-  // Signals are for the threads of the program, which wait for them.
+  // The new thread blocks all signals, because other threads of the program handle them.
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -111,9 +111,10 @@ bool RunWatch::is_scraped() const {
   return last != Clock::time_point::min() && Clock::now() - last < kAccountingTime;
 }
 
-// A launcher that is busy or suspended is asked again.
+// After an error, for instance because the launcher is busy or suspended, tries again.
 void RunWatch::run(const std::stop_token& stop) {
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);  // Training comes first.
+  // A low priority, so that training is not slowed down.
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
   std::string complaint;
   while (!stop.stop_requested()) {
     zmq::context_t context;

@@ -16,19 +16,21 @@
 
 namespace trainyard::prometheus {
 
-/// Watches a run as a visitor, on a separate thread with a low priority, and describes what it has seen. It listens to
-/// `/metrics`, and asks the registry once a second. It lets the components measure how they spend their time only while
-/// somebody scrapes, and for kAccountingTime after that.
+/// Watches a run on a separate thread with a low priority, in the same way as a program outside of the run, and returns
+/// what it has seen as a text for Prometheus. It receives the topic `/metrics`, and once a second asks the run's
+/// registry (the socket at which the launcher answers questions) for statistics. The components of the run measure how
+/// they spend their time only if Prometheus has scraped within the last kAccountingTime.
 class RunWatch {
  public:
   static constexpr std::chrono::minutes kAccountingTime{5};
 
-  /// `complain` is called on the thread of this object when watching fails, once for each new reason.
+  /// If the run cannot be watched, for instance because the launcher does not answer, the thread of this object calls
+  /// `complain` with the reason, once for each new reason.
   RunWatch(visitors::RunInfo run, std::function<void(const std::string&)> complain);
   /// Ends the thread. This may take some seconds if the launcher is suspended.
   ~RunWatch();
 
-  /// Returns the text that answers a scrape. Any thread may call this.
+  /// Returns the text that answers a scrape of Prometheus, in the format `form`. Any thread may call this function.
   std::string scrape(Form form);
 
  private:

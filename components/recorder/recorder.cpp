@@ -13,9 +13,9 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-/// How long the run's other processes may take to accept the subscriptions. They have bound their sockets already.
+/// How long the other processes of the run may take to accept the subscriptions. They have already bound their sockets.
 constexpr std::chrono::seconds kSubscribeDeadline{5};
-/// When the run ends, what is under way is recorded until nothing has arrived for so long.
+/// When the run ends, messages are recorded until none has arrived for kQuiet, but for at most kLongestEnd.
 constexpr milliseconds kQuiet{100};
 constexpr std::chrono::seconds kLongestEnd{3};
 
@@ -40,7 +40,7 @@ recordings::RunRecordingOptions RunRecorder::options() const {
 
 void RunRecorder::on_activate() {
   thread_ = std::jthread([this](const std::stop_token& stop) { record(stop); });
-  begun_.get_future().get();  // Throws what prevents the recording.
+  begun_.get_future().get();  // Throws the error if the recording could not begin.
 }
 
 void RunRecorder::on_finalize() {
@@ -49,7 +49,7 @@ void RunRecorder::on_finalize() {
 }
 
 void RunRecorder::record(const std::stop_token& stop) {
-  // The priority is that of this thread alone. Training comes first where there are too few cores for everything.
+  // Lowers the priority of this thread only, so that training gets the processor first if there are too few cores.
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
   try {
     zmq::context_t sockets;

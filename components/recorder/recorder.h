@@ -12,16 +12,16 @@
 
 namespace trainyard {
 
-/// What a recording contains of tensors: their dtypes and shapes alone, or their bytes, too.
+/// Whether a recording contains only the dtypes and shapes of tensors (kNone), or also their bytes (kInline).
 enum class RecordedPayloads : std::uint8_t { kNone, kInline };
 constexpr auto words_of(RecordedPayloads) { return words("kind of payloads", "none", "inline"); }
 
 /// The component that records the messages of the run into an MCAP file, from the first message on.
 ///
-/// It has no ports. A separate thread with a low priority listens to the run as a visitor does, so the recorder neither
-/// slows training down nor makes a component wait. If the file cannot be created, or a topic does not exist, the run
-/// does not start. If the recording fails later, for instance because the disk is full, the recorder logs one error,
-/// and training continues.
+/// It has no inputs or outputs. A separate thread with a low priority receives the messages in the same way as a
+/// program outside of the run, so the recorder neither slows training down nor makes a component wait. If the file
+/// cannot be created, or a topic does not exist, the run does not start. If the recording fails later, for instance
+/// because the disk is full, the recorder logs one error, and training continues without it.
 class RunRecorder final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "recorder"};
@@ -30,16 +30,16 @@ class RunRecorder final : public Component {
   ~RunRecorder() override;
 
  protected:
-  /// Returns when every publisher has accepted the subscriptions. The components that produce data are activated after
-  /// this one, so no message is missed.
+  /// Starts the thread, and returns when every publisher has accepted the subscriptions. The components that produce
+  /// data are activated later, so no message is missed.
   void on_activate() override;
   void on_finalize() override;
 
  private:
   recordings::RunRecordingOptions options() const;
-  // Runs on the recorder's own thread.
+  // The function of the recorder's thread.
   void record(const std::stop_token& stop);
-  // Sets begun_ when every publisher has accepted the subscriptions.
+  // Sets `begun_` when every publisher has accepted the subscriptions.
   void wait_for_publishers(recordings::RunRecording& recording);
   void record_until_the_end(recordings::RunRecording& recording, const std::stop_token& stop);
 
@@ -63,7 +63,7 @@ class RunRecorder final : public Component {
                                      "when there are more files, the oldest is deleted; 0 = none is", at_least(0)};
 
   std::promise<void> begun_;
-  bool has_begun_ = false;  ///< True when begun_ has been set. Used only by the recorder's thread.
+  bool has_begun_ = false;  ///< True if `begun_` has been set. Used only by the recorder's thread.
   std::jthread thread_;
 };
 

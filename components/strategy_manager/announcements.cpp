@@ -17,7 +17,7 @@ Announcements::Announcements(const Inputs& inputs, std::uint32_t ranks, std::fun
       start_known_(complete_, inputs_.run_state) {}
 
 void Announcements::add(const DatasetInfo& info) {
-  // The shipped loader gives every rank the same number of batches, empty ones if necessary; others may not.
+  // Trainyard's data loader gives every rank the same number of batches, but other components may not.
   for (const SplitInfo& split : info.splits) add_split(facts_, split);
   if (datasets_ == 0) {
     data_ = info;
@@ -38,7 +38,7 @@ RunState Announcements::checked_start(const RunSettings& settings,
   return start_.checked(data_, settings, facts_.train, warn);
 }
 
-// Whether somebody writes checkpoints is not asked earlier, because connections are known only once the component is
+// Determines only now whether there is a checkpoint writer, because connections are known only when the component is
 // active.
 RunFacts Announcements::facts() const {
   RunFacts facts = facts_;

@@ -18,11 +18,12 @@
 
 namespace trainyard::manager {
 
-/// The announcements that the other components make before the run begins: the data, the readiness of the accelerator
-/// hosts, and the position at which the run begins. When all of them have arrived, `begin` is called once.
+/// Collects the messages that other components send before the run begins: DatasetInfo from every data loader,
+/// ModelInfo from every accelerator host (which is then ready), and RunState, with the position at which the run
+/// begins. Calls `begin` once, when all of them have arrived.
 class Announcements {
  public:
-  /// The inputs of the strategy manager, whose connections determine which announcements are expected.
+  /// Inputs of the strategy manager. The numbers of their connections determine which messages are expected.
   struct Inputs {
     const InputBase& dataset;
     const InputBase& run_state;
@@ -31,30 +32,30 @@ class Announcements {
 
   Announcements(const Inputs& inputs, std::uint32_t ranks, std::function<void()> begin);
 
-  /// Record the announcement of a component.
+  /// These functions record a message.
   void add(const DatasetInfo& info);
   void add(const ModelInfo& info) { hosts_ready_.arrived(info.rank); }
   void add(const RunState& place);
-  /// Records the state of the checkpoint that the run resumes. Must be called before the RunState is added.
+  /// Records the states in the checkpoint from which the run resumes. Must be called before the RunState is added.
   void add(const RestoredStates& states) { start_.set_states(states); }
 
-  /// Returns a description of the announcements that are missing, for errors.
+  /// Returns a description of the messages that are still missing, for error texts.
   std::string missing() const { return complete_.missing(); }
 
-  /// Returns the facts about the run. Must be called only when all announcements have arrived.
+  /// Returns the facts about the run. Must be called only when all messages have arrived.
   RunFacts facts() const;
-  /// Returns the position at which the run begins; see StartingPoint::checked(). Throws if the ranks have different
-  /// data; see check_same_data_on_ranks().
+  /// Returns the position at which the run begins, after comparing the data with that of the checkpoint; see
+  /// StartingPoint::checked(). Throws if the ranks have different data; see check_same_data_on_ranks().
   RunState checked_start(const RunSettings& settings, const std::function<void(const std::string&)>& warn) const;
-  /// Returns the states of the checkpoint; empty if the run does not resume.
+  /// Returns the states in the checkpoint; empty if the run does not resume.
   const RestoredStates& restored() const { return start_.states(); }
 
  private:
   Inputs inputs_;
   RunFacts facts_;
-  DatasetInfo data_;                       ///< The message of the first loader.
-  std::optional<DatasetInfo> other_data_;  ///< The message of a loader that has other data than the first one.
-  std::size_t datasets_ = 0;               ///< The number of loaders that have sent their dataset.
+  DatasetInfo data_;                       ///< The first message of a data loader.
+  std::optional<DatasetInfo> other_data_;  ///< The last message whose data differs from `data_`, if any.
+  std::size_t datasets_ = 0;               ///< The number of data loaders that have sent their message.
   StartingPoint start_;
 
   Gate complete_;

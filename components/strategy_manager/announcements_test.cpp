@@ -11,7 +11,7 @@
 namespace trainyard::manager {
 namespace {
 
-/// Passes what it receives to its announcements.
+/// A component that passes the messages that it receives to its Announcements.
 class Listener final : public Component {
  public:
   explicit Listener(ComponentContext& context) : Component(context) {}

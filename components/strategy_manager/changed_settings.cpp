@@ -13,7 +13,8 @@ void ChangedSettings::change(const Setting& changed) {
   const auto known = std::ranges::find_if(all_, [&](const Setting& one) {
     return one.component == changed.component && one.parameter == changed.parameter;
   });
-  // What the launch file gave is that of the first change.
+  // The first change of a parameter contains the value in the launch file; later changes only replace the current
+  // value.
   if (known == all_.end()) {
     all_.push_back(changed);
   } else {

@@ -7,17 +7,17 @@
 
 namespace trainyard::manager {
 
-/// The parameters that were changed during the run, as checkpoints record them. There is one entry for each parameter
-/// whose value differs from the launch file.
+/// Keeps the parameters of components that users have changed during the run, for checkpoints. There is one entry for
+/// each parameter whose value differs from the launch file.
 class ChangedSettings {
  public:
-  /// Adds the changes that a resumed run made before.
+  /// Adds the changes in the checkpoint from which the run resumes.
   void resume(const std::vector<Setting>& settings);
 
   /// Records a change.
   void change(const Setting& changed);
 
-  /// Returns the entries in the order of the first changes.
+  /// Returns the entries, in the order in which the parameters were first changed.
   const std::vector<Setting>& all() const { return all_; }
 
  private:

@@ -10,10 +10,11 @@
 
 namespace trainyard::manager {
 
-/// A point in training. At equal points the parameters are the same, and training continues with the same batch.
+/// A point in training, at which a checkpoint can be saved. At equal points of a run, the parameters are the same, and
+/// training continues with the same batch.
 struct Place {
   std::uint64_t step = 0;
-  std::uint64_t epoch = 0;    ///< The epoch of the cursor.
+  std::uint64_t epoch = 0;    ///< The epoch in which training continues.
   std::uint64_t samples = 0;  ///< The number of samples of this epoch that have been used.
 
   bool operator==(const Place&) const = default;
@@ -21,39 +22,39 @@ struct Place {
 
 inline Place place_of(const OrderDone& done) { return {done.step, done.cursor.epoch, done.cursor.samples}; }
 
-/// The progress of the checkpoints of a run: planned, taken, and written to disk. With this record nothing is saved
-/// twice, and the run does not end before all checkpoints are on disk.
+/// Keeps track of the checkpoints of a run: planned, taken (ordered and copied), and written to disk. The strategy
+/// manager uses it to save no state twice, and to end the run only when all checkpoints are on disk.
 class CheckpointRecord {
  public:
-  /// `step` is the number of steps that are already ordered when the run begins, and `start` is the position at which
-  /// it begins. The state at this position counts as saved: a resumed run has read it from disk, and a new run has
-  /// nothing to save yet.
+  /// `step` is the number of steps, including skipped ones, that were made before the run resumed (0 if it did not
+  /// resume), and `start` is the position at which the run begins. The state at this position counts as saved, because
+  /// a resumed run has read it from disk, and a new run has nothing to save yet.
   CheckpointRecord(std::uint64_t step, const RunState& start)
       : planned_(step), taken_({start.step, start.cursor.epoch, start.cursor.samples}) {}
 
-  /// Records that a checkpoint was planned after this step.
+  /// Records that a checkpoint after step `step` has been planned.
   void plan(std::uint64_t step) { planned_ = step; }
-  /// Returns true if the newest checkpoint was planned after this step.
+  /// Returns true if the last planned checkpoint is the one after step `step`.
   bool planned_at(std::uint64_t step) const { return planned_ == step; }
 
-  /// Records that all ranks have carried out the order of a checkpoint.
+  /// Records that all ranks have carried out the order with the id `order`, which saves a checkpoint at `place`.
   void take(std::uint64_t order, const Place& place);
-  /// Returns true if the newest checkpoint was taken at this place.
+  /// Returns true if the last checkpoint was taken at this place.
   bool taken_at(const Place& place) const { return taken_ == place; }
 
-  /// Records that a checkpoint is on disk or could not be written. This function can be called before take(), because
-  /// the messages of different senders can overtake each other.
+  /// Records that a checkpoint is on disk or could not be written. Can be called before take(), because the messages of
+  /// the checkpoint writer can arrive earlier than those of the accelerator hosts.
   void write(const CheckpointDone& done);
-  /// Returns true if every checkpoint that was taken is on disk or has failed.
+  /// Returns true if every checkpoint for which take() was called is on disk or has failed.
   bool all_written() const { return unwritten_.empty(); }
-  /// Returns the reason why the newest checkpoint could not be written, or an empty string if it was written.
+  /// Returns the reason why the last checkpoint could not be written, or an empty string if it was written.
   const std::string& error() const { return error_; }
 
  private:
   std::uint64_t planned_;
   Place taken_;
-  std::set<std::uint64_t> unwritten_;      ///< Checkpoint orders that were carried out but are not on disk yet.
-  std::set<std::uint64_t> written_early_;  ///< Checkpoint orders that are on disk but not yet recorded by take().
+  std::set<std::uint64_t> unwritten_;      ///< The ids of orders whose checkpoints are not on disk yet.
+  std::set<std::uint64_t> written_early_;  ///< The ids of orders for which write() was called before take().
   std::string error_;
 };
 

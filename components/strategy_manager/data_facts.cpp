@@ -18,10 +18,10 @@ using nlohmann::json;
 
 struct Found {
   Difference kind;
-  std::string text;  ///< Such as "seed is 1 there and 2 here".
+  std::string text;  ///< A description, such as "seed is 1 there and 2 here".
 };
 
-/// A class may have a name that is not valid UTF-8.
+/// Converts a value to text. Replaces invalid UTF-8, which names of classes may contain.
 std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 std::uint64_t train_samples(const DatasetInfo& data) {
@@ -29,14 +29,14 @@ std::uint64_t train_samples(const DatasetInfo& data) {
   return train == data.splits.end() ? 0 : train->samples;
 }
 
-/// Says what a user accepts with a difference.
+/// Returns the consequence that the user accepts by permitting a difference.
 const char* consequence_of(Difference kind) {
   if (kind == Difference::kVocabulary) return "so the model's outputs stand for other texts than in its training";
   if (kind == Difference::kLearnt) return "so the model sees other values than in its training";
   return "so samples of the epoch may come twice or not at all";
 }
 
-/// What is compared of two descriptions of data.
+/// The facts about data that are compared.
 struct Facts {
   std::uint64_t seed = 0;
   std::string sampling;
@@ -67,8 +67,8 @@ Facts facts_of(const StateReader& saved) {
           .learnt = json::parse(saved.json("learnt"))};
 }
 
-/// Collects the differences between two descriptions. `first` and `second` are the words for the places where they come
-/// from.
+/// Collects the differences between two descriptions of data. `first` and `second` are words for their origins, such as
+/// "there" and "here".
 class Comparison {
  public:
   Comparison(const char* first, const char* second) : first_(first), second_(second) {}
@@ -78,7 +78,7 @@ class Comparison {
     if (a != b) found_.push_back({kind, fmt::format("{} is {} {} and {} {}", name, a, first_, b, second_)});
   }
 
-  /// Says where two vocabularies differ first, which shows a reader which of them is the wrong one.
+  /// Records the first difference between two vocabularies, from which the user can see which of them is wrong.
   void compare_vocabularies(const json& a, const json& b) {
     if (a == b) return;
     std::size_t first = 0;
@@ -95,7 +95,7 @@ class Comparison {
                       fmt::format("the dataset has learnt {} {} and {} {}", dump(a), first_, dump(b), second_)});
   }
 
-  /// Compares everything; what concerns the order of the samples only if `order`.
+  /// Returns all differences. Compares the facts about the order of the samples only if `order` is true.
   std::vector<Found> of(const Facts& a, const Facts& b, bool order) {
     if (order) {
       compare(Difference::kSeed, "the seed", a.seed, b.seed);
@@ -115,7 +115,7 @@ class Comparison {
   std::vector<Found> found_;
 };
 
-/// Throws unless the user accepts all differences. `what` is the beginning of the error.
+/// Throws unless the user permits all differences. `what` is the beginning of the error text.
 void refuse(const std::vector<Found>& differences, const char* what, const RunSettings& settings,
             const std::function<void(const std::string&)>& accepted) {
   std::vector<std::string> refused, names;

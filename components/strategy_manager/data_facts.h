@@ -12,46 +12,46 @@
 
 namespace trainyard::manager {
 
-/// The kinds of differences between a checkpoint's data and the data of the run that resumes it. The user can permit
-/// each of them.
+/// The kinds of differences between the data with which a checkpoint was trained and the data of the run that resumes
+/// from it. The user can permit each kind with the parameter `may_differ`.
 enum class Difference : std::uint8_t {
   kSeed,        ///< The seed that determines the order of the samples.
-  kSampling,    ///< The way in which the samples are ordered (sampling).
+  kSampling,    ///< The data loader's parameter `sampling`, which determines the order of the samples.
   kDataset,     ///< The dataset, or the number of its training samples.
-  kVocabulary,  ///< The classes or tokens, or their texts.
-  kLearnt,      ///< Other facts that the dataset has learnt from its data.
-  kPosition,    ///< The checkpoint contains the position in batches, but not the size of the batches.
+  kVocabulary,  ///< The number of classes, or the texts that the classes or tokens stand for.
+  kLearnt,      ///< Other values that the dataset computes from its data, such as means for normalisation.
+  kPosition,  ///< An old checkpoint contains the position in batches, but not their size, so the position is uncertain.
 };
 constexpr auto words_of(Difference) {
   return words("difference from the checkpoint", "seed", "sampling", "dataset", "vocabulary", "learnt", "position");
 }
 
-/// The name under which checkpoints keep the description of the data.
+/// The name under which checkpoints store the description of the data.
 inline constexpr const char* kDataState = "data";
 
-/// Returns a description of the data for checkpoints. A run that resumes compares it with its own data.
+/// Returns a description of the data to be stored in checkpoints. A run that resumes compares it with its own data.
 std::vector<SavedState> data_state(const DatasetInfo& data);
 
-/// Compares the data of a checkpoint with the data of this run. In the mode `fit`, the number and the order of the
-/// samples must be the same, because otherwise the position in the epoch would refer to other samples. In every mode,
-/// the classes, tokens and other facts that the dataset has learnt from its data must be the same. The model's inputs
-/// and outputs are numbers that stand for them.
+/// Compares the data of a checkpoint, as described by `saved`, with the data of this run. In the mode `fit`, the number
+/// and the order of the samples must be the same, because otherwise the position in the epoch would refer to other
+/// samples. In every mode, the classes, tokens and other values that the dataset computes from its data must be the
+/// same, because the model was trained with them.
 ///
-/// Calls `accepted` with a sentence for every difference that RunSettings::may_differ permits. Throws kInvalidArgument
-/// if there are other differences; the text names all of them, and the setting that would permit them.
+/// Calls `accepted` with a text for every difference that RunSettings::may_differ permits. Throws kInvalidArgument if
+/// there are other differences. The error names all of them, and the setting that would permit them.
 void check_same_data(const StateReader& saved, const DatasetInfo& data, const RunSettings& settings,
                      const std::function<void(const std::string&)>& accepted);
 
-/// Returns whether two data loaders of a run announce the same data, as all ranks need it: each takes its own part of
-/// the same samples.
+/// Returns true if two data loaders of a run have announced the same data. This is required because each rank reads a
+/// different part of the same samples.
 bool is_same_data(const DatasetInfo& a, const DatasetInfo& b);
 
-/// Compares the data of two ranks. Calls `accepted` and throws as check_same_data() does.
+/// Compares the data of two ranks, `first` and `other`, in the same way as check_same_data().
 void check_same_data_on_ranks(const DatasetInfo& first, const DatasetInfo& other, const RunSettings& settings,
                               const std::function<void(const std::string&)>& accepted);
 
-/// Returns the differences with these names. Throws kInvalidArgument, with the nearest name, for a name that does not
-/// exist.
+/// Returns the kinds of differences with these names. Throws kInvalidArgument, suggesting a similar name, if a name
+/// does not exist.
 std::vector<Difference> differences_named(const std::vector<std::string>& names);
 
 }  // namespace trainyard::manager

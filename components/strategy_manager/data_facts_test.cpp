@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 class DataFactsTest : public ::testing::Test {
  protected:
-  /// Returns the error of resuming with `now_`; empty if it is accepted.
+  /// Returns the error text of resuming with the data `now_`, or an empty text if there is no error.
   std::string refusal(RunMode mode = RunMode::kFit, const std::vector<std::string>& may_differ = {}) {
     const RestoredStates saved{.path = "step-7", .states = data_state(then_)};
     try {

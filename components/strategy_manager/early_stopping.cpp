@@ -8,7 +8,7 @@ namespace trainyard::manager {
 bool EarlyStopping::better(double value) const {
   if (!std::isfinite(value)) return false;
   if (!best_) return true;
-  // The comparison is strict: a value that only equals the best is not better.
+  // A value that is only as good as the best one is not better.
   return larger_is_better_ ? value - min_delta_ > *best_ : value + min_delta_ < *best_;
 }
 
@@ -25,7 +25,7 @@ bool EarlyStopping::update(double value) {
     return true;
   }
   ++waited_;
-  // Not-a-number never becomes a number again, so waiting until the patience ends would only waste time.
+  // A metric that has become NaN normally stays NaN, so training stops immediately.
   stop_ = patience_ > 0 && (waited_ >= patience_ || !std::isfinite(value));
   return false;
 }

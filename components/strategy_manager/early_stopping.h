@@ -6,27 +6,27 @@
 
 namespace trainyard::manager {
 
-/// A rule that decides after every validation whether training should stop, because one metric no longer improves. It
-/// is the rule of Lightning's EarlyStopping: a value counts as better if it beats the best value by more than
-/// `min_delta`. Training should stop after `patience` validations without a better value, or at a value that is not
-/// finite.
+/// Decides after every validation whether training should stop because a metric no longer improves, by the rule of
+/// Lightning's EarlyStopping. A value counts as better if it is better than the best value by more than `min_delta`.
+/// Training should stop after `patience` validations without a better value, or if a value is not finite.
 class EarlyStopping {
  public:
-  /// With a `patience` of 0, should_stop() is never true, but the best value is still tracked.
+  /// `larger_is_better` is true if an improvement is an increase of the value. For `patience` and `min_delta`, see the
+  /// comment of the class. If `patience` is 0, should_stop() is never true, but the best value is still recorded.
   EarlyStopping(bool larger_is_better, std::int64_t patience, double min_delta)
       : larger_is_better_(larger_is_better), patience_(patience), min_delta_(min_delta) {}
 
-  /// Records the next value. Returns true if it is better than all earlier values.
+  /// Records the value of the next validation. Returns true if it is better than all earlier values.
   bool update(double value);
 
-  /// Continues from the state of an earlier run: the best value, and the number of validations since.
+  /// Continues from the state in a checkpoint: the best value, and the number of validations since then (`waited`).
   void go_on_from(std::optional<double> best, std::int64_t waited);
 
-  /// Returns true if training should stop according to the last value.
+  /// Returns true if training should stop after the last value.
   bool should_stop() const { return stop_; }
   /// Returns the number of validations since the best value.
   std::int64_t waited() const { return waited_; }
-  /// Returns the best value, or nothing until a finite value has been recorded.
+  /// Returns the best value, or nothing if no finite value has been recorded.
   std::optional<double> best() const { return best_; }
 
  private:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For tests: a substitute for the accelerator host, the data loader and the checkpoint writer, which carries out the
-// orders of a RunAgenda.
+// For tests of RunAgenda: simulates the accelerator host and the checkpoint writer, which answer its orders.
 
 #include <fmt/format.h>
 
@@ -17,8 +16,8 @@
 
 namespace trainyard::manager {
 
-/// Returns a description of an order in one line: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final". Here
-/// e is the epoch, b is the number of samples of the epoch that are used already, and n is the number of batches.
+/// Returns a description of an order: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final". Here e is the
+/// epoch, b is the number of samples of the epoch that have been used before, and n is the number of batches.
 inline std::string text_of(const Order& order) {
   if (order.kind == OrderKind::kTrain) {
     return fmt::format("train e{} b{} n{}", order.cursor.epoch, order.cursor.samples, order.batches);
@@ -30,8 +29,8 @@ inline std::string text_of(const Order& order) {
   return fmt::format("{} {}", name_of(order.kind), order.reason);
 }
 
-/// A host that answers one order at a time, when the test calls answer_one(), and uses no clock. Its answers contain
-/// the number of steps that a real host would report.
+/// Answers one order at a time, when the test calls answer_one(). The answers contain the same step numbers as those of
+/// a real accelerator host.
 class FakeHost {
  public:
   explicit FakeHost(RunAgenda& agenda, std::uint64_t step = 0) : step_(step), agenda_(agenda) { take_orders(); }
@@ -48,14 +47,13 @@ class FakeHost {
     return true;
   }
 
-  /// Answers orders until none is open, but at most 100,000, in case the run never ends.
+  /// Answers orders until none is open, but at most 100,000 in case the run never ends.
   void run() {
     for (int i = 0; i < 100'000 && answer_one(); ++i) {
     }
   }
 
-  /// Takes all orders that the agenda issues now, and records the largest number of orders that were open at the same
-  /// time.
+  /// Takes all orders that the agenda issues now, and updates `most_open`.
   void take_orders() {
     while (const auto order = agenda_.next()) {
       orders.push_back(*order);
@@ -73,7 +71,7 @@ class FakeHost {
 
   std::uint64_t step() const { return step_; }
 
-  std::vector<Order> orders;  ///< All orders that were received.
+  std::vector<Order> orders;  ///< All orders that have been received.
   std::deque<Order> open;
   std::size_t most_open = 0;
   std::string write_error;
@@ -82,7 +80,7 @@ class FakeHost {
   };
 
  private:
-  /// Carries out an order, which takes no time and never fails.
+  /// Returns the answer to an order, as if it had been carried out.
   OrderDone carry_out(const Order& order) {
     OrderDone done{.order = order.id, .kind = order.kind, .split = order.split, .epoch = order.epoch};
     if (order.kind == OrderKind::kTrain) step_ += (order.batches + order.micro_batches - 1) / order.micro_batches;

@@ -8,8 +8,7 @@
 
 namespace trainyard::manager {
 
-// The first entry of a stage is complete whenever a later one is: every rank that has reported the later one has
-// reached its step, and has thus passed the first.
+// Entries of a stage become complete in their order: a rank that has reported a later entry is past the earlier ones.
 
 void MetricsMerger::add(const RankMetrics& metrics) {
   if (metrics.rank >= ranks_) {
@@ -36,7 +35,7 @@ bool MetricsMerger::is_late(const Stage& stage, const RankMetrics& metrics) cons
   return metrics.metrics.step < stage.step || stage.without.contains(metrics.rank);
 }
 
-// Returns the first entry of this step that the rank has not reported yet.
+// Returns the first entry of the step that the rank has not reported yet. Makes a new entry if there is none.
 MetricsMerger::Entry& MetricsMerger::entry_for(Stage& stage, const RankMetrics& metrics) {
   const std::uint64_t step = metrics.metrics.step;
   auto place = stage.open.begin();

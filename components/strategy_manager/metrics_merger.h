@@ -14,14 +14,14 @@
 
 namespace trainyard::manager {
 
-/// A collector of the metrics of all ranks. It merges the metrics that belong to the same stage and step. A rank need
-/// not report every step: the merger waits for a rank only until the rank has passed the step.
+/// Merges the metrics of all ranks that belong to the same stage (such as train or validate) and the same step. A rank
+/// need not report every step: the merger waits for a rank only until it knows that the rank is past the step.
 ///
 ///     rank 0: train 10, train 20         -->  train 10 (0 and 1), train 20 (0), train 30 (1), in this order
 ///     rank 1: train 10,           train 30
 ///
-/// A value is merged over the ranks that report it. Totals (samples, units) are summed over all ranks; for a rank that
-/// does not report the step, its last totals are used.
+/// A value is merged over those ranks that report it. Totals (samples, units) are summed over all ranks; if a rank does
+/// not report the step, its last totals are used.
 class MetricsMerger {
  public:
   explicit MetricsMerger(std::uint32_t ranks) : ranks_(ranks) {}
@@ -29,19 +29,19 @@ class MetricsMerger {
   /// Adds the metrics of one rank. Throws kInvalidArgument for a rank that does not exist.
   void add(const RankMetrics& metrics);
 
-  /// Records a rank's answer to an order, which shows how far the rank has come. Answers and metrics can overtake each
-  /// other, so an answer takes effect only when the second answer after it arrives. All metrics from before the first
-  /// of these answers have then arrived, because at most two orders are open at a time.
+  /// Records a rank's answer to an order, which contains the step that the rank has reached. An answer can arrive
+  /// before metrics that the rank sent earlier, so the answer is used only when the second answer after it arrives. All
+  /// earlier metrics have then arrived, because at most two orders are open at a time.
   void answered(const OrderDone& done);
 
-  /// Declares that no more metrics will arrive. Every open entry then counts as complete.
+  /// Called when no more metrics will arrive. take() then returns all metrics, even if ranks are missing.
   void finish();
 
-  /// Returns the merged metrics that have become complete since the last call, sorted by step. For each stage, steps
-  /// never decrease.
+  /// Returns the merged metrics that have become complete since the last call, sorted by step. For each stage, the
+  /// steps never decrease from call to call.
   std::vector<Metrics> take();
 
-  /// Returns the number of messages that were dropped because they arrived after take() had returned their step.
+  /// Returns the number of messages that were dropped because take() had already returned metrics of their step.
   std::uint64_t late() const { return late_; }
 
  private:
@@ -50,21 +50,21 @@ class MetricsMerger {
     std::uint64_t units = 0;
   };
   struct Rank {
-    std::uint64_t reached = 0;           ///< All metrics of the rank for earlier steps than this have arrived.
+    std::uint64_t reached = 0;           ///< All metrics of the rank for smaller steps than this have arrived.
     std::vector<std::uint64_t> answers;  ///< The steps of the last two answers, the older one first.
     Totals totals;                       ///< The largest totals that the rank has reported.
   };
   struct Entry {
-    Metrics head;  ///< Everything except values and totals.
-    /// The metrics of the ranks. They are merged in the order of the ranks, so the result does not depend on the order
-    /// of arrival.
+    Metrics head;  ///< The merged metrics, without values and totals.
+    /// The metrics of each rank. They are merged in the order of the ranks, so that the result does not depend on the
+    /// order of arrival.
     std::map<std::uint32_t, RankMetrics> ranks;
   };
   struct Stage {
     std::list<Entry> open;  ///< Sorted by step; entries of the same step are in the order of arrival.
     bool began = false;
-    std::uint64_t step = 0;           ///< The step of the newest entry that was returned.
-    std::set<std::uint32_t> without;  ///< The ranks that were missing from the newest entry that was returned.
+    std::uint64_t step = 0;           ///< The step of the entry that was returned last.
+    std::set<std::uint32_t> without;  ///< The ranks that had not reported the entry that was returned last.
   };
 
   bool is_late(const Stage& stage, const RankMetrics& metrics) const;

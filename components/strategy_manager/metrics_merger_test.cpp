@@ -32,7 +32,7 @@ class MetricsMergerTest : public ::testing::Test {
   }
   void answer(std::uint32_t rank, std::uint64_t step) { merger_.answered({.rank = rank, .step = step}); }
 
-  /// Shows metrics as "train 10: loss 1.5, accuracy 0.25".
+  /// Returns the merged metrics as texts such as "train 10: loss 1.5, accuracy 0.25".
   std::vector<std::string> taken() {
     std::vector<std::string> texts;
     for (const Metrics& metrics : merger_.take()) {
@@ -137,7 +137,7 @@ TEST_F(MetricsMergerTest, WhatComesTooLateIsDroppedAndCounted) {
 }
 
 TEST_F(MetricsMergerTest, AStageMayComeTwiceAtAStep) {
-  say(0, 0, {{"loss", 1}}, 1, "validate");  // Before training there are a sanity check and then a whole validation.
+  say(0, 0, {{"loss", 1}}, 1, "validate");  // As with a sanity check and a validation before the first step.
   say(0, 0, {{"loss", 2}}, 1, "validate");
   say(1, 0, {{"loss", 1}}, 1, "validate");
   say(2, 0, {{"loss", 1}}, 1, "validate");

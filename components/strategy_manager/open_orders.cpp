@@ -20,7 +20,7 @@ std::optional<OpenOrders::Closed> OpenOrders::answered(const OrderDone& done) {
     throw Error(Code::kInternal, "order {} ({}) was answered, but it is not open", done.order, name_of(done.kind));
   }
   const OrderKind kind = entry->content.task.order.kind;
-  // All ranks train in lockstep. One that is at another step has lost or repeated something, and its weights differ.
+  // All ranks make the same steps. A rank at another step has lost or repeated a step, and its parameters are wrong.
   if (entry->answers == 0) entry->step = done.step;
   if (entry->step != done.step) {
     throw Error(Code::kInternal, "ranks disagree about order {} ({}): one is at step {}, another at step {}",

@@ -12,32 +12,32 @@
 
 namespace trainyard::manager {
 
-/// The orders that were sent but that some rank has not answered yet. OpenOrders also assigns the ids of orders, which
-/// count up without gaps.
+/// Keeps the orders that have been sent but not yet answered by all ranks. Also assigns the ids of orders, which are
+/// consecutive numbers.
 class OpenOrders {
  public:
   explicit OpenOrders(std::uint32_t ranks) : ranks_(ranks) {}
 
   /// Returns the id that the next order will have.
   std::uint64_t next_id() const { return last_id_ + 1; }
-  /// Assigns the next id to an order that is not kept here, and returns this id.
+  /// Assigns the next id to an order that this object does not keep, such as an order to pause, and returns the id.
   std::uint64_t take_id() { return ++last_id_; }
 
-  /// Sets the id of the task's order, and keeps the task until all ranks have answered. Returns the order to send.
+  /// Assigns an id to the task's order, and keeps the task until all ranks have answered. Returns the order, which the
+  /// caller must send.
   Order open(Task task);
 
   /// A task that all ranks have answered.
   struct Closed {
     Task task;
-    /// The answers to an evaluation, indexed by rank. They are merged in the order of the ranks, not in the order of
-    /// arrival.
+    /// For an evaluation, the answer of each rank. A map, so that answers are merged in the order of the ranks.
     std::map<std::uint32_t, OrderDone> measured;
   };
-  /// Records one rank's answer. Returns the task if this was the last missing answer, and otherwise nothing. Throws
-  /// kInternal for an order that is not open, and if the ranks answer at different steps.
+  /// Records one rank's answer. Returns the task if all ranks have now answered, otherwise nothing. Throws kInternal
+  /// for an order that is not open, and if the ranks have answered the order at different steps.
   std::optional<Closed> answered(const OrderDone& done);
 
-  /// Removes all orders, because the ranks have dropped them for a stop.
+  /// Removes all orders, because the ranks have dropped them after an order to stop.
   void drop() { open_.clear(); }
 
   bool empty() const { return open_.empty(); }

@@ -7,7 +7,7 @@ namespace trainyard::manager {
 
 void Pause::want() {
   if (state_ == State::kLeaving) {
-    state_ = State::kResting;  // The order to go on has not been sent yet.
+    state_ = State::kResting;  // The order to continue has not been sent yet.
   } else if (state_ == State::kWorking) {
     state_ = State::kWanted;
   }

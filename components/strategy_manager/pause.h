@@ -8,41 +8,46 @@
 
 namespace trainyard::manager {
 
-/// The state of a pause, in which all ranks rest after the same step. Afterwards the interrupted orders are continued
-/// or dropped.
+/// The state of a pause, during which all ranks wait after the same step. After the pause, the interrupted orders are
+/// continued, unless the run is stopped.
 ///
-///     kWorking -> kWanted -> kComing: the order is sent -> kResting: all have answered -> kLeaving -> kWorking
+///     kWorking -> kWanted    a pause has been requested
+///     kWanted  -> kComing    the order to pause is sent
+///     kComing  -> kResting   all ranks have answered
+///     kComing  -> kLeaving   the same, if the end of the pause has already been requested
+///     kResting -> kLeaving   the end of the pause has been requested
+///     kLeaving -> kWorking   the order to continue is sent
 class Pause {
  public:
   enum class State : std::uint8_t { kWorking, kWanted, kComing, kResting, kLeaving };
 
   explicit Pause(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Requests a pause, unless one is already requested or in progress.
+  /// Requests a pause. Does nothing if a pause is already requested or in progress.
   void want();
   /// Ends the pause, or cancels the request for it. If the order to pause has already been sent, the pause ends as soon
-  /// as all ranks rest.
+  /// as all ranks have answered.
   void end();
-  /// Records that the pause is over because the orders were dropped.
+  /// Ends the pause without an order, because the run is stopped.
   void drop() { state_ = State::kWorking; }
 
-  /// Returns the kind of the order that must be sent now with this id, and treats the order as sent. Returns nothing if
-  /// no order is due.
+  /// Returns the kind of order that the caller must send now, `kPause` or `kGoOn`, with the id `id`. Returns nothing if
+  /// no order must be sent.
   std::optional<OrderKind> next(std::uint64_t id);
 
-  /// Records an answer. Returns false if it is not an answer to the order to pause. Throws kInternal if the ranks rest
-  /// after different steps.
+  /// Records an answer of a rank. Returns false if it is not an answer to the order to pause. Throws kInternal if the
+  /// ranks wait after different steps.
   bool answered(const OrderDone& done);
 
   bool working() const { return state_ == State::kWorking; }
   bool resting() const { return state_ == State::kResting; }
-  /// Returns the step after which the ranks rest.
+  /// Returns the step after which the ranks wait.
   std::uint64_t step() const { return step_; }
 
  private:
   std::uint32_t ranks_;
   State state_ = State::kWorking;
-  bool ends_at_once_ = false;  ///< True if end() was called before all ranks rested.
+  bool ends_at_once_ = false;  ///< True if end() was called before all ranks had answered.
   std::uint64_t id_ = 0;       ///< The id of the last order to pause.
   std::uint32_t answers_ = 0;
   std::uint64_t step_ = 0;

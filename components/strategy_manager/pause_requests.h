@@ -10,31 +10,32 @@
 
 namespace trainyard::manager {
 
-/// The requests to pause that have not been ended. The pause ends only when all requests have been ended, so that one
-/// user's `go_on` does not end the pause of another user.
+/// Counts the requests to pause the run (calls of the service `pause`) that have not been ended (by the service
+/// `go_on`). The pause ends only when all requests have been ended, so that one user does not end the pause of another
+/// user.
 class PauseRequests {
  public:
   using Answer = std::function<void(const RunReply&)>;
 
-  /// Adds a request. `answer` is called once, by answer_all().
+  /// Adds a request. answer_all() will call `answer` once.
   void add(Answer answer) {
     ++open_;
     waiting_.push_back(std::move(answer));
   }
 
-  /// Ends one request, even if it has not been answered. There must be a request. Returns true if no requests remain.
+  /// Ends one request. There must be at least one. Returns true if no requests remain.
   bool end_one() { return --open_ == 0; }
 
   bool any() const { return open_ > 0; }
 
-  /// Answers all requests that have not been answered, because the ranks rest. The requests stay open.
+  /// Called when all ranks wait. Answers all requests that have not been answered yet. The requests continue to count.
   void answer_all(const RunReply& reply) {
     for (const Answer& answer : std::exchange(waiting_, {})) answer(reply);
   }
 
  private:
   std::uint32_t open_ = 0;
-  std::vector<Answer> waiting_;  ///< The callbacks of the requests that have not been answered.
+  std::vector<Answer> waiting_;  ///< The callbacks of requests that have not been answered yet.
 };
 
 }  // namespace trainyard::manager

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests how a RunAgenda interrupts the ranks and lets them go on.
+// Tests how a RunAgenda begins and ends pauses.
 #include "components/strategy_manager/pause.h"
 
 #include "components/strategy_manager/ranks_fixture.h"
@@ -12,7 +12,7 @@ using ::testing::ThrowsMessage;
 
 class PauseTest : public RanksFixture {
  protected:
-  /// Answers the newest order as all ranks would.
+  /// Sends the answers of all ranks to an order.
   void answer(OrderKind kind, std::uint64_t order, std::uint64_t step) {
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
       agenda_.order_done(

@@ -12,10 +12,10 @@
 
 namespace trainyard::manager {
 
-/// For tests of what a RunAgenda does with several ranks.
+/// For tests of a RunAgenda with several ranks.
 class RanksFixture : public ::testing::Test {
  protected:
-  /// Returns the facts of a run with 10 batches per epoch, 3 to validate with, and checkpoints.
+  /// Returns the facts of a run with 10 training batches per epoch, 3 validation batches, and a checkpoint writer.
   static RunFacts of(std::uint32_t ranks) {
     return {.train = {"train", 10, 10},
             .batches = {{"train", 10}, {"validate", 3}},

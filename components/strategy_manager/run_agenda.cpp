@@ -9,18 +9,19 @@
 
 namespace trainyard::manager {
 
-// plan() puts tasks on the agenda, next() sends them, and order_done() closes them. Results change what will be
-// planned, never what has been sent: only a stop can take an order back.
+// plan() adds tasks, next() returns their orders, and order_done() closes them. Results affect only tasks that are
+// planned later. An order that has been sent is cancelled only by a stop.
 
 namespace {
 
-/// The largest number of open orders: the one that is being carried out and the one after it.
+/// The largest number of open orders: the order that is being carried out, and the next one.
 constexpr std::size_t kOpenOrders = 2;
 
-/// Without batches if nothing is trained; only a fit needs a split "train".
+/// Returns the split to train on. It has no batches if the run does not train, so that only the mode `fit` needs a
+/// split "train".
 SplitInfo epochs_of(const RunSettings& settings, const RunFacts& facts) {
   if (settings.mode != RunMode::kFit) return {};
-  batches_of(facts, kTrainSplit, -1);  // This throws if there is none.
+  batches_of(facts, kTrainSplit, -1);  // Throws if there is no such split.
   return facts.train;
 }
 
@@ -51,10 +52,10 @@ std::optional<Order> RunAgenda::next() {
   if (std::optional<Order> order = next_pause()) return order;
   if (stop_) return next_while_stopping();
   if (!pause_.working()) return {};
-  // Planning happens only when it is asked for, because what the plan depends on may still arrive.
+  // Tasks are planned as late as possible, because results that affect them may still arrive.
   if (planned_.empty()) plan();
   if (planned_.empty() || open_.size() >= kOpenOrders) return {};
-  // The order needs results of those that are open.
+  // The task needs the results of open orders.
   if (planned_.front().waits && !open_.empty()) return {};
   return issue_planned();
 }
@@ -69,9 +70,9 @@ std::optional<Order> RunAgenda::next_pause() {
 
 std::optional<Order> RunAgenda::next_while_stopping() {
   if (stop_->state == Stop::State::kWanted) {
-    // A pause that is under way must come to its end first.
+    // If a pause is beginning or ending, this must be completed first.
     if (!pause_.working() && !pause_.resting()) return {};
-    // Several ranks come to rest first, so that all stop after the same step.
+    // Several ranks first pause, so that all of them stop after the same step.
     if (facts_.ranks > 1 && !open_.empty() && pause_.working()) {
       pause_.want();
       return next_pause();
@@ -82,7 +83,7 @@ std::optional<Order> RunAgenda::next_while_stopping() {
     task.order.reason = stop_->reason;
     return issue(std::move(task));
   }
-  // After the stop there is at most the last checkpoint.
+  // After the stop, only the last checkpoint can be planned.
   if (stop_->state != Stop::State::kAnswered || planned_.empty() || !open_.empty()) return {};
   return issue_planned();
 }
@@ -94,7 +95,8 @@ Order RunAgenda::issue_planned() {
 }
 
 Order RunAgenda::issue(Task task) {
-  // The metrics are the current ones: planning came before the validation for which this checkpoint waited.
+  // These values are set now, because the validation whose metrics the checkpoint contains may have ended after the
+  // checkpoint was planned.
   if (task.order.kind == OrderKind::kCheckpoint) {
     task.order.metrics = validation_.metrics();
     task.order.settings = changed_;
@@ -113,7 +115,8 @@ std::vector<SavedState> RunAgenda::states() const {
   return all;
 }
 
-// Fills in what all orders have. The epoch is the last one trained in: an evaluation after epoch 3 belongs to epoch 3.
+// Makes an order and sets the fields that all orders have. The epoch is that of the last training: an evaluation after
+// epoch 3 belongs to epoch 3.
 Order RunAgenda::order_of(OrderKind kind) const {
   Order order;
   order.kind = kind;
@@ -124,7 +127,7 @@ Order RunAgenda::order_of(OrderKind kind) const {
 
 void RunAgenda::plan() {
   if (ended_) return;
-  // Whether there will be more training is not known yet.
+  // It is not known yet whether training continues.
   if (decision_pending()) return;
   if (settings_.mode != RunMode::kFit) {
     ended_ = true;
@@ -135,7 +138,7 @@ void RunAgenda::plan() {
   }
 }
 
-// Plans what comes before training, or everything in the other modes.
+// Plans the tasks before training or, in other modes than fit, all tasks.
 void RunAgenda::plan_start() {
   if (settings_.mode == RunMode::kFit) {
     if (settings_.num_sanity_val_steps > 0) plan_evaluation(Purpose::kSanity, planned_);
@@ -150,7 +153,7 @@ void RunAgenda::plan_start() {
     if (!generates) {
       const auto limit = test ? settings_.limit_test_batches : settings_.limit_predict_batches;
       task.order.batches = batches_of(facts_, task.order.split, limit);
-      // A run that silently does nothing would look like a run that has done its work.
+      // An error, because a run that does nothing would look successful.
       if (task.order.batches == 0) {
         throw Error(Code::kInvalidArgument, "mode '{}' has nothing to do: {} of the split '{}'",
                     name_of(settings_.mode),
@@ -166,7 +169,7 @@ void RunAgenda::plan_training() {
   const Timeline::Stretch stretch = timeline_.advance();
   Task task{order_of(OrderKind::kTrain)};
   task.order.split = "train";
-  // A stretch ends where something may be due, so that it can be done between two orders.
+  // A stretch ends where a validation or a checkpoint can be due, because they are separate orders.
   task.order.batches = stretch.batches;
   task.order.micro_batches = static_cast<std::uint64_t>(settings_.accumulate_grad_batches);
   task.order.cursor = stretch.cursor;
@@ -174,7 +177,7 @@ void RunAgenda::plan_training() {
 
   const bool validates = timeline_.validation_due() && !validation_.splits().empty();
   if (validates) plan_evaluation(Purpose::kPlanned, planned_);
-  if (timeline_.over() && settings_.checkpoint_at_end) return;  // The final checkpoint will do as well.
+  if (timeline_.over() && settings_.checkpoint_at_end) return;  // The final checkpoint follows anyway.
   if (validates && settings_.checkpoint_after_validation) {
     plan_checkpoint(CheckpointReason::kValidation, true);
   } else if (timeline_.checkpoint_due()) {
@@ -184,7 +187,7 @@ void RunAgenda::plan_training() {
 
 void RunAgenda::plan_end() {
   ended_ = true;
-  // This is skipped if a checkpoint of this very step was planned for another reason.
+  // Not needed if a checkpoint of the same step was already planned for another reason.
   if (settings_.checkpoint_at_end && !checkpoints_.planned_at(timeline_.step())) {
     plan_checkpoint(CheckpointReason::kFinal, true);
   }
@@ -195,7 +198,7 @@ void RunAgenda::plan_end() {
   }
 }
 
-// A run without a checkpoint writer plans none, because nobody would answer the order.
+// Does nothing if there is no checkpoint writer, which would have to answer.
 void RunAgenda::plan_checkpoint(CheckpointReason reason, bool waits) {
   if (!facts_.writes_checkpoints || settings_.fast_dev_run) return;
   checkpoints_.plan(timeline_.step());
@@ -204,7 +207,7 @@ void RunAgenda::plan_checkpoint(CheckpointReason reason, bool waits) {
   planned_.push_back(std::move(task));
 }
 
-// There is one order for each split.
+// Adds one order for each split of the validation.
 void RunAgenda::plan_evaluation(Purpose purpose, std::deque<Task>& into) const {
   for (const auto& split : validation_.splits()) {
     if (purpose == Purpose::kSanity && split.name != "validate") continue;
@@ -218,7 +221,7 @@ void RunAgenda::plan_evaluation(Purpose purpose, std::deque<Task>& into) const {
   }
 }
 
-/// Returns true while an open validation may end the training.
+/// Returns true if an open validation can still end the training by early stopping.
 bool RunAgenda::decision_pending() const {
   return settings_.early_stopping_patience > 0 && open_.has_evaluation(Purpose::kPlanned);
 }
@@ -237,7 +240,7 @@ void RunAgenda::order_done(const OrderDone& done) {
 
 void RunAgenda::close(const OpenOrders::Closed& closed, const OrderDone& done) {
   const Task& task = closed.task;
-  // A sanity check only shows that evaluation works; its few batches are not a result.
+  // The metrics of a sanity check, which uses only a few batches, are ignored.
   if (task.order.kind == OrderKind::kEvaluate && task.purpose != Purpose::kSanity && !done.stopped) {
     ScalarMerger merged;
     for (const auto& [rank, answer] : closed.measured) {
@@ -249,20 +252,21 @@ void RunAgenda::close(const OpenOrders::Closed& closed, const OrderDone& done) {
   if (task.order.kind == OrderKind::kCheckpoint) checkpoints_.take(task.order.id, place_of(done));
 }
 
-/// Every order before the stop is either answered or dropped.
+/// Called when all ranks have answered the stop. They have dropped all unanswered orders.
 void RunAgenda::close_stop(const OrderDone& done) {
   stop_->state = Stop::State::kAnswered;
   ended_ = true;
   open_.drop();
   planned_.clear();
-  // There is nothing to save if the last checkpoint was taken here. A skipped step moves only the cursor.
+  // Nothing has to be saved if the last checkpoint was taken at the same place. A place includes the position in the
+  // data, because a skipped step changes only this position.
   if (settings_.mode == RunMode::kFit && !checkpoints_.taken_at(place_of(done))) {
     plan_checkpoint(stop_->checkpoint_reason, false);
   }
 }
 
 void RunAgenda::stop(const std::string& reason, CheckpointReason checkpoint_reason) {
-  // The first stop counts.
+  // Only the first call has an effect.
   if (stop_ || (ended_ && idle())) return;
   planned_.clear();
   stop_ = Stop{reason, checkpoint_reason};
@@ -272,14 +276,14 @@ bool RunAgenda::add_checkpoint() {
   if (stop_ || ended_ || settings_.mode != RunMode::kFit || !facts_.writes_checkpoints) return false;
   Task task{order_of(OrderKind::kCheckpoint)};
   task.reason = CheckpointReason::kRequested;
-  // An evaluation that is open comes before it, so its results belong to it.
+  // The checkpoint must contain the results of an evaluation that is still open.
   task.waits = open_.has_evaluation();
-  // It comes before whatever is planned and after what is open.
+  // Sent before all planned tasks.
   planned_.push_front(std::move(task));
   return true;
 }
 
-// It has a purpose of its own: what a person asks for is a result, but does not count for early stopping.
+// Uses the purpose kRequested, because a requested validation must not affect early stopping.
 bool RunAgenda::add_validation() {
   if (stop_ || ended_ || validation_.splits().empty()) return false;
   std::deque<Task> tasks;
@@ -303,7 +307,7 @@ std::string RunAgenda::why_over() const {
 }
 
 std::optional<RunAgenda::Outcome> RunAgenda::outcome() const {
-  // The file must be on disk, too: a run that says it is over has saved what it promised.
+  // The run is over only when all checkpoints are on disk, or have failed.
   const bool ending = stop_ ? stop_->state == Stop::State::kAnswered : ended_;
   if (!ending || !idle() || !checkpoints_.all_written()) return {};
   if (checkpoints_.error().empty()) return Outcome{why_over(), true};

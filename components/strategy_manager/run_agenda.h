@@ -21,62 +21,65 @@
 
 namespace trainyard::manager {
 
-/// The plan that determines which order is sent next, from the first order to the end of the run. It uses neither
-/// components nor a clock: its inputs are events, and its results are orders.
+/// Decides which orders the strategy manager sends to the other components, such as "train 32 batches", from the first
+/// order to the end of the run. It depends neither on components nor on a clock: its inputs are events, and its results
+/// are orders.
 ///
-/// At most two orders are open at a time, the order that is being carried out and the next order, so that the other
-/// components do not wait for the manager. An order that depends on a result is sent only after the result has arrived:
-/// a checkpoint contains metrics, and training depends on the decision of early stopping.
+/// At most two orders are open (sent and not answered) at a time: the order that is being carried out, and the next
+/// one, so that the other components need not wait for the strategy manager. An order that depends on results is sent
+/// only when the results have arrived: a checkpoint contains metrics, and whether training continues can depend on
+/// early stopping.
 ///
-/// A fit of 100 steps that validates every 50, with steps_per_order = 32:
+/// For example, a run of 100 steps with a validation every 50 steps and steps_per_order = 32:
 ///
-///     train 32, train 18, evaluate, checkpoint "best" | train 32, train 18, evaluate | checkpoint "final"
+///     train 32, train 18, evaluate, checkpoint "best", train 32, train 18, evaluate, checkpoint "final"
 ///
-/// A task is first planned, then sent as an order and open, and finally closed by the answer of the last rank.
+/// A task is first planned, then sent as an order (now it is open), and closed when all ranks have answered.
 class RunAgenda {
  public:
-  /// `settings` must be resolved. `restored` is the state of the checkpoint if the run resumes one, and otherwise
-  /// empty. Throws kNotFound and kInvalidArgument if the settings do not fit the dataset.
+  /// `settings` must be a result of resolved(). `start` is the position at which the run begins. `restored` contains
+  /// the states in the checkpoint, and is empty if the run does not resume. Throws kNotFound or kInvalidArgument if the
+  /// settings do not fit the dataset.
   RunAgenda(RunSettings settings, RunFacts facts, const RunState& start, const RestoredStates& restored = {});
 
-  /// Returns the next order to send, or nothing if no order can be sent now. Must be called at the start and after
-  /// every event, each time until it returns nothing.
+  /// Returns the next order to send, or nothing if no order can be sent now. At the start and after every event, the
+  /// caller must call this function until it returns nothing.
   std::optional<Order> next();
 
-  /// Records one rank's answer. An order is done when every rank has answered. The metrics of an evaluation are merged
-  /// over the ranks, weighted by samples. Throws kInternal for an unknown order, or if the answers of the ranks
-  /// contradict each other.
+  /// Records one rank's answer to an order. When all ranks have answered an evaluation, their metrics are merged,
+  /// weighted by samples. Throws kInternal for an unknown order, or if the answers of the ranks contradict each other.
   void order_done(const OrderDone& done);
-  /// Records that a checkpoint was written or could not be written. This message can arrive before the host's answer to
-  /// the same order.
+  /// Records that a checkpoint was written or could not be written. This message can arrive before the accelerator
+  /// hosts' answers to the same order.
   void checkpoint_done(const CheckpointDone& done) { checkpoints_.write(done); }
 
-  /// Ends the run after the current step, with a checkpoint if there is something new to save. Only the first
-  /// call has an effect, and only before the last order. Several ranks first pause after the same step, because a rank
-  /// that stopped inside a step would leave the other ranks waiting for its gradients.
+  /// Ends the run after the current step, with a checkpoint if there is something new to save. The outcome contains
+  /// `reason`, and the checkpoint contains `checkpoint_reason`. Only the first call has an effect, and only if the run
+  /// is not over yet. Several ranks first pause after the same step, because a rank that stopped within a step would
+  /// leave the other ranks waiting for its gradients.
   void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);
 
-  /// Returns true if a stop saves a checkpoint, provided that there is something new to save.
+  /// Returns true if stop() saves a checkpoint when there is something new to save.
   bool saves_on_stop() const { return facts_.writes_checkpoints && settings_.mode == RunMode::kFit; }
 
-  /// Add a checkpoint or a validation that a user has requested. The order is sent before everything that is planned,
-  /// as soon as fewer than two orders are open. Return false if the run is ending, or if the run writes no checkpoints
-  /// or has nothing to validate.
+  /// These functions add a checkpoint or a validation that a user has requested. Its order is sent before all planned
+  /// orders, as soon as fewer than two orders are open. They return false if the run is ending, or if it writes no
+  /// checkpoints or has nothing to validate.
   bool add_checkpoint();
   bool add_validation();
 
-  /// Begin and end a pause, in which all ranks rest after the same step. During a pause no new work is ordered.
+  /// Begin and end a pause, during which all ranks wait after the same step. No other orders are sent during a pause.
   void pause() { pause_.want(); }
   void go_on() {
     if (!stop_) pause_.end();
   }
-  /// Returns true if all ranks are at rest, or have nothing left to do.
+  /// Returns true if all ranks wait because of a pause, or have nothing left to do.
   bool resting() const { return pause_.resting() || outcome().has_value(); }
 
-  /// Sets the list of changed parameters that checkpoints record.
+  /// Sets the list of changed parameters that later checkpoints contain.
   void record(std::vector<Setting> settings) { changed_ = std::move(settings); }
 
-  /// Returns the newest step that is known to be done.
+  /// Returns the largest step number in all answers so far.
   std::uint64_t step_done() const { return step_done_; }
 
   /// The outcome of the run. `success` is false if the last checkpoint could not be written.
@@ -87,11 +90,11 @@ class RunAgenda {
   /// Returns the outcome of the run, or nothing while there is something left to do.
   std::optional<Outcome> outcome() const;
 
-  /// Returns a human-readable description of the agenda in one line.
+  /// Returns a description of the run for the log, in one line.
   std::string describe() const;
 
  private:
-  /// A stop that was requested, and its progress.
+  /// A requested stop, and its progress.
   struct Stop {
     enum class State : std::uint8_t { kWanted, kSent, kAnswered };
     std::string reason;
@@ -99,24 +102,24 @@ class RunAgenda {
     State state = State::kWanted;
   };
 
-  // Returns the order to pause or to go on, if one is due.
+  // Returns the order to pause or to continue, if one must be sent now.
   std::optional<Order> next_pause();
 
-  // Plans the next tasks, if they can be determined already.
+  // Plans the next tasks, if they are known already.
   void plan();
   void plan_start();
   void plan_training();
   void plan_end();
   void plan_checkpoint(CheckpointReason reason, bool waits);
   void plan_evaluation(Purpose purpose, std::deque<Task>& into) const;
-  // Returns the stop order, then the last checkpoint, then nothing.
+  // After stop(): returns the order to stop, then that of the last checkpoint, then nothing.
   std::optional<Order> next_while_stopping();
-  // Issues the first planned task.
+  // Returns the order of the first planned task, which is then open.
   Order issue_planned();
-  // Sets the id of the order and the values that are known only when it is sent. The task is open afterwards.
+  // Sets the id of the order, and the values that are known only when it is sent. The task is open afterwards.
   Order issue(Task task);
   Order order_of(OrderKind kind) const;
-  // Returns true if the next task depends on a validation that is still open.
+  // Returns true if an open validation can still end the training by early stopping.
   bool decision_pending() const;
   void close(const OpenOrders::Closed& closed, const OrderDone& done);
   void close_stop(const OrderDone& done);
@@ -129,8 +132,8 @@ class RunAgenda {
   Timeline timeline_;
   Validation validation_;
 
-  std::deque<Task> planned_;  ///< Planned, but not sent.
-  OpenOrders open_;           ///< Sent, but not answered by all ranks.
+  std::deque<Task> planned_;  ///< Tasks whose orders have not been sent.
+  OpenOrders open_;           ///< Tasks whose orders have been sent, but not been answered by all ranks.
   bool ended_ = false;        ///< True when nothing more will be planned.
   Pause pause_;
   std::uint64_t step_done_ = 0;

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// An epoch has 10 batches, a validation 3, and the test 2.
+/// A run with 10 training batches per epoch, 3 validation batches and 2 test batches.
 const RunFacts kFacts{
     .train = {"train", 10, 10}, .batches = {{"train", 10}, {"validate", 3}, {"test", 2}}, .writes_checkpoints = true};
 
@@ -238,7 +238,7 @@ TEST(RunAgendaTest, AStopOvertakesWhatIsOpenAndSaves) {
 TEST(RunAgendaTest, AStopRightAfterACheckpointSavesNothingTwice) {
   RunAgenda agenda(resolved({.max_epochs = 9}), kFacts, {});
   FakeHost host(agenda);
-  for (int i = 0; i < 3; ++i) host.answer_one();  // These are a train, an evaluate and a checkpoint order.
+  for (int i = 0; i < 3; ++i) host.answer_one();  // Orders to train, to evaluate and to save a checkpoint.
   EXPECT_EQ(host.orders[2].kind, OrderKind::kCheckpoint);
   agenda.stop("enough");
   host.take_orders();

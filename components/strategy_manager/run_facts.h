@@ -11,24 +11,25 @@
 
 namespace trainyard::manager {
 
-/// The facts that the other components have announced before the run begins. They do not change afterwards.
+/// What the strategy manager has learnt about the run from the other components before the run begins. It does not
+/// change afterwards.
 struct RunFacts {
-  /// The split to train on; it has no batches if there is no such split.
+  /// The split `train`; it has no batches if the dataset has no such split.
   SplitInfo train;
-  /// The number of batches of an evaluation or prediction, indexed by split: the smallest number that any rank has
+  /// For each split, the number of batches of an evaluation or prediction: the smallest number that any rank has
   /// announced.
   std::map<std::string, std::uint64_t> batches;
-  std::vector<SavedState> data;  ///< The description of the data for checkpoints (data_facts.h).
-  std::uint32_t ranks = 1;       ///< The number of accelerator hosts that will answer.
+  std::vector<SavedState> data;  ///< The description of the data that checkpoints contain (data_facts.h).
+  std::uint32_t ranks = 1;       ///< The number of ranks, all of which answer each order.
   bool writes_checkpoints = false;
 };
 
-/// Adds the description of a split that one rank has announced. Ranks step together, so the rank with the fewest
-/// batches determines the number of batches.
+/// Adds the description of a split that one rank has announced. All ranks take part in every batch, so the smallest
+/// number of batches of any rank is used.
 void add_split(RunFacts& facts, const SplitInfo& split);
 
-/// Returns the number of batches of a split that an evaluation uses, which is at most `limit`; a `limit` of -1 means no
-/// limit. Throws kNotFound, with the nearest known name, if there is no such split.
+/// Returns the number of batches that an evaluation of a split uses, which is at most `limit`; -1 means no limit.
+/// Throws kNotFound, suggesting a similar name, if there is no such split.
 std::uint64_t batches_of(const RunFacts& facts, const std::string& split, std::int64_t limit);
 
 }  // namespace trainyard::manager

@@ -6,7 +6,7 @@
 namespace trainyard::manager {
 namespace {
 
-/// Finds contradictions that show only when several settings are seen together; each alone was checked as a parameter.
+/// Checks settings that depend on each other. The parameters have already been checked one by one.
 void check(const RunSettings& settings) {
   if (settings.mode != RunMode::kFit) return;
   if (settings.max_steps < 0 && settings.max_epochs < 0 && settings.max_time_s <= 0 && settings.stop_at_step <= 0) {
@@ -30,8 +30,7 @@ void check(const RunSettings& settings) {
   }
 }
 
-/// Makes the run use one batch for everything, so that mistakes are found before a long run. This overrides what was
-/// given.
+/// Makes the run use one batch for everything, so that errors are found before a long run. Overrides other settings.
 void make_fast(RunSettings& settings) {
   settings.max_steps = 1;
   settings.max_epochs = 1;
@@ -51,8 +50,7 @@ void make_fast(RunSettings& settings) {
 
 }  // namespace
 
-// The order matters: fast_dev_run replaces what was given, then come defaults that depend on other settings, then the
-// check.
+// The order matters: fast_dev_run overrides settings, then the defaults are applied, and then the settings are checked.
 RunSettings resolved(RunSettings settings) {
   if (settings.fast_dev_run) make_fast(settings);
   if (settings.validate_every_epochs < 0) settings.validate_every_epochs = settings.validate_every_steps > 0 ? 0 : 1;

@@ -9,12 +9,14 @@
 
 namespace trainyard {
 
-/// A request to the strategy manager to stop, save or validate. `trainyard service call` or the launcher sends it as
-/// JSON.
+/// The request of the strategy manager's services stop, checkpoint, validate and pause. Users send it with `trainyard
+/// service call`, and the launcher uses it, too.
 struct RunRequest {
   static constexpr const char* kTypeName = "RunRequest";
 
-  std::string reason;  ///< Part of the last line of a run that this request stops; ignored otherwise. May be empty.
+  /// The reason for stopping the run, which appears in the log and in the launcher's last message. Used only by the
+  /// service `stop`. May be empty.
+  std::string reason;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -22,7 +24,7 @@ struct RunRequest {
   }
 };
 
-/// A request to the strategy manager to end a pause.
+/// The request of the strategy manager's service go_on, which ends a pause.
 struct GoOnRequest {
   static constexpr const char* kTypeName = "GoOnRequest";
 
@@ -35,8 +37,7 @@ struct GoOnRequest {
   }
 };
 
-/// The strategy manager's reply to a RunRequest. If the request cannot be carried out, the caller gets an error
-/// instead.
+/// The reply to a RunRequest or a GoOnRequest. If the request cannot be carried out, the caller gets an error instead.
 struct RunReply {
   static constexpr const char* kTypeName = "RunReply";
 

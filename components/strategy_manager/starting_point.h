@@ -11,21 +11,21 @@
 
 namespace trainyard::manager {
 
-/// The position at which the run begins, and the state that it takes over from a checkpoint. If set_place() is not
-/// called, because there is no checkpoint writer, the run begins at step 0 without any state.
+/// The position at which the run begins, and the states in the checkpoint from which it resumes. If set_place() is not
+/// called, because there is no checkpoint writer, the run begins at step 0 without states.
 class StartingPoint {
  public:
   void set_place(const RunState& place) { place_ = place; }
   void set_states(const RestoredStates& states) { states_ = states; }
 
-  /// Returns the states of the checkpoint; empty if the run does not resume.
+  /// Returns the states in the checkpoint; empty if the run does not resume.
   const RestoredStates& states() const { return states_; }
 
-  /// Returns the position at which the run begins. If the run resumes, its data must be the same as the checkpoint's
-  /// data; see check_same_data(). A position that the checkpoint contains in batches is converted to samples.
+  /// Returns the position at which the run begins. If the run resumes, compares its data with that of the checkpoint;
+  /// see check_same_data(). Converts a position that an old checkpoint contains in batches to samples.
   ///
-  /// Calls `warn` for every difference that RunSettings::may_differ permits. Throws kInvalidArgument for any other
-  /// difference.
+  /// Calls `warn` for every difference that RunSettings::may_differ permits, and if the checkpoint contains no
+  /// description of its data. Throws kInvalidArgument for any other difference.
   RunState checked(const DatasetInfo& data, const RunSettings& settings, const SplitInfo& train,
                    const std::function<void(const std::string&)>& warn) const;
 

@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-// The functions that check the settings do not know the component, so its name is put in front here.
+// The functions that check the settings do not know the component, so its name is added to the error here.
 void StrategyManager::on_configure() {
   try {
     settings_ = manager::resolved(read_settings());
@@ -57,14 +57,15 @@ void StrategyManager::begin() {
 
 void StrategyManager::start_clock() {
   if (settings_.mode != manager::RunMode::kFit || settings_.max_time_s <= 0) return;
-  // The time is measured from the first order on; what building the model took does not count.
+  // The time is measured from the first order on, so building the model does not count.
   const auto time = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(settings_.max_time_s));
   clock_ = loop().after(time, [this] {
-    // A timer is not a handler, so the runtime does not catch its exceptions.
+    // Exceptions of timer callbacks, unlike those of handlers, are not caught by the event loop, so guarded() is
+    // needed.
     guarded([this] {
       clock_.reset();
       if (finished_) return;
-      // The checkpoint is the final one, because a limit was reached like any other.
+      // The limit counts as a regular end of the run, so the checkpoint is the final one.
       agenda_->stop(fmt::format("max_time_s = {} reached", settings_.max_time_s), manager::CheckpointReason::kFinal);
       proceed();
     });
@@ -98,15 +99,15 @@ void StrategyManager::send_merged_metrics() {
 }
 
 void StrategyManager::on_checkpoint(const CheckpointDone& done) {
-  // The run goes on: an earlier checkpoint is still there, and the disk may have room again.
+  // Only an error message: the run continues, because earlier checkpoints exist, and a later attempt may succeed.
   if (!done.error.empty()) log().error("the checkpoint of step {} was not written: {}", done.step, done.error);
-  // This is a late answer that belongs to none of our orders.
+  // The message belongs to none of this component's orders.
   if (!agenda_) return;
   agenda_->checkpoint_done(done);
   proceed();
 }
 
-/// Sends every order that is due, and ends the run when there are no more.
+/// Sends all orders that can be sent now, and ends the run when nothing is left to do.
 void StrategyManager::proceed() {
   while (std::optional<Order> order = agenda_->next()) orders_.send(std::move(*order));
   report_rest();
@@ -115,14 +116,14 @@ void StrategyManager::proceed() {
 
 void StrategyManager::finish(const std::string& reason, bool success) {
   if (finished_) return;
-  // This happens once: what still arrives afterwards changes nothing.
+  // Later messages have no effect.
   finished_ = true;
   log().info("the run is over: {}", reason);
   report_rest();
   finish_run(reason, success);
 }
 
-// This is safe at any time: before the first order there is nothing to save, and after the end nothing to stop.
+// Can be called at any time, even before the first order and after the end of the run.
 RunReply StrategyManager::stop(const RunRequest& request) {
   const std::string reason =
       request.reason.empty() ? "stopped by request" : fmt::format("stopped by request: {}", request.reason);
@@ -155,7 +156,7 @@ RunReply StrategyManager::validate() {
   return {"a validation follows the steps that are ordered"};
 }
 
-// It is answered later: when the ranks have come to rest, or when there is nothing that could go on.
+// The answer is sent later, when all ranks wait or have nothing left to do.
 void StrategyManager::pause(std::function<void(const RunReply&)> answer) {
   pauses_.add(std::move(answer));
   if (agenda_ && !finished_) {

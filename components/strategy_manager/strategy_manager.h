@@ -25,15 +25,16 @@
 
 namespace trainyard {
 
-/// The component that directs the run: when to train, validate and save, and when the run is over. RunAgenda makes
-/// these decisions. This class sends the orders of the agenda and passes the answers to it.
+/// The component that directs the run by sending orders to the other components, such as "train 32 batches", "evaluate"
+/// or "save a checkpoint". RunAgenda decides what to do next and when the run is over. This class sends the agenda's
+/// orders and passes the answers to it.
 ///
 ///     dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
 ///     /order_done, /checkpoints ----> [what next] --> finish_run
 ///     /rank_metrics ----------------> [merge] --> /metrics
 ///
-/// Settings have the names and the meaning that they have in Lightning, with the unit in the name. A step is one step
-/// of the optimizer, and a batch is one micro-batch.
+/// Parameters have the same names and meanings as in Lightning, with the unit in the name. A step is one update of the
+/// optimizer, and a batch is one micro-batch.
 ///
 /// Services  stop, checkpoint, validate, pause, go_on
 /// Errors    kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
@@ -43,7 +44,7 @@ class StrategyManager final : public Component {
 
   explicit StrategyManager(ComponentContext& context) : Component(context, kTraits) {}
 
-  /// Throws kInvalidArgument for a run without an end, and for settings that contradict each other.
+  /// Throws kInvalidArgument if no parameter limits the run, or if parameters contradict each other.
   void check_parameters() const override { manager::resolved(read_settings()); }
 
  protected:
@@ -58,7 +59,7 @@ class StrategyManager final : public Component {
   void on_checkpoint(const CheckpointDone& done);
   void on_rank_metrics(const RankMetrics& metrics);
 
-  // The services, which run on the component's event loop like every handler.
+  // The services. They are called on the component's event loop, like message handlers.
   RunReply stop(const RunRequest& request);
   RunReply checkpoint();
   RunReply validate();
@@ -67,13 +68,13 @@ class StrategyManager final : public Component {
 
   void begin();
   void start_clock();
-  // Sends every order that is due, and ends the run when no orders remain. Called after every event.
+  // Sends all orders that can be sent now, and ends the run when nothing is left to do. Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
-  // If all ranks rest, answers the requests of `pause` that wait for this.
+  // If all ranks wait, answers the pending calls of the service `pause`.
   void report_rest();
   void send_merged_metrics();
-  // Returns the parameters as plain data, for code that does not depend on components.
+  // Returns the values of the parameters as plain data.
   manager::RunSettings read_settings() const;
 
   Output<Order> orders_{*this, "orders", "what to do next", {.topic = "/orders"}};
@@ -99,7 +100,8 @@ class StrategyManager final : public Component {
                                    [this](const auto& m) { on_rank_metrics(*m); },
                                    {.optional = true, .topic = "/rank_metrics"}};
   Output<Metrics> metrics_{*this, "metrics", "numbers of all ranks together", {.topic = "/metrics"}};
-  // Orders carry the manager's own state into checkpoints, so that the state belongs to the right moment.
+  // Restores the strategy manager's state from a checkpoint. The state is saved through the order to save a checkpoint,
+  // so that it belongs to the same moment.
   StatePort state_{*this, [this](const RestoredStates& restored) {
                      announced_.add(restored);
                      return std::vector<std::string>{manager::Validation::kState, manager::kDataState};

@@ -15,7 +15,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// Plays the loader, the host and the checkpoint writer: an epoch has ten training batches, a validation two.
+/// Simulates the data loader, the accelerator host and the checkpoint writer. An epoch has ten training batches, and a
+/// validation two batches.
 class StrategyManagerTest : public ::testing::Test {
  protected:
   StrategyManager& start(const std::string& parameters, bool with_writer = true) {
@@ -135,7 +136,7 @@ TEST_F(StrategyManagerTest, MergesWhatRanksMeasure) {
   say(1, 1, 4);
   ASSERT_EQ(rig_.received<Metrics>("/metrics").size(), 1u);
   EXPECT_EQ(rig_.received<Metrics>("/metrics")[0]->values.at(0).value, 3);
-  say(0, 2, 2);  // Rank 1 reports nothing about step 2, and nothing waits for it.
+  say(0, 2, 2);  // Rank 1 does not report step 2, and the merger does not wait for it.
   answer_all();
   rig_.run_until_idle();
   EXPECT_EQ(rig_.received<Metrics>("/metrics").size(), 1u);
@@ -182,7 +183,7 @@ TEST_F(StrategyManagerTest, AStopEndsTheRunWithACheckpoint) {
   EXPECT_THAT(call(manager, "stop"), HasSubstr("stopping after this step, with a checkpoint"));
   rig_.run_until_idle();
   EXPECT_EQ(orders().back(), "stop stopped by request");
-  answered_ = orders().size() - 1;  // The host drops the orders that the stop has overtaken.
+  answered_ = orders().size() - 1;  // The host drops the orders before the stop without answering them.
   play();
   EXPECT_EQ(orders().back(), "checkpoint interrupted");
   EXPECT_EQ(rig_.finished(), "stopped by request after step 6");

@@ -8,15 +8,14 @@
 
 namespace trainyard::manager {
 
-// All arithmetic about the length of a run is here, in unsigned integers of steps and batches. A step takes
-// accumulate_grad_batches batches, except for the last one of an epoch, which takes what is left.
+// A step uses accumulate_grad_batches batches, except that the last step of an epoch uses the remaining ones.
 
 namespace {
 
 constexpr auto kWithoutEnd = std::numeric_limits<std::uint64_t>::max();
 
-/// Returns the number of steps to the next multiple of `every`, counted from the first step of the run and not from a
-/// resume; at least 1.
+/// Returns the number of steps from step `step` to the next multiple of `every`; at least 1. Steps are counted from the
+/// first step of the run, even if it has been resumed.
 std::uint64_t until_multiple(std::uint64_t step, std::int64_t every) {
   if (every <= 0) return kWithoutEnd;
   const auto interval = static_cast<std::uint64_t>(every);
@@ -25,13 +24,12 @@ std::uint64_t until_multiple(std::uint64_t step, std::int64_t every) {
 
 }  // namespace
 
-// The steps that the run has ordered are the optimizer's and those that were skipped because gradients overflowed; both
-// have used up their batches.
+// `step_` counts the optimizer's updates and the skipped steps, because both have used batches.
 Timeline::Timeline(const RunSettings& settings, const SplitInfo& train, const RunState& start)
     : settings_(settings), train_(train), epoch_batches_(batches_from(0)), step_(start.step + start.skipped_steps) {
   if (epoch_batches_ == 0) return;
   if (settings_.overfit_batches > 0) {
-    // The stream then never leaves epoch 0, so its cursor does not show the epoch.
+    // Training then always uses epoch 0 of the data, so the epoch is computed from the step.
     epoch_ = step_ / steps_per_epoch();
     used_ = step_ % steps_per_epoch() * static_cast<std::uint64_t>(settings_.accumulate_grad_batches) * batch_samples();
   } else {
@@ -39,12 +37,12 @@ Timeline::Timeline(const RunSettings& settings, const SplitInfo& train, const Ru
     used_ = start.cursor.samples;
   }
   left_ = batches_from(used_);
-  // The checkpoint was taken at the end of an epoch, or what is left of it does not fill a batch.
+  // The checkpoint was saved at the end of an epoch, or the rest of the epoch is smaller than a batch.
   if (left_ == 0) begin_epoch(epoch_ + 1);
   trained_epoch_ = epoch_;
   total_steps_ = steps_of_all_epochs();
   if (settings_.max_steps >= 0) total_steps_ = std::min(total_steps_, static_cast<std::uint64_t>(settings_.max_steps));
-  // Only time limits the run, so the number of steps is not known.
+  // The run is limited only by time, so the number of steps is unknown.
   if (total_steps_ == kWithoutEnd) total_steps_ = 0;
 }
 
@@ -52,7 +50,7 @@ std::uint64_t Timeline::batches_from(std::uint64_t used) const {
   const std::uint64_t left = train_.batches_from(used);
   if (settings_.limit_train_batches < 0) return left;
   const auto limit = static_cast<std::uint64_t>(settings_.limit_train_batches);
-  // With another batch size than before, what has been used may not be a whole number of batches.
+  // If the batch size has changed, the used samples may not be a whole number of batches.
   const std::uint64_t gone = used / batch_samples() + (used % batch_samples() != 0 ? 1 : 0);
   return std::min(left, limit - std::min(limit, gone));
 }
@@ -72,8 +70,8 @@ std::uint64_t Timeline::steps_of_all_epochs() const {
   if (settings_.max_epochs < 0) return kWithoutEnd;
   const auto epochs = static_cast<std::uint64_t>(settings_.max_epochs);
   if (epoch_ >= epochs) return step_;
-  // These are the steps in the rest of this epoch and in the whole epochs that follow. An epoch's last step may be
-  // short, so epochs are counted one by one.
+  // The steps in the rest of this epoch, and in all following epochs. Each epoch is rounded separately, because its
+  // last step may have fewer batches.
   return step_ + steps_for(left_) + (epochs - epoch_ - 1) * steps_per_epoch();
 }
 
@@ -96,7 +94,7 @@ std::string Timeline::why_over() const {
   return fmt::format("max_epochs = {} reached", settings_.max_epochs);
 }
 
-// Returns the number of steps to the nearest place at which an order may have to end; at least 1 while not over().
+// Returns the number of steps to the next point at which an order must end; at least 1 unless over() is true.
 std::uint64_t Timeline::steps_until_due() const {
   std::uint64_t steps = steps_for(left_);
   steps = std::min(steps, static_cast<std::uint64_t>(settings_.steps_per_order));
@@ -110,7 +108,7 @@ std::uint64_t Timeline::steps_until_due() const {
 Timeline::Stretch Timeline::advance() {
   Stretch stretch;
   stretch.steps = steps_until_due();
-  // The last step of an epoch takes what is left.
+  // The last step of an epoch uses the remaining batches.
   stretch.batches = std::min(stretch.steps * static_cast<std::uint64_t>(settings_.accumulate_grad_batches), left_);
   stretch.epoch = trained_epoch_ = epoch_;
   stretch.cursor = {settings_.overfit_batches > 0 ? 0 : epoch_, used_};
@@ -123,7 +121,7 @@ Timeline::Stretch Timeline::advance() {
 }
 
 bool Timeline::due(std::int64_t every_steps, std::int64_t every_epochs) const {
-  // Right after a resume nothing is due, because it was done before the checkpoint.
+  // Directly after resuming, nothing is due, because it was done before the checkpoint was saved.
   if (!moved_) return false;
   const bool epoch_ended = epoch_ != trained_epoch_;
   return (every_steps > 0 && step_ % static_cast<std::uint64_t>(every_steps) == 0) ||

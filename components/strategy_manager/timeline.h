@@ -12,33 +12,33 @@
 
 namespace trainyard::manager {
 
-/// The position of training in steps, epochs and batches. It determines how far training may continue before a
-/// validation or a checkpoint is due. It counts the steps that have been ordered, which can be ahead of the steps that
-/// are done.
+/// The position of training in steps, epochs and batches. It determines how far training can continue before a
+/// validation or a checkpoint is due. It counts the steps that have been ordered, which may not be done yet.
 class Timeline {
  public:
-  /// `train` describes the split to train on, without the limits of `settings`; it has no batches if the run does not
+  /// `train` describes the split to train on, without the limits in `settings`; it has no batches if the run does not
   /// train. `start` is the position at which the run begins.
   Timeline(const RunSettings& settings, const SplitInfo& train, const RunState& start);
 
-  /// A piece of training that is inside one epoch and ends where a validation or a checkpoint can be due.
+  /// A piece of training for one order. It lies within one epoch, and does not extend beyond the next point at which a
+  /// validation or a checkpoint can be due.
   struct Stretch {
     std::uint64_t batches = 0;
     std::uint64_t steps = 0;
     std::uint64_t epoch = 0;
-    LoaderCursor cursor;  ///< The position in the stream of batches at which the piece begins.
+    LoaderCursor cursor;  ///< The position in the training data at which the piece begins.
   };
 
-  /// Returns the next piece, and advances the position to its end. Must not be called if over().
+  /// Returns the next piece, and advances the position to its end. Must not be called if over() is true.
   Stretch advance();
 
-  /// Returns true if a limit is reached.
+  /// Returns true if a limit of the run has been reached.
   bool over() const;
-  /// Returns the limit that was reached, with its value, as text. Must be called only if over().
+  /// Returns a text that names the limit that has been reached, and its value. Must be called only if over() is true.
   std::string why_over() const;
 
-  /// Return true if a validation or a checkpoint is due now, after the last piece. Before the first piece they return
-  /// false.
+  /// These functions return true if a validation or a checkpoint is due after the last piece. Before the first piece,
+  /// they return false.
   bool validation_due() const;
   bool checkpoint_due() const;
 
@@ -46,17 +46,18 @@ class Timeline {
   std::uint64_t epoch() const { return epoch_; }                  ///< The epoch of the next piece.
   std::uint64_t trained_epoch() const { return trained_epoch_; }  ///< The epoch of the last piece.
   std::uint64_t steps_per_epoch() const { return steps_for(epoch_batches_); }
-  std::uint64_t total_steps() const { return total_steps_; }  ///< The steps of the whole run; 0 if unknown.
+  std::uint64_t total_steps() const { return total_steps_; }  ///< The number of steps of the whole run; 0 if unknown.
 
  private:
-  // Returns the number of batches that are left in an epoch when `used` of its samples have been used.
+  // Returns the number of batches that remain in an epoch after `used` of its samples.
   std::uint64_t batches_from(std::uint64_t used) const;
-  // Returns the number of samples in a batch of all ranks together, or 1 if the loader counts batches.
+  // Returns the number of samples in a batch of all ranks together, or 1 if the data loader's cursor counts batches
+  // instead of samples.
   std::uint64_t batch_samples() const { return std::max<std::uint64_t>(1, train_.batch_samples); }
-  // Returns true if training has come to `stop_at_step`.
+  // Returns true if training has reached `stop_at_step`.
   bool stopped_early() const;
   void begin_epoch(std::uint64_t epoch);
-  // Returns the number of steps that `batches` make, rounded up because the last step of an epoch can have fewer
+  // Returns the number of steps for `batches` batches, rounded up because the last step of an epoch can have fewer
   // batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
@@ -66,14 +67,14 @@ class Timeline {
 
   RunSettings settings_;
   SplitInfo train_;
-  std::uint64_t epoch_batches_;  ///< The batches of a whole epoch, with limits applied.
+  std::uint64_t epoch_batches_;  ///< The number of batches of a whole epoch, with limits applied.
   std::uint64_t step_ = 0;
   std::uint64_t epoch_ = 0;
   std::uint64_t used_ = 0;  ///< The number of samples of this epoch that have been ordered.
-  std::uint64_t left_ = 0;  ///< The number of batches that are left in this epoch.
+  std::uint64_t left_ = 0;  ///< The number of batches of this epoch that have not been ordered.
   std::uint64_t trained_epoch_ = 0;
   std::uint64_t total_steps_ = 0;
-  bool moved_ = false;  ///< True once a piece has been trained.
+  bool moved_ = false;  ///< True if advance() has been called.
 };
 
 }  // namespace trainyard::manager

@@ -10,12 +10,12 @@
 namespace trainyard::manager {
 namespace {
 
-/// An epoch of so many batches of one sample.
+/// Returns a split with this number of batches, each with one sample.
 SplitInfo epochs(std::uint64_t batches) {
   return {.name = "train", .samples = batches, .batches = batches, .batch_samples = 1};
 }
 
-/// The oracle: counts as a plain training loop would.
+/// A reference that counts steps in the same way as a simple training loop.
 struct Loop {
   std::uint64_t steps = 0;
   std::uint64_t batches = 0;
@@ -117,7 +117,7 @@ TEST(TimelineTest, AResumedRunOrdersExactlyWhatWasLeft) {
 TEST(TimelineTest, ARunThatIsResumedAfterSkippedStepsEndsWhereItWouldHave) {
   Timeline whole({.max_steps = 10, .steps_per_order = 6}, epochs(100), {});
   whole.advance();
-  // Two of the six steps were skipped, so the optimizer counts four.
+  // Two of the six steps were skipped, so the optimizer has made four updates.
   RunState state{.resumed = true, .step = 4, .cursor = {0, 6}, .skipped_steps = 2};
   Timeline rest({.max_steps = 10, .steps_per_order = 6}, epochs(100), state);
   EXPECT_EQ(rest.total_steps(), whole.total_steps());
@@ -137,7 +137,7 @@ TEST(TimelineTest, AResumeAtTheLimitOfAnEpochBeginsTheNext) {
   EXPECT_EQ(timeline.total_steps(), 8u);
 }
 
-/// 1000 samples in batches of this size, over all ranks.
+/// Returns a split of 1000 samples. `batch_samples` is the number of samples in a batch of all ranks together.
 SplitInfo epochs_of(std::uint64_t batch_samples, bool short_last) {
   SplitInfo train{.name = "train", .samples = 1000, .batch_samples = batch_samples, .short_last = short_last};
   train.batches = (1000 + (short_last ? batch_samples - 1 : 0)) / batch_samples;

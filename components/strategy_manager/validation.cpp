@@ -14,17 +14,18 @@ Validation::Validation(const RunSettings& settings, const RunFacts& facts, const
       stopping_(settings.monitor_max, settings.early_stopping_patience, settings.early_stopping_min_delta) {
   if (settings.mode != RunMode::kFit && settings.mode != RunMode::kValidate) return;
   for (const std::string& name : settings.evaluate_splits) {
-    // "validate" is the default, and many datasets have no such split; any other name was given on purpose.
+    // "validate" is the default, and the dataset need not have this split. Any other name was set by the user, so it
+    // must exist.
     if (settings.mode == RunMode::kFit && name == "validate" && !facts.batches.contains(name)) continue;
     const std::uint64_t batches = batches_of(facts, name, settings.limit_val_batches);
     if (batches > 0) splits_.push_back({name, batches});
   }
   if (splits_.empty()) return;
   const bool has_validate = std::ranges::find(splits_, "validate", &Split::name) != splits_.end();
-  // One split decides, because a mean over several would hide which of them became worse.
+  // Early stopping uses only one split, because a mean over several splits could hide that one of them became worse.
   watched_ = has_validate ? "validate" : splits_.front().name;
-  // With these, a checkpoint soon after a resume carries metrics. If nothing else is known, early stopping takes them
-  // for the best so far.
+  // So that a checkpoint soon after resuming contains metrics. They also count as the best results, unless
+  // restore_state() is called.
   results_[watched_] = known;
   const auto found = std::ranges::find(known, monitor_, &Scalar::name);
   if (found != known.end()) stopping_.update(found->value);
@@ -50,7 +51,7 @@ void Validation::take(const std::string& split, const std::vector<Scalar>& metri
 
 void Validation::judge(const std::vector<Scalar>& metrics) {
   const auto found = std::ranges::find(metrics, monitor_, &Scalar::name);
-  // Without early stopping, a metric of that name need not exist; then nothing is ever the best.
+  // Without early stopping, the metric need not exist; no validation then counts as an improvement.
   improved_ = found != metrics.end() && stopping_.update(found->value);
   if (found != metrics.end() || !stops_early_) return;
   std::vector<std::string> names;
@@ -59,7 +60,7 @@ void Validation::judge(const std::vector<Scalar>& metrics) {
               suggestion(monitor_, names));
 }
 
-// The watched split has no prefix: checkpoints and early stopping go by "loss".
+// The metrics of the watched split have no prefix, because the parameters `monitor` use plain names such as "loss".
 std::vector<Scalar> Validation::metrics() const {
   std::vector<Scalar> all;
   for (const auto& [split, metrics] : results_) {

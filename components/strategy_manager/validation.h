@@ -14,36 +14,36 @@
 
 namespace trainyard::manager {
 
-/// The validations of a run: what they evaluate, and their last results. The state that checkpoints keep is the state
-/// of early stopping: the best value, and the number of validations since.
+/// The validations of a run: which splits they evaluate, and their last results. Also decides about early stopping,
+/// whose state is saved in checkpoints: the best value, and the number of validations since then.
 class Validation final : public Stateful {
  public:
-  /// The name of the state in checkpoints.
+  /// The name under which checkpoints store the state.
   static constexpr const char* kState = "early_stopping";
 
-  /// `known` contains the metrics that the checkpoint of a resumed run has stored. If the checkpoint has no state of
-  /// early stopping, they count as the best results. Throws kNotFound for a split that the dataset lacks; a fit without
-  /// a split "validate" has no validation.
+  /// `known` contains the metrics in the checkpoint from which the run resumes. If the checkpoint contains no state of
+  /// early stopping, they count as the best results. Throws kNotFound for a split that the dataset does not have,
+  /// except that in the mode fit, the split "validate" may be missing.
   Validation(const RunSettings& settings, const RunFacts& facts, const std::vector<Scalar>& known);
 
   void save_state(StateWriter& into) const override;
-  /// Ignores the state if the run of the checkpoint watched another metric or split.
+  /// Ignores the state if early stopping used another metric or split when the checkpoint was saved.
   void restore_state(const StateReader& from) override;
 
-  /// One evaluation order of a validation.
+  /// A split that a validation evaluates, with one order.
   struct Split {
     std::string name;
     std::uint64_t batches = 0;  ///< Always > 0.
   };
-  /// Returns the evaluations that make up a validation. The list is empty if this run has no validation.
+  /// Returns the splits that a validation evaluates. The list is empty if the run has no validation.
   const std::vector<Split>& splits() const { return splits_; }
 
-  /// Records the means of one split. `judge` is true for a planned validation, whose result early stopping uses. Throws
-  /// kNotFound if early stopping watches a metric that `metrics` does not contain.
+  /// Records the metrics of an evaluation of one split. `judge` is true for a planned validation, whose result early
+  /// stopping uses. Throws kNotFound if early stopping is used and `metrics` does not contain its metric.
   void take(const std::string& split, const std::vector<Scalar>& metrics, bool judge);
 
-  /// Returns the newest results. The metrics of the watched split have plain names, and the metrics of other splits are
-  /// named "split/name".
+  /// Returns the last results. The metrics of the split that early stopping uses have their plain names, and those of
+  /// other splits are named "split/name".
   std::vector<Scalar> metrics() const;
 
   /// Returns true if the last planned validation was better than all earlier ones.

@@ -39,7 +39,7 @@ TEST(ValidationTest, EarlyStoppingGoesOnWithTheBestValueAndItsPatience) {
   for (const double loss : {2.0, 1.0, 3.0, 1.5}) before.take("validate", {{"loss", loss}}, true);
   StateWriter writer(Validation::kState, 0);
   before.save_state(writer);
-  // The newest value is not the best one, and one more without improvement ends the run.
+  // The last value is not the best one, and one more validation without improvement ends the run.
   Validation after(settings, kFacts, {{"loss", 1.5}});
   after.restore_state(StateReader({.path = "c", .states = writer.take()}, Validation::kState, 0));
   EXPECT_EQ(after.stopping().best(), 1.0);

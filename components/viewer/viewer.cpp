@@ -14,7 +14,7 @@ ViewerComponent::ViewerComponent(ComponentContext& context) : Component(context,
 
 ViewerComponent::~ViewerComponent() = default;
 
-// The port is bound before the run begins, so that a mistake ends the run at once.
+// Binds the port before training begins, so that an error ends the run immediately.
 void ViewerComponent::on_configure() {
   viewer::ViewerSettings settings;
   settings.server = server_.settings();

@@ -2,7 +2,8 @@
 #include "core/activity/account.h"
 
 namespace trainyard::core {
-// The search is linear, because a component waits for few others. The last place is for whatever came too late.
+// The search is linear, because a component waits for few others. When only the last entry is left, it becomes the
+// entry for WaitKind::kOthers.
 void Account::add_wait(WaitCause cause, std::int64_t ns) {
   std::uint64_t wanted = cause.packed();
   std::uint32_t place = 0;

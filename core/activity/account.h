@@ -14,9 +14,9 @@ class Component;
 
 namespace trainyard::core {
 
-/// How a component has spent its time since the accounting began, in nanoseconds. The totals only grow. Time that is
-/// neither busy nor waiting is idle: the component had nothing to do until something that no other component caused,
-/// such as a timer, gave it work.
+/// How a component has spent its time since the measurement of these times, the accounting, began. The totals only
+/// grow. Time that is neither busy nor waiting is idle time: the component had nothing to do, and its next work did not
+/// come from another component but, for example, from a timer.
 struct Totals {
   struct Wait {
     WaitCause cause;
@@ -26,14 +26,14 @@ struct Totals {
   const Component* component = nullptr;
   std::int64_t busy_ns = 0;
   std::uint64_t messages = 0;  ///< The number of messages that the component has handled.
-  std::vector<Wait> waiting;   ///< One entry for each cause for which the component has waited.
-  /// How long the component has had nothing to do, up to the moment of reading. This time is not part of `waiting` yet,
-  /// because it is not known what the component waits for until new work arrives.
+  std::vector<Wait> waiting;   ///< One entry for each cause of waiting.
+  /// The time since the component last had something to do, up to the moment of reading; 0 if it is working. This time
+  /// is not part of `waiting`, because only the next work shows what the component has waited for.
   std::int64_t quiet_ns = 0;
 };
 
-/// The times of one component. The component's event loop writes them, and the control thread reads them. Writing
-/// allocates nothing. LoopActivity ensures that a reader sees values that belong to the same moment.
+/// The running totals of one component. The component's event loop writes them, without allocating memory, and another
+/// thread may read them. LoopActivity ensures that a reader sees values that belong to the same moment.
 class Account {
  public:
   explicit Account(const Component& component) : component_(&component) {}
@@ -41,18 +41,18 @@ class Account {
   const Component& component() const { return *component_; }
   void add_busy(std::int64_t ns) { busy_.add(ns); }
   void add_message() { messages_.add(1); }
-  /// Adds `ns` to the time that the component has waited for `cause`. If the account has no room for another cause, the
-  /// time is added to WaitKind::kOthers.
+  /// Adds `ns` to the time that the component has waited because of `cause`. If the account has no room for another
+  /// cause, the time is added to WaitKind::kOthers.
   void add_wait(WaitCause cause, std::int64_t ns);
-  /// Sets all totals to zero, for an accounting that begins at `now`, a time of the loop's clock.
+  /// Sets all totals to zero. `now` is the time at which the accounting begins, on the clock of LoopActivity::now_ns().
   void reset(std::int64_t now);
   /// Returns the totals. `quiet_ns` remains 0; LoopActivity sets it.
   Totals totals() const;
 
-  /// When the component last finished a piece of work, or when the accounting began if it has finished none since; on
-  /// the clock of LoopActivity::now_ns().
+  /// The time at which the component last finished a piece of work, on the clock of LoopActivity::now_ns(). If it has
+  /// finished none yet, this is the time at which the accounting began.
   PublishedNumber<std::int64_t> last_end;
-  /// How long the loop had run components, in total, at the time `last_end`, in nanoseconds. Used only by the loop.
+  /// For how long the loop had run components in total, in nanoseconds, when `last_end` was set. Used only by the loop.
   std::int64_t loop_ran = 0;
 
  private:

@@ -10,7 +10,8 @@
 namespace trainyard::core {
 namespace {
 
-// A thread runs at most one event loop, and code that blocks deep inside a handler does not know which.
+// The activity of the event loop that this thread runs. The variable is global because code that blocks deep inside a
+// handler has no reference to the loop.
 thread_local LoopActivity* activity_of_thread = nullptr;
 
 void add_time(std::vector<Totals::Wait>& waiting, WaitCause cause, std::int64_t ns) {
@@ -30,8 +31,8 @@ LoopActivity::ThreadScope::ThreadScope(LoopActivity& activity) : before_(activit
 
 LoopActivity::ThreadScope::~ThreadScope() { activity_of_thread = before_; }
 
-// The loop's thread resets the accounts itself, when it first has something to enter. Until then their epoch is an old
-// one, and read() derives everything from what the thread does.
+// The loop's thread resets the accounts itself, when it next changes them. Until then they belong to an old epoch, and
+// read() ignores them: it computes the totals from what the thread has been doing since the accounting began.
 void LoopActivity::start() {
   accounting_ = true;
   begin_epoch();
@@ -109,13 +110,13 @@ std::int64_t LoopActivity::set_wait(std::uint64_t cause, bool settles) {
   return now;
 }
 
-// A handler that began before anybody watched has no frame as long as nothing has entered the epoch.
+// A handler that began before the accounting has no frame until the loop's thread calls enter_epoch().
 const Component* LoopActivity::running_component() const {
   return frame_.account != nullptr ? &frame_.account->component() : running_.load(std::memory_order_relaxed);
 }
 
-/// Begins with the component that the thread runs now, if any. Its BusyScope is older than the accounting and will not
-/// end it, so arrive() or the next BusyScope does.
+/// Makes a frame for the component that the thread runs now, if any. The BusyScope of this component is older than the
+/// accounting and will not end the frame, so arrive() or the next BusyScope ends it (leave_implicit).
 void LoopActivity::enter_epoch(std::int64_t now) {
   const std::uint64_t epoch = epoch_.number.load(std::memory_order_acquire);
   if (entered_.get() == epoch) return;
@@ -199,7 +200,7 @@ LoopActivity::Reading LoopActivity::read() const {
   return reading;
 }
 
-// As long as the thread has not entered the epoch, it does what it did when the accounting began.
+// As long as the thread has not entered the epoch, it is still doing what it did when the accounting began.
 Totals LoopActivity::totals_of(const Account& account, const Reading& reading) const {
   const bool entered = entered_.get() == epoch_.number.load(std::memory_order_relaxed);
   Totals totals = entered ? account.totals() : Totals{.component = &account.component(), .waiting = {}};
@@ -223,7 +224,7 @@ void LoopActivity::join(OwnThreads& threads) {
   threads_.push_back(&threads);
 }
 
-// The time of threads that have ended stays part of the totals.
+// The time of threads that have ended remains part of the totals.
 void LoopActivity::leave(OwnThreads& threads) {
   const std::lock_guard lock(threads_mutex_);
   std::erase(threads_, &threads);
@@ -241,7 +242,7 @@ WaitScope::WaitScope(WaitKind kind, std::uint32_t number) : activity_(activity_o
   begin_ns_ = activity_->set_wait(WaitCause{kind, number}.packed(), true);
 }
 
-// The wait as a whole is for whoever was named last, as in the accounts.
+// The whole wait is recorded for the cause that was set last, as in the accounts.
 WaitScope::~WaitScope() {
   if (activity_ == nullptr) return;
   const WaitCause cause = WaitCause::unpacked(activity_->inner_.get());

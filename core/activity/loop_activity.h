@@ -18,44 +18,47 @@ namespace trainyard::core {
 
 class OwnThreads;
 
-/// Accounts for the time of the components of one event loop: how long each was busy, and for whom it waited. While
-/// nobody watches, a message costs one relaxed store and one relaxed load.
+/// Measures how long each component of one event loop is busy, and for what it waits. While the measurement is off, it
+/// costs one relaxed store and one relaxed load for each message.
 ///
-/// The loop always knows what its thread does: it runs one component, or none. A BusyScope marks a handler, hook or
-/// task of a component; inside it, a WaitScope marks waiting. The time between two BusyScopes of a component is
-/// attributed when the second one begins:
-///  - If a message from another component begins it, the component waited for the sender (kMessage). From the moment
-///    when the message was sent, it waited for its turn, as far as the loop ran other components meanwhile (kThread).
-///  - If returned credit begins it, the component waited for the receiver (kRoom).
+/// A BusyScope marks the time in which the loop runs a handler, hook or task of a component; inside it, a WaitScope
+/// marks the time in which this code waits. The time between two BusyScopes of a component is attributed to a cause
+/// when the second one begins:
+///  - If the second one handles a message from another component, the component waited for the sender (kMessage) until
+///    the message was sent. After that it waited for its turn (kThread) while the loop ran other components.
+///  - If the second one begins because an edge has room again, the component waited for the receiver (kRoom).
 ///  - Otherwise, as with a timer, the component was idle.
 ///
-/// Accounting begins with start() and ends with stop(). A handler or wait that is in progress at this moment counts
-/// from then on. Functions are called on the loop's thread, unless a comment states otherwise.
+/// The measurement of these times, the accounting, begins with start() and ends with stop(). A handler or wait that is
+/// in progress when the accounting begins is measured from this moment. Functions are called on the loop's thread,
+/// unless a comment names the control thread, which communicates with the launcher and with users.
 ///
-/// Between start_recording() and stop_recording(), a SpanRecorder also records each of these intervals as a span. Both
-/// watchers share one flag, so that a message costs the same whether none, one or both of them can exist.
+/// Between start_recording() and stop_recording(), a SpanRecorder records each of these intervals as a span. Accounting
+/// and recording can be on at the same time. They share one flag, so that a message needs only one check for both.
 class LoopActivity {
  public:
-  /// `trace` points to the number in which the loop keeps the trace of the message that is being handled. If it is
+  /// `trace` points to the variable in which the loop keeps the trace of the message that is being handled. If it is
   /// null, the trace is always 0.
   explicit LoopActivity(const std::uint64_t* trace = nullptr) : spans_(trace) {}
   LoopActivity(const LoopActivity&) = delete;
   LoopActivity& operator=(const LoopActivity&) = delete;
 
-  /// Adds a component of the loop. All calls must come before the loop runs. Only components that are added are
-  /// accounted for, so a gateway, for example, is not.
+  /// Adds a component of the loop. All calls must come before the loop runs. The time of components that were not added
+  /// is not measured.
   void add(const Component& component) { accounts_.emplace_back(component); }
 
-  /// Starts the accounting with all totals at zero. Called by the control thread, which must then make the loop call
-  /// arrive() with a task, so that a handler that is in progress is accounted for when it has returned.
+  /// Starts the accounting with all totals at zero. Called by the control thread, which must then post a task that
+  /// calls arrive(), so that the time of a handler that is in progress is counted when the handler has returned.
   void start();
   /// Ends the accounting. Called by the control thread.
   void stop();
-  /// Returns true while times are accounted for or spans are recorded. Any thread may call this.
+  /// Returns true while the accounting or the recording is on. Any thread may call this.
   bool on() const { return on_.load(std::memory_order_relaxed); }
+  /// Ends the measurement of a handler that was in progress when the accounting or the recording began. See start().
   void arrive();
 
-  /// Begins to record spans. Called by the control thread, which must then make the loop call arrive(), as for start().
+  /// Begins to record spans. Called by the control thread, which must then post a task that calls arrive(), as for
+  /// start().
   void start_recording();
   /// Ends the recording of spans. Called by the control thread.
   void stop_recording();
@@ -65,18 +68,19 @@ class LoopActivity {
 
   /// The totals of all components at one moment.
   struct Reading {
-    std::int64_t time_ns = 0;   ///< When the totals were read, by a clock that is never set (now_ns()).
-    std::int64_t began_ns = 0;  ///< When the accounting began, by the same clock.
+    std::int64_t time_ns = 0;   ///< When the totals were read, on the clock of now_ns().
+    std::int64_t began_ns = 0;  ///< When the accounting began, on the same clock.
     std::vector<Totals> components;
   };
-  /// Returns the totals, including the part of the current intervals that has passed. Only the control thread may call
-  /// this, after start().
+  /// Returns the totals up to this moment, including work and waiting that is in progress. Only the control thread may
+  /// call this, after start().
   Reading read() const;
 
   /// Records that the loop's thread has no work and is about to sleep.
   void sleep() { running_.store(nullptr, std::memory_order_relaxed); }
 
-  /// A scope in which the WaitScopes of the calling thread report to this object.
+  /// A scope in which WaitScopes and SpanScopes on the calling thread report to `activity`. The scope exists as long as
+  /// the loop runs.
   class ThreadScope {
    public:
     explicit ThreadScope(LoopActivity& activity);
@@ -88,7 +92,7 @@ class LoopActivity {
     LoopActivity* before_;
   };
 
-  /// Returns the current time of the clock by which all activity is measured, in nanoseconds.
+  /// Returns the current time of the steady clock, with which all times here are measured, in nanoseconds.
   static std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
  private:
@@ -101,16 +105,18 @@ class LoopActivity {
   friend bool records_operations();
   friend void add_span(const EndedSpan& span);
 
-  // What the thread does inside a BusyScope.
+  // The state of the innermost BusyScope.
   struct Frame {
     Account* account = nullptr;
-    bool implicit = false;  // True if the BusyScope began before the accounting did.
+    // True if the BusyScope began before the accounting, so that its destructor does not call end().
+    bool implicit = false;
   };
 
   bool begin(const Component& component, const Envelope* message, Frame& outer);
   void end(const Frame& outer);
-  // Sets what the running component waits for, packed, or 0 for nothing. If `settles` is false, the time since the last
-  // change is attributed to the new cause, too. Returns the time, or 0 while nobody watches.
+  // Sets what the running component waits for: a packed WaitCause, or 0 for nothing. If `settles` is false, the time
+  // since the last change is attributed to the new cause, too. Returns the current time, or 0 if neither the accounting
+  // nor the recording is on.
   std::int64_t set_wait(std::uint64_t cause, bool settles);
   void join(OwnThreads& threads);
   void leave(OwnThreads& threads);
@@ -131,9 +137,9 @@ class LoopActivity {
 
   Totals totals_of(const Account& account, const Reading& reading) const;
 
-  // The times that belong together, because they were accounted for since the same moment.
+  // An epoch is the time from one start of the accounting to the next. All totals belong to one epoch.
   struct Epoch {
-    std::atomic<std::uint64_t> number{0};   // Counts how often the accounting has begun.
+    std::atomic<std::uint64_t> number{0};   // The number of times that the accounting has begun.
     std::atomic<std::int64_t> began_ns{0};  // Written before the number.
   };
 
@@ -145,12 +151,14 @@ class LoopActivity {
   Epoch epoch_;
 
   // Written by the loop's thread, read by both.
-  std::atomic<const Component*> running_{nullptr};  // Always kept, so that it is known when the accounting begins.
-  PublishedNumber<std::uint64_t> inner_;            // The cause of the innermost WaitScope, packed; 0 if there is none.
+  // Set even while the accounting is off, so that it is known when the accounting begins.
+  std::atomic<const Component*> running_{nullptr};
+  PublishedNumber<std::uint64_t> inner_;  // The cause of the innermost WaitScope, packed; 0 if there is none.
   Published published_;
   PublishedNumber<std::uint64_t> entered_;  // The epoch to which the accounts belong.
   PublishedNumber<const Account*> current_;
-  PublishedNumber<std::int64_t> since_;  // Since when `current_` has done what it does.
+  // The time from which the current work or waiting of `current_` has not been added to its account.
+  PublishedNumber<std::int64_t> since_;
   std::deque<Account> accounts_;
 
   SpanRecorder spans_;
@@ -164,8 +172,8 @@ class LoopActivity {
   std::vector<OwnThreads*> threads_;
 };
 
-/// Marks the time in which an event loop runs a handler, a hook or a task of a component. Scopes can be nested: the
-/// time of the inner one does not count for the outer one.
+/// Marks the time in which an event loop runs a handler, a hook or a task of a component. Scopes can be nested; the
+/// time of an inner scope does not count for the outer scope.
 class BusyScope {
  public:
   /// `message` is the message that the component is about to handle; null if there is none.
@@ -187,7 +195,8 @@ class BusyScope {
   LoopActivity::Frame outer_;
 };
 
-/// Marks the time in which a component continues because an edge has room again.
+/// A scope for the work that a component does because an edge (a connection to a receiver) has room again. LoopActivity
+/// then attributes the time before this work to waiting for the receiver.
 class RoomScope {
  public:
   /// `edge` is the id of the edge that has room again.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the accounts contain after handlers, waits and intervals that the test makes itself. Clocks never run backwards,
-// so what a test spends in a place is at least what must be found there.
+// Tests of the times that LoopActivity measures for handlers, waits and intervals that a test makes. The steady clock
+// never runs backwards, so the time that a test spends in a scope is a lower limit for the time that must be measured
+// there.
 #include "core/activity/loop_activity.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +57,8 @@ class LoopActivityTest : public ::testing::Test {
     return reading.time_ns - reading.began_ns;
   }
 
-  /// Expects that the component was not busy for so long. Its own time is read first, because it may grow meanwhile.
+  /// Expects that the component was not busy for at least `ns`. Its busy time is read before the elapsed time, because
+  /// both may grow.
   void expect_not_busy_for(std::int64_t ns, const Component& component) const {
     const std::int64_t busy_ns = totals(component).busy_ns;
     EXPECT_LE(busy_ns, elapsed() - ns);
@@ -261,7 +263,7 @@ TEST_F(LoopActivityTest, TotalsNeverFallWhileTheLoopChangesThem) {
   EXPECT_GT(busy_ns, 0);
 }
 
-/// A run of a loop, with messages through an edge, as components see it.
+/// Here the loop runs the components and the edge, instead of the test calling BusyScope.
 TEST_F(LoopActivityTest, AComponentOfALoopWaitsForTheOneWhoseMessageItGets) {
   LoopActivity& activity = pipe_.loop.activity();
   activity.add(pipe_.source);

@@ -8,7 +8,7 @@
 namespace trainyard::core {
 namespace {
 
-/// In place of a time that is not known, because nobody watched when the work began.
+/// Stands for a time that was not measured, because the accounting was off when the work began.
 constexpr std::int64_t kUnknown = 1;
 
 }  // namespace
@@ -22,7 +22,7 @@ OwnThreads::~OwnThreads() { activity_.leave(*this); }
 
 bool OwnThreads::recorded() const { return activity_.spans().on(); }
 
-// A thread that began to work before the accounting did counts from the beginning of the accounting.
+// If a thread began to work before the accounting began, its time counts from the beginning of the accounting.
 std::int64_t OwnThreads::busy_ns(std::int64_t now) const {
   const std::uint64_t epoch = activity_.epoch_.number.load(std::memory_order_acquire);
   const std::int64_t began = activity_.epoch_.began_ns.load(std::memory_order_relaxed);

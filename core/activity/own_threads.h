@@ -16,14 +16,14 @@ class LoopActivity;
 
 /// Measures the busy time of threads that a component runs in addition to its event loop. The mean of their busy times
 /// is added to the component's busy time. If all of these threads are always busy, the component therefore counts as
-/// always busy: it cannot work any faster.
+/// busy all the time, because it cannot work any faster.
 ///
 ///    core::OwnThreads threads_{loop().activity(), *this, 4};
 ///    ...
 ///    const core::OwnThreads::Busy busy(threads_, number);   // On thread `number`, while it has work.
 class OwnThreads {
  public:
-  /// `activity` belongs to the component's event loop. `threads` is the number of threads, which are numbered from 0.
+  /// `activity` is that of the component's event loop. `threads` is the number of threads, which are numbered from 0.
   /// Call this on the event loop, before the threads start.
   OwnThreads(LoopActivity& activity, const Component& component, std::size_t threads);
   /// Call this on the component's event loop, after the threads have ended.
@@ -36,17 +36,18 @@ class OwnThreads {
   bool recorded() const;
 
  private:
-  // On separate cache lines, because each has another writer.
+  // On separate cache lines, because each object is written by a different thread.
   struct alignas(64) Thread {
     Published published;
-    PublishedNumber<std::uint64_t> epoch;  // The accounting to which `ns` belongs.
+    PublishedNumber<std::uint64_t> epoch;  // The number of the accounting (LoopActivity::Epoch) to which `ns` belongs.
     PublishedNumber<std::int64_t> ns;
-    PublishedNumber<std::int64_t> since;  // Since when it has been busy; 0 = it is not; kUnknown = since some time.
+    // When the current work began; 0 if the thread does not work, kUnknown if the beginning was not measured.
+    PublishedNumber<std::int64_t> since;
   };
 
  public:
-  /// Marks the time in which one of the threads works. While nothing is measured, a scope costs two relaxed operations.
-  /// If `owner` is null, the scope has no effect.
+  /// Marks the time in which one of the threads works. `thread` is the number of this thread. If `owner` is null, the
+  /// scope has no effect.
   class Busy {
    public:
     Busy(OwnThreads* owner, std::size_t thread);

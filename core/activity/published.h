@@ -7,7 +7,7 @@
 
 namespace trainyard::core {
 
-/// A number that one thread writes and any thread may read. It belongs to a set of numbers that share one version
+/// A number that one thread writes and any thread may read. Numbers that must be read together share one version
 /// (Published).
 template <class T>
 class PublishedNumber {
@@ -21,10 +21,10 @@ class PublishedNumber {
   std::atomic<T> value_{};
 };
 
-/// A sequence lock: the version of a set of numbers that one thread changes and other threads read together. The writer
-/// never waits, and on x86 a change costs a few ordinary stores. The version is odd during a change. Numbers are stored
-/// with release order and loaded with acquire order, so a reader that sees a new number also sees that the version has
-/// changed.
+/// A sequence lock for a set of PublishedNumbers that one thread changes and other threads read together. It consists
+/// of the version of the set. The writer never waits, and on x86 a change costs a few ordinary stores. The version is
+/// odd during a change. Numbers are stored with release order and loaded with acquire order, so a reader that sees a
+/// new number also sees that the version has changed.
 class Published {
  public:
   /// The scope of one change. Only one thread may make changes, and changes must not be nested.

@@ -10,14 +10,14 @@
 
 namespace trainyard::core {
 
-/// Returns how many nanoseconds ago the message was sent. Senders stamp messages with the time of the system clock, so
-/// the result is negative if this clock has been set back since.
+/// Returns the time in nanoseconds since the message was sent. The time of sending was taken from the system clock, so
+/// the result is negative if this clock has been set back since then.
 inline std::int64_t age_of(const Envelope& message) {
   return std::chrono::system_clock::now().time_since_epoch().count() - message.send_time_ns;
 }
 
-/// Returns true if the message identifies the component that sent it (Envelope::source). Log records do not; all other
-/// messages do.
+/// Returns true if Envelope::source is the component that sent the message. This is so for all messages except log
+/// records.
 inline bool names_its_sender(const Envelope& message) {
   return message.type == nullptr || message.type->fingerprint != message_type<LogRecord>().fingerprint;
 }

@@ -9,8 +9,9 @@ namespace trainyard::core {
 
 class LoopActivity;
 
-/// Marks the time in which a handler, hook or task blocks because something else has not finished. This time does not
-/// count as busy. Make the scope around the blocking call only, not around work that the code does in the meantime:
+/// Marks the time in which a handler, hook or task of a component blocks until a device or another rank has finished
+/// something. This time does not count as busy. Put only the blocking call into the scope, and no work of the
+/// component:
 ///
 ///    const core::WaitScope waiting(core::WaitKind::kDevice);
 ///    device.synchronize();
@@ -25,17 +26,17 @@ class WaitScope {
   WaitScope(const WaitScope&) = delete;
   WaitScope& operator=(const WaitScope&) = delete;
 
-  /// Returns true while the accounting or the recording of the event loop is on. Only then does the caller need to find
-  /// out which rank it waits for.
+  /// Returns true while times are measured or recorded (LoopActivity::on). Only then does the caller need to find out
+  /// for which rank it waits.
   bool counts() const;
-  /// Names the rank that the code waits for. The whole wait, since the scope began, is attributed to the rank that is
-  /// named last.
+  /// Sets the rank for which the code waits. The whole wait, from the beginning of the scope, is attributed to the rank
+  /// that was set last.
   void blame_rank(std::uint32_t rank);
 
  private:
   LoopActivity* activity_;
-  std::uint64_t outer_ = 0;    // What the scope around this one waits for, packed.
-  std::int64_t begin_ns_ = 0;  // When the wait began; 0 if nobody watched.
+  std::uint64_t outer_ = 0;    // The cause of the enclosing scope, packed; 0 if there is none.
+  std::int64_t begin_ns_ = 0;  // When the wait began; 0 if times were neither measured nor recorded.
 };
 
 }  // namespace trainyard::core

@@ -9,7 +9,8 @@
 namespace trainyard {
 namespace {
 
-/// LibTorch appends "Exception raised from ... (most recent call first): frame #0 ...", which no user wants.
+/// Removes the text "Exception raised from ... (most recent call first): frame #0 ..." that LibTorch appends, because
+/// it does not help users.
 std::string without_backtrace(std::string text) {
   for (const char* marker : {"\nException raised from", "\nframe #0"}) {
     if (const auto at = text.find(marker); at != std::string::npos) text.resize(at);
@@ -20,7 +21,8 @@ std::string without_backtrace(std::string text) {
 
 }  // namespace
 
-// The exception is rethrown and caught again, so that callers need one `catch (...)` and no list of types.
+// The exception is rethrown and caught again here, so that callers need only `catch (...)` and no list of exception
+// types.
 std::string describe_current_exception() {
   try {
     throw;

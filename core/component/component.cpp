@@ -17,7 +17,8 @@
 namespace trainyard {
 namespace {
 
-/// Everything is caught, because an exception of a plugin must not end the process without an error message.
+/// Runs `action` and reports any exception through fail(), because an exception of a plugin must not end the process
+/// without an error message.
 template <class Action>
 void run_guarded(Component& component, const Action& action) {
   try {
@@ -36,15 +37,14 @@ Component::~Component() = default;
 
 core::PluginTraits Component::declared_traits() const { return {traits_}; }
 
-// The whole life cycle, with one hook for each transition. Active and inactive may alternate; nothing else can be
-// repeated.
+// This is the whole life cycle, with one hook for each change of state. A component may alternate between active and
+// inactive; every other change can happen only once.
 void Component::transition(State target) {
   const core::BusyScope busy(loop().activity(), *this);
   const State from = state_;
   try {
     if (from == State::kUnconfigured && target == State::kInactive) {
-      // This is not done in the constructor, because members declare parameters one by one, and only now is the list
-      // complete.
+      // The constructor cannot check this, because the members that declare the parameters are constructed after it.
       check_all_given_are_known();
       on_configure();
     } else if (from == State::kInactive && target == State::kActive) {
@@ -61,21 +61,21 @@ void Component::transition(State target) {
     throw;
   }
   state_ = target;
-  // The state is set before what was held back is delivered, so that handlers see an active component.
+  // The state is set before messages that were kept are delivered, so that their handlers see an active component.
   if (target == State::kActive) {
     was_active_ = true;
     release_held();
   }
 }
 
-// Training is a ring of messages, so in any order of activation some component is sent a message before it is active.
-// That message waits.
+// The components of a training run send messages in a circle. Whatever the order of activation, some component
+// therefore receives a message before it is active, and this message must wait.
 bool Component::held() const {
   if (!was_active_) return true;
   return std::ranges::any_of(outputs_, [](const OutputBase* output) { return output->blocked(); });
 }
 
-// What already waits goes first, so the order within an edge is never broken.
+// Messages that are already kept go first, so messages of an edge are never reordered.
 void Component::deliver(core::Delivery delivery) {
   if (!held_.empty() || held()) {
     held_.push_back(std::move(delivery));
@@ -85,11 +85,12 @@ void Component::deliver(core::Delivery delivery) {
 }
 
 void Component::dispatch(const core::Delivery& delivery) {
-  // A message that is put aside has not been consumed, so its credit stays with it and holds the sender back.
+  // The credit of a message that is put aside is not returned yet, so the sender must wait if the input stays paused.
   if (delivery.input->put_aside(delivery)) return;
-  // A failed or finalized component still returns credit, so that it cannot keep the others from ending.
+  // A failed or finalized component discards the message but still returns its credit, so that other components need
+  // not wait for it.
   if (state_ == State::kActive || state_ == State::kInactive) {
-    // What the handler sends belongs to what it handles, so the trace follows a batch through the pipeline by itself.
+    // Messages that the handler sends get the trace of the message that it handles.
     loop().set_trace(delivery.envelope.trace);
     const core::BusyScope busy(loop().activity(), *this, &delivery.envelope);
     run_guarded(*this, [&] { delivery.input->handle(delivery.envelope); });
@@ -97,7 +98,7 @@ void Component::dispatch(const core::Delivery& delivery) {
   delivery.receiver->consumed(delivery.envelope);
 }
 
-// This is asked again for every message, since each handler may block an output.
+// held() is called again for every message, since each handler may block an output.
 void Component::release_held() {
   while (!held_.empty() && !held()) {
     const core::Delivery delivery = std::move(held_.front());
@@ -114,7 +115,7 @@ void Component::guarded(const std::function<void()>& action) {
 // The component is not destroyed, so that the credit of messages to it is still returned.
 void Component::fail(const std::string& what) {
   state_ = State::kError;
-  was_active_ = true;  // Whatever was held back is let through and discarded.
+  was_active_ = true;  // Messages that were kept are now let through and discarded.
   for (InputBase* input : inputs_) input->resume();
   if (on_error_) on_error_(what);
 }
@@ -139,14 +140,14 @@ InputBase::InputBase(Component& owner, std::string name, std::string help, const
                      InputOptions options, Unlisted)
     : owner_(owner), name_(std::move(name)), help_(std::move(help)), type_(type), options_(std::move(options)) {}
 
-// An input that is a declared port registers itself, and its owner lists ports in the order of declaration.
+// An input that is a declared port adds itself to its owner's list, which is therefore in the order of declaration.
 InputBase::InputBase(Component& owner, std::string name, std::string help, const MessageType& type,
                      InputOptions options)
     : InputBase(owner, std::move(name), std::move(help), type, std::move(options), Unlisted{}) {
   owner.inputs_.push_back(this);
 }
 
-// While resume() delivers messages, those from the queue pass; new ones line up behind them.
+// While resume() delivers messages, new messages are put aside behind the earlier ones.
 bool InputBase::put_aside(const core::Delivery& delivery) {
   if (!paused_ && (resuming_ || aside_.empty())) return false;
   aside_.push_back(delivery);
@@ -155,7 +156,7 @@ bool InputBase::put_aside(const core::Delivery& delivery) {
 
 void InputBase::resume() {
   paused_ = false;
-  if (resuming_) return;  // A handler called by the loop below has called this.
+  if (resuming_) return;  // The loop below is running: one of its handlers has made this call.
   resuming_ = true;
   while (!paused_ && !aside_.empty()) {
     const core::Delivery delivery = std::move(aside_.front());
@@ -171,7 +172,7 @@ ServiceBase::ServiceBase(Component& owner, std::string name, std::string help, c
   owner.services_.push_back(this);
 }
 
-// The answer may come after this call has returned, so it has a place of its own.
+// The answer may come after this function has returned, so it is stored in memory that the callback shares.
 std::string ServiceBase::call(const std::string& json) {
   const auto answer = std::make_shared<std::string>();
   serve(json, [answer](std::string text) { *answer = std::move(text); });

@@ -32,9 +32,9 @@ constexpr auto words_of(State) {
 /// messages.
 ///
 /// A derived class declares its inputs, outputs, services and parameters as members. The constructor must do no work,
-/// because it also runs when only the declaration is read. All handlers and hooks run on one event loop, one at a time.
-/// An exception from a handler or a hook puts the component into the error state, is reported with the component's
-/// name, and ends the run.
+/// because it also runs when a tool only reads this declaration. All handlers and hooks run on one event loop, one at a
+/// time. An exception from a handler or a hook puts the component into the error state, is reported with the
+/// component's name, and ends the run.
 ///
 ///    class Echo final : public Component {
 ///     public:
@@ -53,7 +53,7 @@ class Component : public Configurable {
   using Context = ComponentContext;
 
   /// Keeps a copy of the context. If `context.parameters` is an empty string (not `"{}"`), the component is constructed
-  /// only to read its declaration, and the pointers in the context are null.
+  /// only to read its declaration (ports, services and parameters), and the pointers in the context are null.
   explicit Component(ComponentContext& context, ComponentTraits traits = {});
   ~Component() override;
 
@@ -81,8 +81,8 @@ class Component : public Configurable {
   void transition(State target);
 
   /// Passes a message to the handler of its input, or keeps it until release_held() is called. The message is kept if
-  /// the component has not been active yet, if messages wait for room at one of its outputs, or if earlier messages are
-  /// still kept.
+  /// the component has not been active yet, if messages wait at one of its outputs because the receiver is slow, or if
+  /// earlier messages are still kept.
   void deliver(core::Delivery delivery);
 
   /// Passes the messages that deliver() has kept to their handlers, until messages wait for room at an output again.
@@ -93,21 +93,21 @@ class Component : public Configurable {
   void on_error(std::function<void(const std::string&)> callback) { on_error_ = std::move(callback); }
 
   /// Puts the component into the error state and calls the function set by on_error() with `what`, the text of the
-  /// error. From this point on, messages to the component are discarded without being handled.
+  /// error. After this call, messages to the component are discarded.
   void fail(const std::string& what);
 
   /// Runs `action`. If it throws, calls fail() with the text of the exception.
   void guarded(const std::function<void()>& action);
 
  protected:
-  /// Checks parameters, opens files and allocates memory. Nothing may be sent here, because other processes are not
-  /// connected yet.
+  /// Checks parameters, opens files and allocates memory. An override must not send messages, because other processes
+  /// are not connected yet.
   virtual void on_configure() {}
   /// Runs when every edge of the run is connected, before any message is handled. A component that produces data
   /// without receiving messages starts to send here.
   virtual void on_activate() {}
-  /// Finishes the work that has begun, and stops sending. The launcher sets a deadline for this hook. Messages that
-  /// arrive after this hook are still handled.
+  /// Finishes the work that has begun, and stops sending. The launcher waits for this hook only until a deadline, and
+  /// then aborts the run. Messages that arrive after this hook are still handled.
   virtual void on_deactivate() {}
   /// Closes files. This hook runs last, after all messages sent to this component have been handled. It does not run if
   /// the component has failed.
@@ -115,8 +115,8 @@ class Component : public Configurable {
 
   /// In a resumed run, repeats the changes of this component's parameters that were made before the checkpoint.
   /// `settings` is RunState::settings, which contains the changes for all components. Setting::instead_of is the value
-  /// that a parameter had before it was changed. If the parameter now has another value from the launch file of this
-  /// run, it keeps that value, and a warning is logged.
+  /// that a parameter had before it was changed. If the parameter now has a different value than that, because the
+  /// launch file has been changed, it keeps this value, and a warning is logged.
   void take_settings(const std::vector<Setting>& settings);
 
   /// Returns the component's log. Every line contains the component's name. Any thread may write to the log.
@@ -142,8 +142,8 @@ class Component : public Configurable {
   std::vector<InputBase*> inputs_;
   std::vector<OutputBase*> outputs_;
   std::vector<ServiceBase*> services_;
-  // The messages that arrived while held() was true, in order, for all inputs. The windows of the edges limit their
-  // number and size.
+  // The messages that arrived while held() was true, in order, for all inputs. Their number and size are limited,
+  // because every edge limits its messages in flight.
   std::deque<core::Delivery> held_;
   std::function<void(const std::string&)> on_error_;
 };

@@ -20,8 +20,8 @@ struct ComponentContext : PluginContext {
   std::uint32_t index = 0;          ///< The index of the component in the plan, sent in the header of each message.
   core::EventLoop* loop = nullptr;  ///< The loop that runs the handlers of the component.
 
-  /// The place, such as "mnist.toml:12", at which each parameter was given its value, by the name of the parameter.
-  /// Parameters that have their default value are omitted. The map is empty if there is no launch file.
+  /// For each parameter that the launch file sets, the file and line where it is set, such as "mnist.toml:12". The keys
+  /// are the names of the parameters. The map is empty if there is no launch file.
   std::map<std::string, std::string> places;
 
   /// Asks the launcher to end the run; see Component::finish_run. Any component may call this function; the launcher

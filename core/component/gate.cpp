@@ -8,7 +8,8 @@
 namespace trainyard {
 namespace {
 
-/// This is asked late, because edges are not yet known when the component is constructed.
+/// Returns the number of messages to wait for. The number is computed late, because the component's edges are not known
+/// yet when it is constructed.
 std::size_t messages_wanted(const InputBase& input) {
   return input.options().optional && input.connections() == 0 ? 0 : 1;
 }

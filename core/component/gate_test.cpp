@@ -70,7 +70,7 @@ TEST_F(GateTest, AsksHowManyAreWantedWhenSomethingArrives) {
   EXPECT_EQ(begun, 1);
 }
 
-/// Begins with Parameters, and with a RunState if somebody sends one.
+/// A component that begins when it has received Parameters and, if the input is connected, a RunState.
 class Starter final : public Component {
  public:
   explicit Starter(ComponentContext& context) : Component(context) {}

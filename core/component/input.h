@@ -14,8 +14,9 @@
 
 namespace trainyard {
 
-/// The part of an input that does not depend on its message type. Its functions may be called only on the event loop of
-/// its owner, the component, except functions whose result never changes.
+/// The part of an input that does not depend on its message type. Functions whose result never changes may be called on
+/// any thread. Call all other functions only on the event loop of the owner, which is the component that declares the
+/// input.
 class InputBase {
  public:
   virtual ~InputBase() = default;
@@ -42,24 +43,24 @@ class InputBase {
   virtual void handle(const core::Envelope& envelope) = 0;
 
   /// Stops delivery to this input, for a component that cannot use more messages at the moment. Messages that arrive
-  /// are put aside, while other inputs continue to receive messages. The credit of these messages is not returned, so a
-  /// sender over an edge with the policy `block` must wait once the window is used up. Only the component's own
-  /// handlers and hooks may call pause().
+  /// are put aside, while other inputs continue to receive messages. These messages count as not handled yet, so a
+  /// sender over an edge with the policy `block` must wait once it has sent as many messages as the edge's window
+  /// allows. Only the component's own handlers and hooks may call pause().
   void pause() { paused_ = true; }
 
   /// Ends the pause and delivers the messages that were put aside, in order, until the handler pauses the input again.
   /// Does nothing if the input is not paused.
   void resume();
 
-  /// If the input is paused or earlier messages are still put aside, puts the delivery aside, too, and returns true.
-  /// Otherwise returns false, and the caller must handle the message. Called only by the runtime.
+  /// If the input is paused or earlier messages are still put aside, puts this message aside, too, and returns true.
+  /// Otherwise returns false, and the caller must pass the message to handle(). Called only by the runtime.
   bool put_aside(const core::Delivery& delivery);
 
  protected:
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options);
 
-  /// A tag for the constructor of an input that is not a declared port of its owner, because it is created and removed
-  /// while the owner runs.
+  /// A tag for the constructor of an input that is not a declared port of its owner, because the input is created and
+  /// destroyed while the owner runs.
   struct Unlisted {};
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options,
             Unlisted);

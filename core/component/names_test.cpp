@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words for states and policies, as they are used in plans and on the wire.
+// Tests of the words for states and policies, which are part of plans and of the wire format.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -27,7 +27,7 @@ OutputBase::~OutputBase() {
   if (pause_timer_ != 0) owner_.loop().cancel(pause_timer_);
 }
 
-// Edges that drop messages are always ready: nobody waits for their reader.
+// Edges with a policy that drops messages need not be ready, because the component never waits for their receivers.
 bool OutputBase::ready() const {
   bool limited = false;
   for (const core::Edge* edge : edges_) {
@@ -53,7 +53,7 @@ bool OutputBase::within_burst() const {
   return slow;
 }
 
-// Only what is mutable changes, since ready() has begun the pause.
+// Const, like ready(), which has set the timer.
 void OutputBase::end_pause() const {
   pause_timer_ = 0;
   burst_first_ = sequence_;
@@ -63,13 +63,13 @@ void OutputBase::end_pause() const {
 
 void OutputBase::add_edge(core::Edge& edge) { edges_.push_back(&edge); }
 
-// A blocking edge that held the component back has room again.
+// If messages waited at the edge, they are lost and no longer block the component.
 void OutputBase::remove_edge(core::Edge& edge) {
   if (std::erase(edges_, &edge) != 0 && edge.policy() == Policy::kBlock && edge.waiting() != 0) room_again(true);
 }
 
-// The component continues only when no edge is blocked, and input that was held back comes before new output of a
-// source.
+// The component continues only when no edge of the output is blocked. It first handles messages that it has kept, and
+// only then produces new ones in on_ready_.
 void OutputBase::room_again(bool was_waiting) {
   if (was_waiting) --blocked_edges_;
   if (blocked_edges_ != 0) return;
@@ -78,8 +78,8 @@ void OutputBase::room_again(bool was_waiting) {
 }
 
 void OutputBase::send_erased(std::shared_ptr<const void> message) {
-  // Nobody listens, so nothing is measured or stamped. The sequence number tells a later visitor how many messages
-  // there were.
+  // Without a receiver, the message is only counted. The sequence number tells a later visitor how many messages there
+  // were.
   if (edges_.empty() && !options_.latched) {
     ++sequence_;
     return;

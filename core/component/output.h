@@ -18,8 +18,9 @@ class Edge;
 
 namespace trainyard {
 
-/// The part of an output that does not depend on its message type. Its functions may be called only on the event loop
-/// of its owner, the component, except functions whose result never changes.
+/// The part of an output that does not depend on its message type. Functions whose result never changes may be called
+/// on any thread. Call all other functions only on the event loop of the owner, which is the component that declares
+/// the output.
 class OutputBase {
  public:
   virtual ~OutputBase();
@@ -31,15 +32,16 @@ class OutputBase {
   const MessageType& type() const { return type_; }
   const OutputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
-  /// Returns the number of edges that start here. All visitors together count as one edge.
+  /// Returns the number of edges (connections to inputs) that start here. All visitors (programs that attach to the run
+  /// from outside) count as one edge.
   std::size_t connections() const { return edges_.size(); }
   /// Returns the number of messages sent, including messages that no input received. This is also the sequence number
   /// of the next message.
   std::uint64_t sent() const { return sequence_; }
 
-  /// Returns true if every blocking edge (an edge with the policy `block`) has room for one more message. A component
-  /// that produces data by itself should send only while this is true. Other components need not check it: while
-  /// messages wait at one of their outputs, they receive no further input.
+  /// Returns true if every blocking edge (a connection to an input with the policy `block`) has room for one more
+  /// message. A component that produces data by itself should send only while this is true. Other components need not
+  /// check it: while messages wait at one of their outputs, they receive no further input.
   ///
   /// If no blocking edge limits the component, because there is none or because all receivers have died, the component
   /// could send without end. In this case, after every 64 messages that were sent within a millisecond, the result is
@@ -58,12 +60,13 @@ class OutputBase {
   void remove_edge(core::Edge& edge);
   /// Returns the edges that start here.
   const std::vector<core::Edge*>& edges() const { return edges_; }
-  /// Returns the last message that was sent, if the output is latched. Returns an envelope without a message if none
-  /// was sent or the output is not latched.
+  /// Returns the last message that was sent, if the output keeps it for visitors that subscribe later
+  /// (OutputOptions::latched). Otherwise, or if no message was sent, returns an envelope without a message.
   const core::Envelope& last() const { return last_; }
-  /// Called when a blocking edge has room and no message waits at it. `was_waiting` is true if messages waited at the
-  /// edge before. If no messages wait at any other edge of this output, passes on the messages that the owner has kept
-  /// in the meantime (Component::release_held), and then calls the callback set by on_ready() if ready() is true.
+  /// Called by a blocking edge that has room and at which no message waits any longer. `was_waiting` is true if
+  /// messages waited at the edge before. If no messages wait at any other edge of this output, passes on the messages
+  /// that the owner has kept in the meantime (Component::release_held), and then calls the callback set by on_ready()
+  /// if ready() is true.
   void room_again(bool was_waiting);
   /// Returns true while messages wait at a blocking edge of this output. During this time the owner receives no further
   /// input.
@@ -80,7 +83,8 @@ class OutputBase {
   void send_erased(std::shared_ptr<const void> message);
 
  private:
-  // Returns true while fewer than 64 messages were sent in the last millisecond. Otherwise, a pause begins.
+  // Returns true if the component sends fewer than 64 messages per millisecond. Otherwise begins a pause of a
+  // millisecond, if there is none, and returns false.
   bool within_burst() const;
   void end_pause() const;
 
@@ -91,10 +95,10 @@ class OutputBase {
   OutputOptions options_;
   std::vector<core::Edge*> edges_;
   std::uint64_t sequence_ = 0;
-  core::Envelope last_;    ///< The last message that was sent; kept only if the output is latched.
-  int blocked_edges_ = 0;  ///< The number of blocking edges at which messages wait for credit.
+  core::Envelope last_;    ///< The last message that was sent; kept only if OutputOptions::latched is true.
+  int blocked_edges_ = 0;  ///< The number of blocking edges at which messages wait for room.
   std::function<void()> on_ready_;
-  // What within_burst() must know. It is called by ready(), so these members are mutable.
+  // The state of within_burst(). The members are mutable because ready(), which is const, calls this function.
   mutable std::uint64_t burst_first_ = 0;  ///< The sequence number of the first message of the current burst.
   mutable std::chrono::steady_clock::time_point burst_began_{};
   mutable std::uint64_t pause_timer_ = 0;  ///< The loop's timer that ends the pause; 0 if there is no pause.
@@ -113,13 +117,13 @@ class OutputBase {
 template <Message T>
 class Output final : public OutputBase {
  public:
-  /// Registers the output with its owner. The output must be a member of its owner. `trainyard plugin info` shows
-  /// `help`.
+  /// Declares an output of `owner`. The output must be a data member of the owner. `help` describes the messages;
+  /// `trainyard plugin info` shows it.
   Output(Component& owner, std::string name, std::string help, OutputOptions options = {})
       : OutputBase(owner, std::move(name), std::move(help), message_type<T>(), std::move(options)) {}
 
   /// Returns a message to fill and send: an earlier one that every reader has released or, if there is none, a new one.
-  /// An earlier message still has its old contents, so that strings and vectors keep their capacity. The caller must
+  /// An earlier message still has its old content, so that its strings and vectors keep their memory. The caller must
   /// therefore set every field.
   std::shared_ptr<T> loan() {
     for (std::size_t i = 0; i < loans_.size(); ++i) {

@@ -11,7 +11,8 @@ namespace {
 
 using testing::Pipe;
 
-/// Sends as long as the output is ready, as a component does that sends by itself. Returns the number of messages.
+/// Sends messages as long as the output is ready, as a component that produces data does. Returns the number of
+/// messages.
 int send_while_ready(Pipe& pipe) {
   constexpr int kEndless = 1'000'000;
   int sent = 0;

@@ -12,14 +12,15 @@ namespace trainyard {
 class Component;
 struct MessageType;
 
-/// The properties of an input. They apply to every edge that ends at it. A launch file can override the policy, the
-/// windows and the topic.
+/// The properties of an input. They apply to every edge (connection from an output) that ends at the input. A launch
+/// file can override the policy, the windows and the topic.
 struct InputOptions {
   bool optional = false;           ///< True if the input may stay unconnected.
   Policy policy = Policy::kBlock;  ///< What an edge does when this input is slower than the sender.
   /// The maximum number of messages in flight on one edge, that is, sent but not yet handled.
   std::uint64_t window_messages = 64;
-  /// The maximum number of bytes in flight on one edge. A single message may be larger than this.
+  /// The maximum number of bytes in flight on one edge. A single message may be larger if no other message is in
+  /// flight.
   std::uint64_t window_bytes = 256 << 20;
   std::string topic;  ///< The default topic, if it differs from the port's name.
   /// True if the input receives the messages of all ranks, false if it receives only the messages of rank 0. This
@@ -31,11 +32,13 @@ struct InputOptions {
   bool same_loop = false;
 };
 
-/// The properties of an output. The policy and the windows of an edge are properties of its input.
+/// The properties of an output. The policy of an edge, and how many messages may be in flight on it, are properties of
+/// the edge's input.
 struct OutputOptions {
   std::string topic;  ///< The default topic, if it differs from the port's name. A leading '/' makes it absolute.
-  /// True if a visitor that subscribes after a message was sent still receives the last message. Use this for facts
-  /// that are announced once, such as the description of the model.
+  /// True if the output keeps its last message for visitors (programs that attach to the run). A visitor that
+  /// subscribes later then receives this message, too. Use this for facts that are announced once, such as the
+  /// description of the model.
   bool latched = false;
 };
 

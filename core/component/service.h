@@ -34,7 +34,8 @@ class ServiceBase {
   /// request receives the error, and the component does not fail.
   virtual void serve(const std::string& json, Reply reply) = 0;
 
-  /// Calls serve() and returns the answer as JSON, or an empty string if serve() returns before there is an answer.
+  /// Calls serve() and returns the answer as JSON. If there is no answer when serve() returns, returns an empty string,
+  /// and the later answer is lost.
   std::string call(const std::string& json);
 
  protected:

@@ -9,7 +9,7 @@
 namespace trainyard {
 namespace {
 
-// A resumed run may have another number of ranks.
+// The state is saved under the name without the rank, because a resumed run may have a different number of ranks.
 std::string state_owner(const Component& component) { return without_rank(component.name(), component.context().rank); }
 
 }  // namespace

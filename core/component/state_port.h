@@ -37,7 +37,7 @@ class StatePort {
   using Take = std::function<std::vector<std::string>(const RestoredStates& restored)>;
 
   /// `save` is called for every checkpoint. `restore` is called once when a run resumes. It is not called if the
-  /// checkpoint contains no state of this component, neither for the whole run nor for its rank.
+  /// checkpoint contains no state that this component has saved for the whole run or for its rank.
   StatePort(Component& owner, Save save, Restore restore);
 
   /// Makes a port that restores state but saves none, for a component whose state is saved in another way: in a

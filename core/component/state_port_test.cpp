@@ -9,7 +9,7 @@
 namespace trainyard {
 namespace {
 
-/// Counts the metrics that it has seen, which a resumed run must go on with.
+/// A component that counts the metrics that it has received. In a resumed run, it must continue with the saved number.
 class Counter final : public Component {
  public:
   explicit Counter(ComponentContext& context) : Component(context) {}

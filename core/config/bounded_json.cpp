@@ -8,7 +8,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Follows the brackets of a text and builds nothing; it stops the parser at the first one that is too deep.
+/// A handler for the parser that builds no values: it only tracks how deeply brackets are nested, and stops the parser
+/// at the first bracket that is too deep.
 class DepthCheck : public nlohmann::json_sax<json> {
  public:
   bool null() override { return true; }

@@ -30,7 +30,7 @@ class Oven final : public Configurable {
 enum class Shelf : std::uint8_t { kTop, kMiddle, kBottom };
 constexpr auto words_of(Shelf) { return words("shelf", "top", "middle", "bottom"); }
 
-/// An oven with parameters that are words of an enumeration.
+/// An object with parameters whose values are the words of an enumeration.
 class Drawer final : public Configurable {
  public:
   explicit Drawer(std::string_view given) : Configurable("drawer", given) {}

@@ -12,7 +12,7 @@ namespace trainyard {
 
 using nlohmann::json;
 
-// The text comes from the launcher, which made it from checked values, so it is JSON.
+// The text is valid JSON, because the launcher has made it from checked values.
 Configurable::Configurable(std::string where, std::string_view given)
     : where_(std::move(where)),
       given_(std::make_unique<json>(given.empty() ? json::object() : json::parse(given))),
@@ -40,7 +40,7 @@ std::vector<std::string> names(std::span<ParameterBase* const> parameters) {
 
 }  // namespace
 
-// The map is small and this runs once, so nothing is indexed.
+// The search is linear, because there are few parameters and this runs only once.
 void Configurable::check_all_given_are_known() const {
   for (const auto& [name, value] : given_->items()) {
     if (find_parameter(name) != nullptr) continue;
@@ -54,7 +54,7 @@ void Configurable::set_parameter(std::string_view name, const json& value) {
   if (parameter == nullptr) {
     throw Error(Code::kNotFound, "{} has no parameter '{}'{}", where_, name, suggestion(name, names(parameters_)));
   }
-  // A name that exists but cannot be set has its own error, which says where the value can be given.
+  // A parameter that exists but is not settable has a separate error, which tells the user where to set it.
   if (!parameter->info().rules.settable) {
     throw Error(Code::kUnsupported, "{}: '{}' cannot be changed while running; give it in the launch file", where_,
                 name);

@@ -22,8 +22,9 @@ namespace trainyard {
 class Configurable {
  public:
   /// `given` is the text of a JSON object with the values from the launch file; its keys are the names of the
-  /// parameters. If `given` is an empty string (not "{}"), the object is constructed only to read its declaration.
-  /// `where` names the plugin in errors. Throws kInvalidArgument if `given` is JSON but not an object.
+  /// parameters. If `given` is an empty string (not "{}"), the object is constructed only so that a tool can read the
+  /// declarations of its parameters. `where` names the plugin in errors. Throws kInvalidArgument if `given` is JSON but
+  /// not an object.
   Configurable(std::string where, std::string_view given);
   virtual ~Configurable();
   Configurable(const Configurable&) = delete;
@@ -51,12 +52,12 @@ class Configurable {
   /// An override must not open data or use a device, because planning a run calls this function, too.
   virtual void check_parameters() const {}
 
-  /// Returns the traits of this plugin, for the planner; by default, there are none. If a kind of plugin has traits,
-  /// the base class of this kind overrides the function.
+  /// Returns the traits of this plugin, against which launch files are checked; by default, there are none. If a kind
+  /// of plugin has traits, the base class of this kind overrides the function.
   virtual core::PluginTraits declared_traits() const;
 
-  /// Returns true if the object was constructed only to read its declaration. Then it has no values from a launch file,
-  /// and required parameters have no value.
+  /// Returns true if the object was constructed only so that a tool can read its declarations. It then has no values
+  /// from a launch file, and required parameters have no meaningful value.
   bool describing() const { return describing_; }
 
  private:
@@ -65,7 +66,8 @@ class Configurable {
   std::string where_;
   // This is a pointer so that this header, which every plugin includes, does not include the JSON library.
   std::unique_ptr<nlohmann::json> given_;
-  // An empty text and "{}" lead to the same given_, but only with an empty text may required values be missing.
+  // True if `given` was an empty text. Only then may required values be missing. The member is needed because an empty
+  // text and "{}" lead to the same given_.
   bool describing_ = false;
   std::vector<ParameterBase*> parameters_;
 };

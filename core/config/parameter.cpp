@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-// The templates are instantiated once, for the types that exist, since including the JSON library in every plugin would
-// double the time of the build.
+// The templates are instantiated only here, for all allowed types, because including the JSON library in every plugin
+// would double the build time.
 
 namespace {
 
@@ -33,7 +33,8 @@ template <class T>
 json to_json_value(const T& value) {
   return value;
 }
-// A PluginSpec as a launch file writes it: one table, with the plugin's name among its parameters.
+// Converts a PluginSpec to the form that it has in a launch file: one table, with the plugin's name among its
+// parameters.
 json to_json_value(const PluginSpec& spec) {
   json value = json::parse(spec.parameters);
   value["plugin"] = spec.plugin;
@@ -49,11 +50,11 @@ template <class T>
 void from_json_value(const json& value, T& out) {
   out = value.get<T>();
 }
-// An integer becomes its text, where the rules allow one.
+// An integer, which some string parameters accept, is stored as text.
 void from_json_value(const json& value, std::string& out) {
   out = value.is_string() ? value.get<std::string>() : value.dump();
 }
-// check_value() has made sure that it is a name, or a table with one.
+// check_value() has made sure that the value is a name, or a table with a name.
 void from_json_value(const json& value, PluginSpec& out) {
   if (value.is_string()) {
     out = {value.get<std::string>(), "{}"};
@@ -77,7 +78,7 @@ ParameterInfo describe(std::string name, bool required, std::string default_json
 }  // namespace
 
 ParameterBase::ParameterBase(Configurable& owner, ParameterInfo info) : info_(std::move(info)) {
-  // The name is the key in the launch file.
+  // The name is the key in the launch file, so it must be unique.
   if (owner.find_parameter(info_.name) != nullptr) {
     throw Error(Code::kInternal, "{} declares the parameter '{}' twice", owner.where(), info_.name);
   }
@@ -148,13 +149,13 @@ WordParameter::WordParameter(Configurable& owner, std::string name, std::size_t 
 
 json WordParameter::value() const { return words_[index_]; }
 
-// check_value() has made sure that it is one of the words.
+// check_value() has made sure that the value is one of the words.
 void WordParameter::store(const json& value) {
   const auto found = std::ranges::find(words_, std::string_view(value.get_ref<const std::string&>()));
   index_ = static_cast<std::size_t>(found - words_.begin());
 }
 
-// These are the types that a launch file can express; no other Parameter<T> links.
+// These are the types that a launch file can express. A Parameter<T> of any other type does not link.
 template class Parameter<bool>;
 template class Parameter<std::int64_t>;
 template class Parameter<double>;

@@ -23,8 +23,8 @@ class Configurable;
 struct Required {};
 inline constexpr Required kRequired{};
 
-/// The part of a parameter that does not depend on the type of its value. The value is read and changed only on the
-/// thread of the parameter's owner, the plugin that declares it.
+/// The part of a parameter that does not depend on the type of its value. Read and change the value only on the thread
+/// that runs the parameter's owner, the plugin that declares the parameter.
 class ParameterBase {
  public:
   virtual ~ParameterBase() = default;
@@ -56,7 +56,8 @@ class ParameterBase {
   /// Stores a value that has been checked.
   virtual void store(const nlohmann::json& value) = 0;
 
-  /// Stores the value that the launch file gave, if any. Throws kInvalidArgument if a required value is missing.
+  /// Stores the value from the launch file, if there is one. Throws kInvalidArgument if a required value is missing or
+  /// a value is not allowed.
   void take_given(Configurable& owner);
 
  private:
@@ -115,7 +116,8 @@ class WordParameter : public ParameterBase {
   std::size_t index_;
 };
 
-/// A parameter whose value is a value of an enumeration, given by its word. Any other word is refused.
+/// A parameter whose type is an enumeration. A launch file gives the value by its word (messages/words.h); any other
+/// word is refused.
 ///
 ///   Parameter<Sampling> sampling_{*this, "sampling", Sampling::kShuffle, "order of training samples"};
 template <Worded E>

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Indexed by ValueKind.
+/// The names of the kinds, indexed by ValueKind.
 constexpr std::array<std::string_view, 10> kKindNames{
     "bool",   "integer", "number",         "string", "list of integers", "list of numbers", "list of strings",
     "plugin", "any",     "list of plugins"};
@@ -29,12 +29,14 @@ bool is_number(const json& value) { return value.is_number(); }
 bool is_string(const json& value) { return value.is_string(); }
 bool is_plugin(const json& value) { return value.is_string() || (value.is_object() && value.contains("plugin")); }
 
-/// A text whose default is "auto" stands for a number that the plugin chooses, so a number may be given as well.
+/// Returns true if a string parameter also accepts an integer. This is so if its default is "auto", which means that
+/// the plugin chooses a number.
 bool takes_integers(const ParameterInfo& info) {
   return info.kind == ValueKind::kString && info.default_json == "\"auto\"" && info.rules.choices.empty();
 }
 
-/// An integer passes for a number, since `lr = 1` is not a mistake. The reverse would lose digits.
+/// Returns true if the value has this kind. An integer also counts as a number, since `lr = 1` is not a mistake. A
+/// number with a fraction does not count as an integer.
 bool has_kind(ValueKind kind, const json& value) {
   switch (kind) {
     case ValueKind::kBool:
@@ -61,21 +63,21 @@ bool has_kind(ValueKind kind, const json& value) {
   return false;
 }
 
-/// The upper end is always allowed, and so is the lower one unless it is excluded. NaN would fail every comparison, but
-/// cannot occur here, because JSON has none.
+/// Both limits are allowed values, except a minimum that is excluded. NaN would pass these comparisons, but cannot
+/// occur, because JSON does not have it.
 bool in_range(const ParameterRules& rules, double value) {
   if (rules.minimum && (rules.minimum_excluded ? value <= *rules.minimum : value < *rules.minimum)) return false;
   return !(rules.maximum && value > *rules.maximum);
 }
 
-/// For a list, every element is checked. A value that is not a number has no range.
+/// Checks the range of a number or, for a list, of every element. Other values have no range and pass.
 bool numbers_in_range(const ParameterRules& rules, const json& value) {
   if (value.is_number()) return in_range(rules, value.get<double>());
   if (!value.is_array()) return true;
   return std::ranges::all_of(value, [&](const json& element) { return numbers_in_range(rules, element); });
 }
 
-/// For a list, every element is checked. A value that is not a string has no choices.
+/// Checks that a string or, for a list, every element is one of the choices. Other values pass.
 bool all_chosen(const ParameterRules& rules, const json& value) {
   if (rules.choices.empty()) return true;
   if (value.is_string()) return std::ranges::find(rules.choices, value.get<std::string>()) != rules.choices.end();
@@ -85,7 +87,7 @@ bool all_chosen(const ParameterRules& rules, const json& value) {
 
 std::string_view article(std::string_view kind) { return kind.starts_with('a') ? "an" : "a"; }
 
-/// The given value may be a whole table, but an error message should stay short.
+/// Shortens a value for an error message, because the value may be a whole table.
 std::string shorten(std::string text) { return text.size() <= 200 ? text : text.substr(0, 200) + "..."; }
 
 }  // namespace
@@ -106,7 +108,7 @@ ParameterRules operator|(ParameterRules left, const ParameterRules& right) {
   return left;
 }
 
-// Choices need no further description; for numbers the bounds are spelled out.
+// Describes the choices if there are any, and otherwise the kind and the range.
 std::string describe_allowed(const ParameterInfo& info) {
   const ParameterRules& rules = info.rules;
   if (takes_integers(info)) return "an integer or a string";
@@ -126,19 +128,19 @@ std::string describe_allowed(const ParameterInfo& info) {
   return words;
 }
 
-// The kind is checked first, because a range makes no sense for something that is not a number.
+// The kind is checked first, because the range of a value of another kind would be meaningless.
 void check_value(const ParameterInfo& info, const json& value) {
   const bool right_kind = has_kind(info.kind, value) || (takes_integers(info) && is_integer(value));
   if (right_kind && numbers_in_range(info.rules, value) && all_chosen(info.rules, value)) return;
   std::string meant;
-  // A slip in a word is likelier than a wish for something that does not exist.
+  // If the value is similar to one of the choices, it is probably a misspelling.
   if (value.is_string() && !info.rules.choices.empty()) meant = nearest(value.get<std::string>(), info.rules.choices);
   throw Error(Code::kInvalidArgument, "{}: {} is not allowed; {}{}", info.name, shorten(value.dump()),
               describe_allowed(info), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
 }
 
-// This JSON goes from a process that describes plugins to the launcher, which also caches it. It is not meant for human
-// readers.
+// A child process that describes a plugin sends this JSON to the launcher, which also caches it. It is not meant for
+// human readers.
 json to_json(const ParameterInfo& info) {
   json out{{"name", info.name},
            {"kind", static_cast<int>(info.kind)},

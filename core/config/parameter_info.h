@@ -71,7 +71,7 @@ ParameterRules in_unit(std::string unit);
 /// then read the parameter whenever it needs the value, or use Parameter::on_change.
 ParameterRules settable();
 /// Returns the rule that a PluginSpec, or each PluginSpec of a list, must name a plugin of the kind `kind`, such as
-/// "dataset". The planner then also checks the parameters of that plugin.
+/// "dataset". When a launch file is checked, the parameters of that plugin are then checked, too.
 ParameterRules plugin_kind(std::string kind);
 
 }  // namespace trainyard

@@ -5,8 +5,9 @@
 
 namespace trainyard::core {
 
-// The sender puts a message into the ring, fences, then looks whether the receiver rests. The receiver ends the rest,
-// fences (in Wakeup::prepare), then looks into the ring before it sleeps. One of the two sees the other.
+// The sender puts a message into the ring, executes a fence, and then checks whether the receiver rests. The receiver
+// ends the rest, executes a fence (in Wakeup::prepare), and then looks into the ring before it sleeps. So the sender
+// sees the end of the rest, or the receiver sees the message, or both.
 void Collector::announce(bool urgent) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (resting()) {
@@ -16,7 +17,8 @@ void Collector::announce(bool urgent) {
   loop_.wake();
 }
 
-// A rest begins when a round has found nothing left, so that what arrives during a round is handled, too.
+// A rest begins only when a round has found no messages, so that messages that arrive during a round are handled before
+// the rest.
 bool Collector::poll() {
   if (resting()) return false;
   bool worked = false;
@@ -26,7 +28,7 @@ bool Collector::poll() {
   return worked;
 }
 
-// If a sender has ended the rest before, that rest's timer is still set.
+// If a sender has ended the previous rest early, the timer of that rest is still set.
 void Collector::rest() {
   if (timer_) loop_.cancel(*timer_);
   resting_.store(true, std::memory_order_relaxed);

@@ -10,8 +10,8 @@
 
 namespace trainyard::core {
 
-/// Empties the rings of several queue edges that end on one event loop. Between two rounds it rests for a fixed time,
-/// so that a steady stream of messages is handled in batches.
+/// Empties the rings of several queue edges that end on one event loop. After each round of work, it rests for a fixed
+/// time, so that a steady stream of messages is handled in batches.
 ///
 /// Waking a sleeping thread costs the sender several microseconds, and the receiver even more. A receiver that handles
 /// a message in a few microseconds falls asleep before the next message arrives, so it would have to be woken for every
@@ -22,15 +22,16 @@ namespace trainyard::core {
 /// announce() may be called on the loop of any sender. All other functions may be called only on the receiver's loop.
 class Collector final : public Source {
  public:
-  /// `rest` is the length of a rest, and so the longest time by which a rest can delay a message.
+  /// `loop` is the receiver's loop. `rest` is the length of a rest, and so the longest time by which a rest can delay a
+  /// message.
   Collector(EventLoop& loop, std::chrono::milliseconds rest) : loop_(loop), rest_(rest) {}
 
-  /// Adds the source that empties the ring of an edge (QueueEdge::message_source), which must outlive this object. The
-  /// loop must not poll the source itself.
+  /// Adds a source that empties the ring of an edge (QueueEdge::message_source). The source must outlive this object,
+  /// and the loop must not poll it itself.
   void add(Source& messages) { edges_.push_back(&messages); }
 
-  /// Notifies the receiver of a message that is already in the ring. If `urgent` is true, a rest ends at once; the
-  /// sender requests this when at least half of the window is used.
+  /// Tells the receiver that a new message is in a ring. If `urgent` is true, this call ends a rest; the sender sets it
+  /// when at least half of the edge's window is used, that is, half of the messages or bytes that may be in flight.
   void announce(bool urgent);
 
   bool poll() override;
@@ -45,7 +46,7 @@ class Collector final : public Source {
   std::vector<Source*> edges_;
   bool handled_ = false;  ///< True if the last round found messages.
   std::optional<EventLoop::TimerId> timer_;
-  // The senders read it for every message.
+  // On a separate cache line, because the senders read it for every message.
   alignas(64) std::atomic<bool> resting_{false};
 };
 

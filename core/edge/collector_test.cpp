@@ -14,7 +14,8 @@ namespace {
 using testing::Pipe;
 using testing::Sink;
 
-/// An edge whose messages are collected, from the loop of a pipe to a loop that runs when the test says so.
+/// A fixture with an edge that a collector empties. The edge leads from the loop of a Pipe to another loop. The test
+/// determines when the loops run.
 class CollectorTest : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kWindow = 8;
@@ -70,7 +71,7 @@ TEST_F(CollectorTest, HandlesWhatHasArrivedWhenTheRestIsOver) {
   while (loop_.run_once()) {
   }
   send(kWindow / 2 - 1);
-  // The loop is woken by nobody, so only its own timer can end the wait.
+  // Nothing wakes the loop, so only the timer of the rest can end this wait.
   while (received() < kWindow / 2) {
     if (!loop_.run_once()) loop_.wait(std::chrono::hours(1));
   }

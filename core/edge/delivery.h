@@ -11,13 +11,14 @@ class InputBase;
 
 namespace trainyard::core {
 
-/// The receiving end of an edge. The runtime calls consumed() after a message has been handled, so that the edge can
-/// return the credit: the right to send another message.
+/// The receiving end of an edge (a connection from an output to an input). The runtime calls consumed() after a message
+/// has been handled, so that the edge can return the message's credit, which is the sender's right to send another
+/// message.
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  /// Returns the credit of a message to the sender. Called on the receiver's loop, exactly once for every delivered
-  /// message, even if the handler of the message failed.
+  /// Reports that the message has been handled, so that the sender may send more. Called on the receiver's loop,
+  /// exactly once for every delivered message, even if the handler of the message failed.
   virtual void consumed(const Envelope& envelope) = 0;
 };
 

@@ -11,7 +11,7 @@ Edge::Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t wi
            std::uint64_t window_bytes)
     : window_messages_(window_messages), window_bytes_(window_bytes), output_(output), id_(id), policy_(policy) {}
 
-// What already waits goes first, even if there is room.
+// Messages that already wait go first, even if there is room.
 void Edge::send(const Envelope& envelope) {
   if (waiting_.empty() && has_room()) {
     receiver_gone_ = false;
@@ -25,13 +25,13 @@ void Edge::send(const Envelope& envelope) {
 
 void Edge::keep_back(const Envelope& envelope) {
   counters_.blocked.fetch_add(1, std::memory_order_relaxed);
-  // The queue of a blocking edge needs no bound of its own: its component is given no further input, so it can still
-  // send at most what one handler sends.
+  // The queue of a blocking edge needs no limit: while it is not empty, the component receives no further input, so it
+  // can add only the messages that one handler or task sends.
   if (policy_ == Policy::kBlock) {
     if (waiting_.empty()) output_.edge_blocked();
   } else {
     const std::uint64_t keep = policy_ == Policy::kLatest ? 1 : window_messages_;
-    // A message that waits keeps its tensors alive, so their bytes count as well as its number.
+    // A message that waits keeps the memory of its tensors in use, so the limit on bytes applies, too.
     while (!waiting_.empty() && (waiting_.size() >= keep || waiting_bytes_ + envelope.bytes > window_bytes_)) {
       take_oldest();
       counters_.dropped.fetch_add(1, std::memory_order_relaxed);
@@ -61,7 +61,8 @@ void Edge::on_room() {
       counters_.dropped.fetch_add(1, std::memory_order_relaxed);
     }
   }
-  // The output is told even if nothing had waited, because a source may have stopped when ready() returned false.
+  // The output is notified even if no message has waited, because a component that produces data may have stopped when
+  // ready() returned false.
   if (policy_ != Policy::kBlock || !waiting_.empty()) return;
   const RoomScope room(output_.owner().loop().activity(), id_);
   output_.room_again(was_waiting);

@@ -15,26 +15,28 @@ class OutputBase;
 
 namespace trainyard::core {
 
-/// The counters of an edge. Only the sender's thread writes them, and any thread may read them. They are relaxed
-/// atomics: each counter is correct, but values that are read together may belong to different moments.
+/// The counters of an edge (a connection from an output to an input). Only the sender's thread writes them, and any
+/// thread may read them. They are relaxed atomics: each counter is correct, but values that are read together may
+/// belong to different moments.
 struct EdgeCounters {
   std::atomic<std::uint64_t> sent{0};  ///< The number of messages that were given to the transport.
   /// The number of messages dropped by `latest` or `drop_oldest`, or because the receiver had died.
   std::atomic<std::uint64_t> dropped{0};
-  std::atomic<std::uint64_t> bytes{0};    ///< The size of the messages sent.
-  std::atomic<std::uint64_t> blocked{0};  ///< The number of times that a message had to wait for credit.
+  std::atomic<std::uint64_t> bytes{0};  ///< The total size of the messages sent, in bytes.
+  /// The number of messages that could not be sent immediately, because there was no room.
+  std::atomic<std::uint64_t> blocked{0};
 };
 
-/// The sending end of one connection. This class applies the policy; its subclasses transfer the messages and determine
-/// how much room there is.
+/// The sending end of a connection from an output to an input. This class applies the policy; its subclasses transfer
+/// the messages and determine whether there is room.
 ///
 /// An edge is not thread-safe: all functions except counters() and under_way() may be called only on the sender's event
 /// loop.
 class Edge {
  public:
-  /// `id` is the edge's number in the plan. The windows limit the number and the total size of the messages in flight.
-  /// With the policy `drop_oldest`, the same limits apply separately to the messages that wait at the edge; the newest
-  /// message is always kept.
+  /// `id` is the edge's number in the plan. `window_messages` and `window_bytes` limit the number and the total size of
+  /// the messages in flight. With the policy `drop_oldest`, the same limits apply separately to the messages that wait
+  /// at the edge; the newest message is always kept.
   Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
   /// Destroys the edge. Messages that still wait at it are lost.
   virtual ~Edge() = default;
@@ -51,7 +53,8 @@ class Edge {
   /// Returns true if the next message would not have to wait.
   bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 
-  /// Sends messages that wait, as long as there is room. The subclass calls this when credit has been returned.
+  /// Sends messages that wait, as long as there is room. The subclass calls this when the receiver has handled
+  /// messages.
   void on_room();
 
   /// Records that the receiver's process has died. Until the process has been restarted and there is room again,
@@ -59,10 +62,10 @@ class Edge {
   /// therefore does not hang.
   void receiver_gone();
 
-  /// Returns true if the receiver has handled every message.
+  /// Returns true if no message waits here and the receiver has handled every message that was sent.
   virtual bool drained() const = 0;
 
-  /// Asks the receiver to return credit without delay until every message has been handled.
+  /// Asks the receiver to report handled messages without delay, until it has handled every message.
   virtual void request_flush() {}
 
   std::uint32_t id() const { return id_; }
@@ -73,21 +76,21 @@ class Edge {
   /// Returns the number of messages that have been sent and have not been handled, or an empty optional if this process
   /// does not know the number. Any thread may call this.
   virtual std::optional<std::uint64_t> under_way() const { return {}; }
-  /// Returns the number of messages that wait for credit.
+  /// Returns the number of messages that wait here because there is no room.
   std::size_t waiting() const { return waiting_.size(); }
 
  protected:
-  /// Returns true if transmit() may be called. Before returning false, a subclass can record that the receiver must
-  /// wake the sender when there is room. This is why some members of the subclasses are mutable.
+  /// Returns true if transmit() may be called. Before returning false, a subclass can ask the receiver to wake the
+  /// sender when there is room. This is why some members of the subclasses are mutable.
   virtual bool has_room() const = 0;
-  /// Transfers one message and subtracts its size from the credits. Called only while has_room() is true.
+  /// Transfers one message and counts it as in flight. Called only if has_room() has just returned true.
   virtual void transmit(const Envelope& envelope) = 0;
 
   std::uint64_t window_messages_;
   std::uint64_t window_bytes_;
 
-  /// Returns true if the credits allow one more message, given the number and size of the messages in flight: the
-  /// window has room for at least one message and one byte, or nothing is in flight.
+  /// Returns true if the window allows one more message, given the number and the total size of the messages in flight.
+  /// The window must have room for at least one message and one byte, unless nothing is in flight.
   bool within_window(std::uint64_t messages, std::uint64_t bytes) const {
     return messages == 0 || (messages < window_messages_ && bytes < window_bytes_);
   }

@@ -100,7 +100,7 @@ TEST(LocalEdgeTest, AComponentWhoseOutputIsBlockedIsGivenNoFurtherInput) {
   LocalEdge out(pipe.sink.echo, slow.in, pipe.loop, 1, Policy::kBlock, 1, 1 << 20);
   pipe.source.out.add_edge(in);
   pipe.sink.echo.add_edge(out);
-  pipe.activate();  // `slow` is not active, so what is sent to it stays under way.
+  pipe.activate();  // `slow` is not active, so messages to it stay in flight.
   for (int i = 0; i < 10; ++i) pipe.source.out.send(number(i));
   pipe.run_until_idle();
   EXPECT_EQ(pipe.sink.values.size(), 2u) << "one message under way and one kept back; then the sink is held";
@@ -158,7 +158,7 @@ TEST(QueueEdgeTest, NeverHasMoreUnderWayThanItsWindow) {
   Sink sink(pipe.context("far", other));
   QueueEdge edge(pipe.source.out, sink.in, pipe.loop, other, 0, Policy::kDropOldest, 4, 1 << 20);
   pipe.source.out.add_edge(edge);
-  for (int i = 0; i < 100; ++i) pipe.source.out.send(number(i));  // Nobody takes anything out.
+  for (int i = 0; i < 100; ++i) pipe.source.out.send(number(i));  // The receiver's loop does not run.
   EXPECT_EQ(edge.counters().sent, 4u);
   EXPECT_EQ(edge.waiting(), 4u);
   EXPECT_EQ(edge.counters().dropped, 92u);
@@ -195,7 +195,7 @@ TEST(InputTest, APausedInputKeepsItsMessagesAndTheirCreditUntilItResumes) {
   EXPECT_EQ(pipe.sink.values, (std::vector<double>{0, 1, 2, 3, 4}));
 }
 
-/// An edge whose receiver is as slow as the test wants it to be.
+/// An edge for which the test determines how many messages there is room for.
 class FarEdge final : public Edge {
  public:
   FarEdge(OutputBase& output, Policy policy) : Edge(output, 0, policy, 2, 1 << 20) {}
@@ -250,7 +250,7 @@ TEST(GoneReceiverTest, WhatStillWaitsForSomebodyWhoComesAgainAtOnceIsNotLost) {
   pipe.source.out.add_edge(edge);
   pipe.activate();
   for (int i = 0; i < 3; ++i) pipe.source.out.send(number(i));
-  edge.room = 3;  // The receiver came back before its death was reported.
+  edge.room = 3;  // The restarted receiver has connected before the death of the old one is reported.
   edge.receiver_gone();
   EXPECT_EQ(edge.carried, (std::vector<std::uint64_t>{0, 1, 2}));
   EXPECT_EQ(edge.counters().dropped, 0u);

@@ -9,8 +9,8 @@ LocalEdge::LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std:
                      std::uint64_t window_messages, std::uint64_t window_bytes)
     : Edge(output, id, policy, window_messages, window_bytes), input_(input), loop_(loop) {}
 
-// The message goes into the queue, not straight into the handler: a handler that sends must not run another one inside
-// itself.
+// The message goes into the queue and is not handled immediately, because otherwise one handler would run inside
+// another.
 void LocalEdge::transmit(const Envelope& envelope) {
   messages_.store(messages() + 1, std::memory_order_relaxed);
   bytes_ += envelope.bytes;
@@ -21,7 +21,7 @@ void LocalEdge::consumed(const Envelope& envelope) {
   const bool had_room = has_room();
   messages_.store(messages() - 1, std::memory_order_relaxed);
   bytes_ -= envelope.bytes;
-  // In the common case there was room before and nobody waits, so there is nobody to tell.
+  // Normally there was room before and no message waits, so nothing needs to be done.
   if (!had_room || waiting() != 0) on_room();
 }
 

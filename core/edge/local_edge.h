@@ -10,8 +10,8 @@ namespace trainyard::core {
 
 class EventLoop;
 
-/// The edge between two components of one event loop: a message is an entry in the loop's queue. Both components run on
-/// one thread, so credits are plain integers, and returning credit costs one subtraction.
+/// The edge between two components of one event loop. A message is sent by adding it to the loop's queue. Both
+/// components run on one thread, so the messages in flight are counted without synchronisation.
 class LocalEdge final : public Edge, public Receiver {
  public:
   LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std::uint32_t id, Policy policy,
@@ -30,7 +30,7 @@ class LocalEdge final : public Edge, public Receiver {
   EventLoop& loop_;
   /// The number of messages in flight. Only the loop's thread writes it.
   std::atomic<std::uint64_t> messages_{0};
-  std::uint64_t bytes_ = 0;  ///< The size of these messages.
+  std::uint64_t bytes_ = 0;  ///< The total size of these messages.
 };
 
 }  // namespace trainyard::core

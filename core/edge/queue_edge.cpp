@@ -5,8 +5,8 @@
 
 namespace trainyard::core {
 
-// Both wake-ups follow the same protocol (core/loop/wakeup.h): make the work visible, fence, then check whether anybody
-// waits.
+// Both loops are woken according to the same protocol (core/loop/wakeup.h): make the work visible, execute a fence, and
+// then check whether the other side must be woken.
 QueueEdge::QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
                      Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes)
     : Edge(output, id, policy, window_messages, window_bytes),
@@ -28,7 +28,7 @@ bool QueueEdge::has_room() const {
                          sent_bytes_ - consumed_bytes_.load(std::memory_order_acquire));
   };
   if (room()) return true;
-  // It asks to be woken and then looks again, because the receiver may have returned credit in between.
+  // The sender asks to be woken and then checks again, because the receiver may have returned credit in the meantime.
   starved_ = true;
   wants_wake_.store(true, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -38,7 +38,8 @@ bool QueueEdge::has_room() const {
 void QueueEdge::transmit(const Envelope& envelope) {
   ++sent_messages_;
   sent_bytes_ += envelope.bytes;
-  ring_.push(Envelope(envelope));  // The ring cannot be full, because the window is its capacity.
+  // The ring cannot be full, because it has room for all messages that may be in flight.
+  ring_.push(Envelope(envelope));
   if (collector_ == nullptr) return receiver_.wake();
   collector_->announce(half_full());
 }
@@ -49,14 +50,14 @@ bool QueueEdge::half_full() const {
 }
 
 void QueueEdge::consumed(const Envelope& envelope) {
-  // The bytes come first, so a sender that sees that the message was consumed also sees its bytes.
+  // The bytes are counted first, so a sender that sees that the message was consumed also sees its bytes.
   consumed_bytes_.fetch_add(envelope.bytes, std::memory_order_release);
   consumed_messages_.fetch_add(1, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (wants_wake_.load(std::memory_order_relaxed)) sender_.wake();
 }
 
-// This is the same handshake as in has_room(): the credit that makes it true wakes the loop.
+// This is the same protocol as in has_room(): if the result is false, the sender is woken when credit is returned.
 bool QueueEdge::drained() const {
   const auto done = [this] {
     return waiting() == 0 && consumed_messages_.load(std::memory_order_acquire) == sent_messages_;
@@ -67,14 +68,14 @@ bool QueueEdge::drained() const {
   return done();
 }
 
-// The two counters belong to different moments, so the difference can be off by what happens in between.
+// The two counters are read one after the other, so the result can be wrong by the number of messages in between.
 std::optional<std::uint64_t> QueueEdge::under_way() const {
   const std::uint64_t consumed = consumed_messages_.load(std::memory_order_relaxed);
   const std::uint64_t sent = counters().sent.load(std::memory_order_relaxed);
   return sent > consumed ? sent - consumed : 0;
 }
 
-// Without starved_, every returned credit would look like work, and the loop would never sleep.
+// Without the check of starved_, there would be work whenever there is room, and the loop would never sleep.
 bool QueueEdge::Credits::has_work() const {
   return edge_.starved_ &&
          edge_.within_window(edge_.sent_messages_ - edge_.consumed_messages_.load(std::memory_order_acquire),
@@ -83,14 +84,14 @@ bool QueueEdge::Credits::has_work() const {
 
 bool QueueEdge::Credits::poll() {
   if (!has_work()) return false;
-  // It is cleared before on_room(), which may find the edge starved again.
+  // The flag is cleared before on_room(), which may set it again.
   edge_.starved_ = false;
   edge_.wants_wake_.store(false, std::memory_order_relaxed);
   edge_.on_room();
   return true;
 }
 
-// The number is bounded, so that one busy edge does not keep the loop's other edges waiting.
+// The number of messages is limited, so that one busy edge does not keep the loop's other edges waiting.
 bool QueueEdge::Incoming::poll() {
   constexpr int kRound = 16;
   Envelope envelope;

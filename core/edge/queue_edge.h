@@ -11,13 +11,13 @@
 
 namespace trainyard::core {
 
-/// The edge between two event loops of one process: a message is an entry in a lock-free ring, and the credits are two
-/// counters.
+/// The edge between two event loops of one process. Messages are passed through a lock-free ring. Two counters of
+/// handled messages and bytes return credit, the right to send more.
 ///
-/// `transmit` and the functions of Edge run on the sender's loop; `consumed` and Incoming::poll run on the receiver's.
-/// Each counter has one writer. Every message wakes the receiver, unless a Collector lets the receiver rest; if the
-/// receiver is awake, this costs one atomic load. Returned credit wakes the sender only if the sender has requested
-/// this.
+/// `transmit` and the functions of Edge run on the sender's loop; `consumed` and Incoming::poll run on the receiver's
+/// loop. Each counter has one writer. Every message wakes the receiver, unless a Collector lets the receiver rest. If
+/// the receiver is already awake, this costs only a fence and an atomic load. When the receiver has handled a message,
+/// it wakes the sender only if the sender has asked for this.
 class QueueEdge final : public Edge, public Receiver {
  public:
   QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
@@ -27,16 +27,18 @@ class QueueEdge final : public Edge, public Receiver {
   std::optional<std::uint64_t> under_way() const override;
   void consumed(const Envelope& envelope) override;
 
-  /// Returns the source that detects returned credit. It is added to the sender's loop.
+  /// Returns the source that detects that the receiver has handled messages, and then sends messages that wait. The
+  /// caller must add it to the sender's loop.
   Source& credit_source() { return credits_; }
-  /// Returns the source that removes messages from the ring. It is added to the receiver's loop, unless a collector
-  /// polls it.
+  /// Returns the source that takes messages from the ring and delivers them. The caller must add it to the receiver's
+  /// loop, unless it calls collect_with().
   Source& message_source() { return incoming_; }
   /// Lets a collector of the receiver's loop poll message_source(). Call this before the first message is sent.
   void collect_with(Collector& collector);
 
  private:
-  // There are two sources because an edge has work for two loops.
+  // There are two sources because an edge has work for two loops: Credits for the sender's, and Incoming for the
+  // receiver's.
   class Credits final : public Source {
    public:
     explicit Credits(QueueEdge& edge) : edge_(edge) {}
@@ -58,7 +60,7 @@ class QueueEdge final : public Edge, public Receiver {
 
   bool has_room() const override;
   void transmit(const Envelope& envelope) override;
-  // Returns true if at least half of the window is used.
+  // Returns true if at least half of the window is used: half of the messages or bytes that may be in flight.
   bool half_full() const;
 
   InputBase& input_;
@@ -70,7 +72,7 @@ class QueueEdge final : public Edge, public Receiver {
   Collector* collector_ = nullptr;
   std::uint64_t sent_messages_ = 0;  ///< The number of messages sent, used by the sender.
   std::uint64_t sent_bytes_ = 0;     ///< The number of bytes sent, used by the sender.
-  mutable bool starved_ = false;     ///< Used by the sender: true if it waits for credit.
+  mutable bool starved_ = false;     ///< Used by the sender: true if it waits for room.
   // The receiver writes these counters. They are on a separate cache line, apart from the members that the sender
   // writes for every message.
   alignas(64) std::atomic<std::uint64_t> consumed_messages_{0};

@@ -19,7 +19,7 @@ void require_private_folder(const std::string& folder) {
     throw Error(Code::kIo, "{}: belongs to user {}, not to user {}; set XDG_RUNTIME_DIR to a folder of your own",
                 folder, status.st_uid, ::geteuid());
   }
-  // This also applies to a folder of our own, which a umask of 0 may have made writable.
+  // This also applies to a folder that this user owns, because a umask of 0 may have made it writable for others.
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     throw Error(Code::kIo, "{}: others may write to it (mode {:o}); chmod 700 it", folder, status.st_mode & 07777);
   }
@@ -29,7 +29,7 @@ void make_private_folder(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw Error(Code::kIo, "cannot make the folder {}: {}", folder, std::strerror(errno));
   }
-  // An existing folder is checked as if somebody else had made it.
+  // A new folder is checked, too, so that nothing depends on who made it.
   require_private_folder(folder);
 }
 

@@ -18,7 +18,7 @@ const PublicKey* AllowList::find(std::string_view text) const {
   try {
     return find_bytes(key_bytes(text));
   } catch (const Error&) {
-    return nullptr;  // What is not a key at all is not admitted, either.
+    return nullptr;  // A text that is not a key is not admitted, either.
   }
 }
 

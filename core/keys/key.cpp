@@ -22,7 +22,7 @@ constexpr std::size_t kBytesOfKey = 32;
 constexpr const char* kFirstWord = "trainyard-key";
 constexpr std::array kRoles = {Role::kWatch, Role::kControl, Role::kMember};
 
-// Not std::isalnum(), which depends on the locale.
+// std::isalnum() is not used, because it depends on the locale.
 bool may_be_in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
@@ -59,7 +59,8 @@ void check_key_name(const std::string& name) {
               printable_line(name.substr(0, kLongestName)), kLongestName);
 }
 
-// zmq_z85_decode() accepts some characters that are not in Z85, so what it returns is encoded again.
+// zmq_z85_decode() accepts some characters that are not in Z85, so its result is encoded again and compared with the
+// text.
 std::string key_bytes(std::string_view text) {
   std::string bytes(kBytesOfKey, '\0');
   char again[kCharactersOfKey + 1] = {};

@@ -38,7 +38,7 @@ struct PublicKey {
 
 /// A CURVE key pair, with the name of its owner and a role.
 struct Key : PublicKey {
-  /// 40 characters of Z85. The secret must never appear in a log or on a command line.
+  /// The secret key: 40 characters in the encoding Z85. It must never appear in a log or on a command line.
   std::string secret;
 
   /// Makes a new key. Throws kInvalidArgument for an invalid name, and kUnsupported if libzmq was built without CURVE.

@@ -43,14 +43,16 @@ class OpenKeyFile {
   throw Error(Code::kInvalidArgument, fmt::format("{}: {}", path, why));
 }
 
-/// Secrets that an orchestrator puts into a container belong to root, who can read everything anyway.
+/// Refuses a file that belongs to another user. Root is allowed, because a container orchestrator makes secrets as
+/// root, and root can read every file anyway.
 void check_owner(const std::string& path, const struct stat& status) {
   if (status.st_uid == ::geteuid() || status.st_uid == 0) return;
   refuse(path,
          fmt::format("belongs to user {}; a key must belong to you (user {}) or to root", status.st_uid, ::geteuid()));
 }
 
-/// Whoever may write to a folder can replace the files in it, unless the folder is sticky, as /tmp is.
+/// Refuses a folder in which other users could replace the file. This is so if they may write to the folder, unless it
+/// is sticky, as /tmp is.
 void check_folder(const std::string& folder) {
   struct stat status {};
   if (::lstat(folder.c_str(), &status) != 0) throw Error(Code::kIo, "{}: {}", folder, std::strerror(errno));
@@ -61,8 +63,8 @@ void check_folder(const std::string& folder) {
                              status.st_mode & 07777U));
 }
 
-/// Returns the path without links. A link may lead to another place only in the folder of the file itself, as where an
-/// orchestrator exchanges a mounted secret. Every folder on the way from there is checked.
+/// Returns the path without links. A link may lead only to a file below the folder in which the link is, because
+/// container orchestrators mount secrets in this way. Every folder on the path from there is checked.
 std::string checked_path(const std::string& path) {
   std::error_code error;
   const fs::path folder = fs::canonical(fs::absolute(path).parent_path(), error);
@@ -80,7 +82,7 @@ std::string checked_path(const std::string& path) {
   return target.string();
 }
 
-// The descriptor is examined and not the path, so nothing can be exchanged in between.
+// The descriptor is checked and not the path, so that the file cannot be replaced between the check and the reading.
 void check_file(const std::string& path, const OpenKeyFile& file) {
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) throw Error(Code::kIo, "{}: {}", path, std::strerror(errno));
@@ -97,7 +99,7 @@ void check_file(const std::string& path, const OpenKeyFile& file) {
 }
 
 std::string read_text(const std::string& path) {
-  // Opening a FIFO would otherwise wait for whoever writes to it.
+  // O_NONBLOCK is needed because opening a FIFO would otherwise wait for a writer.
   const OpenKeyFile file(checked_path(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file.is_open()) throw Error(Code::kIo, "{}: {}", path, std::strerror(errno));
   check_file(path, file);

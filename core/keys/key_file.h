@@ -24,9 +24,9 @@ void write_key_file(const std::string& path, const Key& key);
 
 /// Reads a key file. Throws an error that names the file and the reason, and never contains the secret:
 ///  - kNotFound if the file does not exist
-///  - kInvalidArgument if `path` names something that is not a regular file, or a link to a file in another folder; if
-///    others may read or write the file, or it belongs to neither this user nor root; or if others could replace the
-///    file in its folder
+///  - kInvalidArgument if `path` is not a regular file, or if it is a link to a file in another folder; if others may
+///    read or write the file, or if it belongs to neither this user nor root; or if others could replace the file in
+///    its folder
 ///  - kCorrupt if the file is larger than 4 KiB or does not have the five lines, or if the secret key in it does not
 ///    belong to the public key
 Key read_key_file(const std::string& path);

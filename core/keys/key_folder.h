@@ -31,7 +31,7 @@ class KeyFolder {
   /// 0700, if it does not exist. Throws kInvalidArgument if the folder already contains a key with this name, the
   /// user's own or somebody else's, and kIo if the file cannot be written.
   std::string add(const Key& key) const;
-  /// Does the same for somebody else's public key.
+  /// Stores somebody else's public key in a new file. The return value and the errors are those of the function above.
   std::string add(const PublicKey& key) const;
 
   /// Returns the user's own key `name`. Throws kNotFound if there is none, suggesting the nearest name. Passes on the
@@ -47,7 +47,7 @@ class KeyFolder {
   std::vector<std::string> public_names() const;
 
  private:
-  // Throws unless this user alone may use the folder. Returns false if it does not exist.
+  // Returns true if the folder exists. Throws kInvalidArgument if it exists but other users may use it.
   bool check() const;
   void make() const;
   void check_is_new(const std::string& name) const;

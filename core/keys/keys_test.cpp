@@ -41,7 +41,7 @@ class KeyFileTest : public ::testing::Test {
  protected:
   KeyFileTest() { write_key_file(path_, key_); }
 
-  /// The error of reading the file, which never contains the secret.
+  /// Returns the error with which the file is refused, after checking that it does not contain the secret.
   std::string refusal(const std::string& path) const {
     const std::string error = error_of([&] { read_key_file(path); }).second;
     EXPECT_THAT(error, Not(HasSubstr(key_.secret)));

@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-// The levels of a record are those of spdlog, in its order.
+// LogLevel has the same levels as spdlog, with the same numbers, so they can be cast.
 static_assert(static_cast<int>(LogLevel::kTrace) == SPDLOG_LEVEL_TRACE);
 static_assert(static_cast<int>(LogLevel::kWarning) == SPDLOG_LEVEL_WARN);
 static_assert(static_cast<int>(LogLevel::kOff) == SPDLOG_LEVEL_OFF);
@@ -44,8 +44,8 @@ LogHub::LogHub(LogLevel level)
 
 std::shared_ptr<spdlog::logger> LogHub::logger(const std::string& component) const {
   auto made = std::make_shared<spdlog::logger>(component, spdlog::sinks_init_list{stderr_, records_});
-  // The loggers let everything through and stderr has its own level, so a visitor can see debug lines that a terminal
-  // hides.
+  // The logger lets all lines from debug on through, and the sink for stderr has a separate level. A subscriber to the
+  // log can therefore see debug lines that the terminal does not show.
   made->set_level(spdlog::level::debug);
   return made;
 }

@@ -23,7 +23,7 @@ class LogHub {
   /// Returns a logger whose lines carry the component's name.
   std::shared_ptr<spdlog::logger> logger(const std::string& component) const;
 
-  /// Sets the listener, to which every record is passed on the thread that logs it. An empty `listener` removes the
+  /// Sets the listener, which is called with every record, on the thread that logs it. An empty `listener` removes the
   /// current one.
   void listen(std::function<void(const LogRecord&)> listener);
 

@@ -13,11 +13,8 @@
 
 namespace trainyard::core {
 
-// A turn of the loop serves its own queue, the sources, what was posted, and the timers. If there was nothing to do,
-// the loop sleeps. Every turn is bounded, so nothing can starve the rest.
-//
-// The head and tail of the queue only grow and are reduced when they are used. The queue is full when they are as far
-// apart as the ring is long.
+// The head and the tail of the queue are counters that only grow; slot() reduces them to an index. The queue is full
+// when their difference is the number of slots.
 void EventLoop::Queue::push(Delivery delivery) {
   if (tail_ - head_ == slots_.size()) {
     std::vector<Delivery> larger(slots_.size() * 2);
@@ -35,7 +32,7 @@ EventLoop::EventLoop(std::string name) : name_(std::move(name)) {}
 
 EventLoop::~EventLoop() = default;
 
-// The flag is stored before the wake-up, as the protocol of Wakeup requires: make visible first, then notify.
+// The task and the flag are stored before the wake-up, as the protocol of Wakeup requires.
 void EventLoop::post(std::function<void()> task) {
   {
     const std::lock_guard lock(posted_mutex_);
@@ -45,7 +42,7 @@ void EventLoop::post(std::function<void()> task) {
   wakeup_.notify();
 }
 
-// There is no wake-up, because only the loop's own thread calls this, so it is not asleep.
+// The loop need not be woken, because its own thread makes this call.
 EventLoop::TimerId EventLoop::after(std::chrono::milliseconds delay, std::function<void()> task) {
   const TimerId id = next_timer_++;
   timers_.emplace(Clock::now() + delay, std::pair(id, std::move(task)));
@@ -70,8 +67,9 @@ void EventLoop::run() {
   }
 }
 
-// The loop's own queue comes first: it is the cheapest, and what it holds is oldest. Everything in one round is
-// bounded.
+// A round of the loop handles messages in the loop's own queue, polls the sources, and runs posted tasks and timers
+// that are due. The work of each of these steps is bounded, so none of them can starve the others. The loop's own queue
+// comes first, because it costs least to check.
 bool EventLoop::run_once() {
   bool worked = run_queue();
   // The loop uses an index, because a handler may add a source. A removed source is noticed in the next round.
@@ -82,9 +80,9 @@ bool EventLoop::run_once() {
 }
 
 bool EventLoop::run_queue() {
-  // After so many messages, or so much time, the other sources get their turn, so that a busy pair of components
-  // starves nobody. Both bounds are needed: 64 messages may be twenty training steps, and those may take a minute.
-  // Reading the clock takes a quarter of the time of a hop, so it is read only while more than one message waits.
+  // After kRound messages or after kTime, other work gets its turn, so that two busy components cannot starve the rest.
+  // Both bounds are needed: 64 messages may be twenty training steps, which may take a minute. Reading the clock takes
+  // a quarter of the time that a message takes, so it is read only while more than one message waits.
   constexpr int kRound = 64;
   constexpr auto kTime = std::chrono::milliseconds(1);
   std::optional<Clock::time_point> end;
@@ -103,7 +101,7 @@ bool EventLoop::run_queue() {
   return handled != 0;
 }
 
-// The tasks are swapped out, so that a task may call post() and none runs under the lock.
+// The list of tasks is swapped out under the lock and run without it, so that a task may call post().
 bool EventLoop::run_posted() {
   std::vector<std::function<void()>> tasks;
   {
@@ -131,8 +129,8 @@ bool EventLoop::run_timers() {
   return worked;
 }
 
-// This is asked between prepare() and sleeping. What came before prepare() is seen here; what comes after it wakes the
-// loop.
+// wait() calls this function between Wakeup::prepare() and sleeping. Work that arrived before prepare() is found here,
+// and work that arrives later wakes the loop.
 bool EventLoop::has_work() const {
   if (stopping_.load(std::memory_order_acquire) || !queue_.empty()) return true;
   if (any_posted_.load(std::memory_order_acquire)) return true;
@@ -149,8 +147,8 @@ void EventLoop::wait(std::chrono::milliseconds limit) {
   wakeup_.prepare();
   if (!has_work()) {
     activity_.sleep();
-    // The list is on the stack, since a loop has one or two sockets for each process that it talks to. It moves to the
-    // heap if there are very many.
+    // The list is normally on the stack, since a loop has only one or two sockets for each process with which it
+    // communicates. A long list is on the heap.
     zmq_pollitem_t few[64];
     std::vector<zmq_pollitem_t> many(sources_.size() < std::size(few) ? 0 : sources_.size() + 1);
     zmq_pollitem_t* items = many.empty() ? few : many.data();

@@ -23,23 +23,24 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  /// Does a bounded amount of work. Returns true if there was any work.
+  /// Does a bounded amount of work, and returns true if there was any. The loop calls this function on its thread, in
+  /// every round.
   virtual bool poll() = 0;
 
   /// Returns true if poll() would find work now. A source with a socket may always return false, since the loop waits
   /// for the socket.
   virtual bool has_work() const = 0;
 
-  /// Returns a ZeroMQ socket (void*) that becomes readable when there is work, or null if the source wakes the loop by
-  /// itself.
+  /// Returns a ZeroMQ socket (void*) that becomes readable when there is work. Returns null if the source has no
+  /// socket; code that gives work to the source must then call EventLoop::wake().
   virtual void* socket() const { return nullptr; }
 };
 
 /// A loop that runs the handlers of all components that share a thread, one after another.
 ///
 /// Messages between these components go through the loop's queue, which needs no lock and no system call. Work from
-/// other threads arrives through sources and post(). When there is nothing to do, the loop sleeps in a single poll
-/// call, which ends when wake() is called or a socket of a source becomes readable.
+/// other threads arrives through sources and post(). When there is nothing to do, the loop sleeps until wake() is
+/// called, a socket of a source becomes readable, or a timer is due.
 class EventLoop {
  public:
   using Clock = std::chrono::steady_clock;
@@ -70,10 +71,10 @@ class EventLoop {
   /// the earlier messages in the queue have been handled. Only the loop's thread may call this function.
   void enqueue(Delivery delivery);
 
-  /// Adds a source, which the loop polls until remove() is called. Call this function on the loop's thread, or before
-  /// run().
+  /// Adds a source, whose poll() the loop calls in every round until remove() is called. Call this function on the
+  /// loop's thread, or before run().
   void add(Source& source);
-  /// Stops polling the source. Only the loop's thread may call this function.
+  /// Removes a source, which may then be destroyed. Only the loop's thread may call this function.
   void remove(Source& source);
 
   /// Runs the loop until stop() is called. The loop looks for work at least once a second, even if nothing wakes it.
@@ -86,8 +87,8 @@ class EventLoop {
 
   /// Makes run() return after the current round of work. Any thread may call this function.
   void stop();
-  /// Wakes the loop if it sleeps. Any thread may call this function, but must first make its work visible to other
-  /// threads. If the loop is awake, the call costs one atomic load.
+  /// Wakes the loop if it sleeps. Any thread may call this function after it has made its work visible to other
+  /// threads, for example by a release store. If the loop is awake, the call costs one fence and one atomic load.
   void wake() { wakeup_.notify(); }
   /// Returns the handle with which another process makes a PeerWakeup to wake the loop.
   WakeupHandle wakeup_handle() const { return wakeup_.handle(); }
@@ -108,7 +109,7 @@ class EventLoop {
     Delivery pop();
 
    private:
-    // The number of slots is a power of two, which makes the remainder a bit mask.
+    // The number of slots is a power of two, so that a bit mask can replace a division.
     Delivery& slot(std::size_t number) { return slots_[number & (slots_.size() - 1)]; }
 
     std::vector<Delivery> slots_ = std::vector<Delivery>(64);

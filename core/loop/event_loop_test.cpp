@@ -81,7 +81,7 @@ TEST(EventLoopTest, ATaskMayPostAndTheLoopStopsWhenTold) {
   EXPECT_EQ(rounds, 100);
 }
 
-/// Counts how many numbers the sink has when it is asked.
+/// A source that records, each time the loop polls it, how many numbers the sink has received.
 class Watcher final : public Source {
  public:
   explicit Watcher(const std::vector<double>& values) : values_(values) {}
@@ -97,7 +97,7 @@ class Watcher final : public Source {
   const std::vector<double>& values_;
 };
 
-/// Each number takes this long to handle, as a training step does.
+/// A component that takes a long time for each message, as a training step does.
 class Slow final : public Component {
  public:
   explicit Slow(ComponentContext context) : Component(context) {}

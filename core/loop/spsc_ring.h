@@ -34,7 +34,7 @@ class SpscRing {
   bool pop(T& value) {
     const std::size_t head = head_.load(std::memory_order_relaxed);
     if (head == tail_.load(std::memory_order_acquire)) return false;
-    // The slot must not keep the value, which may hold the last reference to a buffer.
+    // The slot must not keep a copy of the value, because it would keep the value's buffers alive.
     value = std::exchange(slots_[head & mask_], T{});
     head_.store(head + 1, std::memory_order_release);
     return true;

@@ -18,24 +18,25 @@ namespace {
 using Flag = std::atomic<std::uint32_t>;
 static_assert(Flag::is_always_lock_free);
 
-// The producer fences, then looks at the flag; the sleeper stores the flag, fences, then looks for work. One of the two
-// sees the other.
+// The producer makes its work visible, executes a fence, and then loads the flag. The sleeper stores the flag, executes
+// a fence, and then looks for work. So the producer sees the flag, or the sleeper sees the work, or both.
 void notify(Flag& asleep, int pipe) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (asleep.load(std::memory_order_relaxed) == 0) return;
-  if (asleep.exchange(0, std::memory_order_relaxed) == 0) return;  // Somebody else has written the byte.
+  if (asleep.exchange(0, std::memory_order_relaxed) == 0) return;  // Another thread writes the byte.
   const char byte = 0;
-  // A full pipe does no harm, because it is readable.
+  // If the pipe is full, the write fails, but the pipe is readable anyway, so the thread wakes.
   [[maybe_unused]] const ssize_t ignored = ::write(pipe, &byte, 1);
 }
 
 }  // namespace
 
-// The flag takes a whole page, because memory is shared by pages; a loop needs only one.
+// The flag takes a whole page, because memory can be shared only in whole pages.
 Wakeup::Wakeup() : state_fd_(-1) {
   MemoryFile file = MemoryFile::make(kPage);
   page_ = Mapping(file.fd(), kPage, true);
-  // Neither end ever waits: a full pipe is readable, and an empty one has been read.
+  // Both ends are non-blocking: a writer need not wait for room, because a full pipe wakes the reader anyway, and
+  // done() reads only until the pipe is empty.
   if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) {
     throw Error(Code::kIo, "cannot make a pipe: {}; `ulimit -n` may be too low", std::strerror(errno));
   }
@@ -48,7 +49,7 @@ Wakeup::~Wakeup() {
 
 WakeupHandle Wakeup::handle() const { return {MemoryFile::handle_of(state_fd_), pipe_[1]}; }
 
-// The pipe is emptied in any case, because a producer may have written before the thread went to sleep.
+// The pipe is emptied even if the thread did not sleep, because a producer may have written a byte in the meantime.
 void Wakeup::done() {
   asleep().store(0, std::memory_order_relaxed);
   char bytes[64];
@@ -59,11 +60,11 @@ void Wakeup::done() {
 void Wakeup::notify() { core::notify(asleep(), pipe_[1]); }
 
 PeerWakeup::PeerWakeup(const WakeupHandle& handle) {
-  const MemoryFile file = MemoryFile::open(handle.state);  // The process is still the same one, so the pipe is too.
+  const MemoryFile file = MemoryFile::open(handle.state);  // Throws if another process has this pid now.
   page_ = Mapping(file.fd(), kPage, true);
   const std::string path = fmt::format("/proc/{}/fd/{}", handle.state.pid, handle.pipe);
-  // The pipe is opened at both ends, because a pipe that has a reader never raises SIGPIPE, not even when the other
-  // process is gone.
+  // The pipe is opened for reading and writing. As long as this process could read it, a write never raises SIGPIPE,
+  // not even when the other process has ended.
   pipe_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
   if (pipe_ < 0) throw Error(Code::kPeerLost, "cannot open the pipe {}: {}", path, std::strerror(errno));
 }

@@ -57,7 +57,7 @@ TEST(WakeupTest, WakingAProcessThatIsGoneDoesNotKill) {
   PeerWakeup peer(wakeup->handle());
   const WakeupHandle handle = wakeup->handle();
   wakeup.reset();
-  peer.notify();  // This would raise SIGPIPE, and end the test, if nobody could read the pipe.
+  peer.notify();  // If the pipe had no reader, this would raise SIGPIPE and end the test.
   EXPECT_THROW(PeerWakeup{handle}, Error);
 }
 

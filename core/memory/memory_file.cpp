@@ -57,7 +57,7 @@ MemoryFile::~MemoryFile() {
 
 int MemoryFile::release() { return std::exchange(fd_, -1); }
 
-// The pid is that of this process, so a handle may only be made by the process that holds the descriptor.
+// The handle contains the pid of this process, so only the process that has opened the descriptor may make a handle.
 SharedHandle MemoryFile::handle_of(int fd) {
   struct stat status {};
   ::fstat(fd, &status);

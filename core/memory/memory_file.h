@@ -19,8 +19,8 @@ class MemoryFile {
   static MemoryFile make(std::size_t bytes);
 
   /// Opens the file that a handle refers to. Throws kPeerLost if the process that made the file has ended or has closed
-  /// the descriptor. The inode in the handle reveals a descriptor whose number has been reused. Throws kCorrupt if the
-  /// size of the file differs from the size in the handle.
+  /// the descriptor, even if the number of the descriptor has been reused; the inode in the handle shows this. Throws
+  /// kCorrupt if the size of the file differs from the size in the handle.
   static MemoryFile open(const SharedHandle& handle);
 
   MemoryFile(MemoryFile&& other) noexcept;
@@ -36,7 +36,7 @@ class MemoryFile {
   /// Returns a handle to the whole file, as memory whose references are not counted. Only the process that made the
   /// file may call this.
   SharedHandle handle() const { return handle_of(fd_); }
-  /// Does the same as handle() for a file whose descriptor `fd` was returned by release().
+  /// Returns the same handle as handle(), for a file whose descriptor `fd` was returned by release().
   static SharedHandle handle_of(int fd);
 
  private:

@@ -25,7 +25,7 @@ Mapping::~Mapping() {
 Mapping::Mapping(Mapping&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 
-// The two are swapped, so the old mapping goes with `other`.
+// The two are swapped, so the old mapping is removed when `other` is destroyed.
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);

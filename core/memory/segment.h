@@ -14,8 +14,8 @@ namespace trainyard::core {
 ///
 /// Each process of the run has two counters, which are only incremented and may wrap around: the owner counts the
 /// references that it has lent to the process, and the process counts those that it has returned. Each counter is
-/// written by one process only, so no atomic additions are needed. This matters for members in languages that do not
-/// have them.
+/// written by one process only, so no atomic additions are needed. This matters for processes of a run that are written
+/// in languages without atomic additions.
 struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
   std::atomic<std::uint32_t> lent[SharedPool::kMaxProcesses];
@@ -40,8 +40,8 @@ class Mapping {
  public:
   /// Makes an empty mapping.
   Mapping() = default;
-  /// Maps the first `bytes` bytes of the file as shared memory. If `writable` is false, the memory can only be read.
-  /// Throws kIo if the file cannot be mapped.
+  /// Maps the first `bytes` bytes of the file with the descriptor `fd` as shared memory. If `writable` is false, the
+  /// memory can only be read. Throws kIo if the file cannot be mapped.
   Mapping(int fd, std::size_t bytes, bool writable);
   ~Mapping();
   Mapping(Mapping&& other) noexcept;

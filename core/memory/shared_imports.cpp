@@ -23,7 +23,8 @@ void check_range(const SharedHandle& handle) {
 
 }  // namespace
 
-/// Mappings are kept by inode, which is unique for a memfd while anybody has it open or mapped.
+/// The cache of mappings. Its keys are inodes; an inode identifies a memfd as long as some process has the memfd open
+/// or mapped.
 struct SharedImports::Impl {
   struct Entry {
     std::shared_ptr<Mapping> mapping;
@@ -51,9 +52,10 @@ struct SharedImports::Impl {
     return entry.mapping;
   }
 
-  // A mapping keeps the memory of a segment that its owner has given back already. A steady stream uses the same few
-  // segments again and again; the others are surplus. A use count of 1 means that only this cache refers to the
-  // mapping. Of memory that is not counted, a reader may have kept the address.
+  // A mapping keeps the memory of its segment allocated, even if the owner has already returned the segment to the
+  // system. A steady stream uses the same few segments again and again; mappings of other segments are surplus. A use
+  // count of 1 means that only this cache refers to the mapping. Mappings of memory that is not counted are kept,
+  // because a reader may have kept an address.
   void forget_surplus() {
     std::erase_if(entries, [this](const auto& each) {
       const Entry& entry = each.second;
@@ -74,7 +76,7 @@ Buffer SharedImports::open(const SharedHandle& handle) {
   const std::shared_ptr<Mapping> mapping = impl_->map(handle);
   std::byte* data = mapping->data() + handle.offset;
   if (handle.counted == 0) return {mapping, data, handle.bytes, handle};
-  // The release makes whatever this process did with the bytes happen before the owner uses them again.
+  // The release order ensures that all accesses of this process to the bytes happen before the owner reuses them.
   std::shared_ptr<void> owner(mapping->data(), [mapping, self = impl_->self](void* start) {
     static_cast<SegmentHeader*>(start)->returned[self].fetch_add(1, std::memory_order_release);
   });

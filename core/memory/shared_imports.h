@@ -13,16 +13,16 @@ namespace trainyard::core {
 /// messages has its own. The buffers may be released on any thread.
 class SharedImports {
  public:
-  /// `self` is this process's index in the plan; SharedPool::lend counts references by this index.
+  /// `self` is this process's index in the plan, under which SharedPool::lend() counts its references.
   explicit SharedImports(std::uint32_t self);
   ~SharedImports();
   SharedImports(const SharedImports&) = delete;
   SharedImports& operator=(const SharedImports&) = delete;
 
-  /// Returns the buffer behind a handle that was lent to this process. Each call of SharedPool::lend() counts one
-  /// reference for this process and permits one call of open(). The reference is released when the last copy of the
-  /// returned buffer is destroyed. Throws kPeerLost if the process that owns the memory has ended, and kCorrupt if the
-  /// handle does not fit the memory that it refers to.
+  /// Returns the buffer that `handle` refers to. The buffer must have been lent to this process. Each call of
+  /// SharedPool::lend() counts one reference for this process and permits one call of open(). The reference is released
+  /// when the last copy of the returned buffer is destroyed. Throws kPeerLost if the process that owns the memory has
+  /// ended, and kCorrupt if the handle does not fit the memory that it refers to.
   Buffer open(const SharedHandle& handle);
 
  private:

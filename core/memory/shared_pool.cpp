@@ -14,12 +14,13 @@
 
 namespace trainyard::core {
 
-// The life of a segment: the first allocate() of its size makes it. It is in use while this process has a reference,
-// and read elsewhere while any counter in its first page is not zero. It is free when both have ended. One that stays
-// free although others are allocated is surplus, and trim() returns it to the system: the first free segment is
-// always taken, so a steady stream uses the same few, and what a burst has added is left over.
+// The life of a segment: allocate() makes a segment if none of the required size is free. The segment is in use while
+// this process or, according to the counters in its first page, another process holds a reference. After that it is
+// free, and can be reused. allocate() always takes the first free segment, so a steady stream of allocations uses the
+// same few segments. A segment that stays free although others are allocated is therefore surplus, and trim() returns
+// it to the system.
 
-/// The segments of a pool. Each is free, in use here, or still read elsewhere.
+/// The segments of a pool. Each is free, in use by this process, or still in use by readers in other processes.
 struct SharedPool::Impl {
   struct Segment {
     MemoryFile file;
@@ -27,7 +28,7 @@ struct SharedPool::Impl {
     Mapping mapping;
     bool in_use = false;       ///< True while this process uses it.
     std::uint64_t taken = 0;   ///< The number of the allocation that used it last.
-    std::uint32_t idle = 0;    ///< The calls of trim() in a row that have found it free and not used in between.
+    std::uint32_t idle = 0;    ///< The number of consecutive calls of trim() that have found it free and unused.
     std::uint64_t looked = 0;  ///< `taken` at the last trim().
 
     explicit Segment(std::size_t bytes)
@@ -37,12 +38,13 @@ struct SharedPool::Impl {
 
   std::mutex mutex;
   std::vector<std::unique_ptr<Segment>> segments;   ///< Counted segments, which are used again.
-  std::vector<std::unique_ptr<Segment>> permanent;  ///< Segments of arenas.
+  std::vector<std::unique_ptr<Segment>> permanent;  ///< Segments from allocate_permanent().
   std::uint64_t allocations = 0;
   std::map<std::uint32_t, pid_t> readers;  ///< The processes that were admitted, by index.
 
-  // Finds the first free segment of exactly this size in a list of a few dozen. Whether readers elsewhere are done is
-  // checked here, when memory is wanted, so nobody has to tell the pool.
+  // Returns the first free segment of exactly this size, or makes one. The list has only a few dozen segments. The
+  // counters of readers are checked here, when memory is needed, so readers need not notify the pool when they have
+  // finished.
   Segment& take(std::size_t bytes) {
     for (auto& segment : segments) {
       if (!segment->in_use && segment->mapping.size() == bytes && segment->header().free()) return use(*segment);
@@ -57,7 +59,7 @@ struct SharedPool::Impl {
     return segment;
   }
 
-  // It does not matter how many references the dead process had: it counts as having returned them all.
+  // The dead process counts as having returned all references, however many it held.
   void forget(std::uint32_t reader) {
     for (auto& segment : segments) {
       SegmentHeader& header = segment->header();
@@ -65,7 +67,8 @@ struct SharedPool::Impl {
     }
   }
 
-  // A slow stream must keep its segments, so time alone says little.
+  // Returns true if the segment is surplus. A slow stream must keep its segments, so it matters not only how long a
+  // segment has been free, but also how many allocations were made in this time.
   bool surplus(Segment& segment) const {
     constexpr std::uint64_t kManyAllocations = 64;
     constexpr std::uint32_t kShort = 2, kLong = 60;
@@ -85,8 +88,8 @@ Buffer SharedPool::allocate(std::size_t bytes) {
   const std::size_t segment_bytes = std::bit_ceil(std::max(bytes, kPage)) + SegmentHeader::kBytes;
   const std::lock_guard lock(impl_->mutex);
   Impl::Segment& segment = impl_->take(segment_bytes);
-  // The segment is no longer in use when this process releases it. Readers elsewhere have their own counts, which
-  // take() looks at.
+  // The deleter runs when this process has released the buffer. Readers in other processes have separate counters,
+  // which take() checks.
   std::shared_ptr<void> owner(segment.mapping.data(), [impl = impl_, &segment](void*) {
     const std::lock_guard release(impl->mutex);
     segment.in_use = false;
@@ -99,8 +102,8 @@ Buffer SharedPool::allocate(std::size_t bytes) {
 }
 
 Buffer SharedPool::allocate_permanent(std::size_t bytes) {
-  // The segment is exactly as large as needed and has no page for counters, because nobody else will use it and an
-  // arena may be gigabytes.
+  // The segment is only as large as needed (in whole pages) and has no page for counters, because it is never reused,
+  // and its size may be gigabytes.
   const std::size_t segment_bytes = (std::max<std::size_t>(bytes, 1) + kPage - 1) / kPage * kPage;
   const std::lock_guard lock(impl_->mutex);
   impl_->permanent.push_back(std::make_unique<Impl::Segment>(segment_bytes));
@@ -118,7 +121,8 @@ void SharedPool::lend(const Buffer& buffer, std::uint32_t reader) {
     throw Error(Code::kUnsupported, "process number {} cannot share buffers; at most {} processes", reader,
                 kMaxProcesses);
   }
-  // Relaxed is enough: the message that carries the handle orders this before anything the reader does.
+  // Relaxed order is enough, because the message that carries the handle establishes the order between this addition
+  // and the reader's accesses.
   auto* header = reinterpret_cast<SegmentHeader*>(buffer.data() - handle.offset);
   header->lent[reader].fetch_add(1, std::memory_order_relaxed);
 }
@@ -130,7 +134,8 @@ void SharedPool::admit(std::uint32_t reader, pid_t pid) {
   if (std::exchange(known, pid) != pid) impl_->forget(reader);
 }
 
-// The launcher's message about a death can arrive after the successor's subscription, which has admitted the successor.
+// The launcher's message that a process has died can arrive after a restarted process has subscribed and has been
+// admitted in its place. The pids distinguish the two.
 void SharedPool::forget(std::uint32_t reader, pid_t dead) {
   if (reader >= kMaxProcesses) return;
   const std::lock_guard lock(impl_->mutex);
@@ -139,7 +144,8 @@ void SharedPool::forget(std::uint32_t reader, pid_t dead) {
 }
 
 void SharedPool::trim() {
-  // They are unmapped without the lock, because that takes time and somebody may want memory meanwhile.
+  // The surplus segments are declared before the lock, so they are unmapped after it is released. Unmapping takes time,
+  // in which another thread may need memory.
   std::vector<std::unique_ptr<Impl::Segment>> surplus;
   const std::lock_guard lock(impl_->mutex);
   for (auto& segment : impl_->segments) {

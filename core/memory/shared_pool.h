@@ -31,13 +31,14 @@ class SharedPool {
   SharedPool(const SharedPool&) = delete;
   SharedPool& operator=(const SharedPool&) = delete;
 
-  /// Returns an uninitialised buffer of `bytes`, aligned to a page. When no process holds a reference to the memory any
-  /// longer, the pool reuses it for a later call. Repeated allocations of similar size therefore need no system calls.
-  /// Throws kIo if the memory cannot be allocated.
+  /// Returns an uninitialised buffer of `bytes` bytes, aligned to a page. When no process holds a reference to the
+  /// memory any longer, the pool reuses it for a later call. Repeated allocations of similar size therefore need no
+  /// system calls. Throws kIo if the memory cannot be allocated.
   Buffer allocate(std::size_t bytes);
 
-  /// Returns a zeroed buffer whose memory is never reused, for data such as the arena. Its references are not counted,
-  /// so lending it costs nothing, and a reader may keep its address. Throws kIo if the memory cannot be allocated.
+  /// Returns a zeroed buffer whose memory is never reused, for data such as the parameters of a model. Its references
+  /// are not counted, so lending it costs nothing, and a reader may keep its address. Throws kIo if the memory cannot
+  /// be allocated.
   Buffer allocate_permanent(std::size_t bytes);
 
   /// Counts one more reference that a process holds to `buffer`, which a SharedPool must have allocated. `reader` is
@@ -45,14 +46,14 @@ class SharedPool {
   /// Does nothing for permanent memory. Throws kUnsupported if `reader` is not less than kMaxProcesses.
   static void lend(const Buffer& buffer, std::uint32_t reader);
 
-  /// Records that the process `pid` now reads buffers as `reader`. If another process did so before, which must have
-  /// died, its references are removed. Must be called before the first buffer is lent to the new process. Does nothing
-  /// if `pid` is 0, that is, unknown.
+  /// Records that the process `pid` now has the index `reader` in the plan, under which its references are counted. If
+  /// another process had this index before, it must have died, and its references are removed. Call this before the
+  /// first buffer is lent to the new process. Does nothing if `pid` is 0, which means that it is unknown.
   void admit(std::uint32_t reader, pid_t pid);
 
-  /// Removes all references of the process `reader`, which had the pid `dead` and has died, to buffers of this pool.
-  /// Does nothing if a process with another pid has been admitted in its place already. If `dead` is 0, that is,
-  /// unknown, the references are removed in any case.
+  /// Removes all references to buffers of this pool that were held by the process with the index `reader` and the pid
+  /// `dead`, which has died. Does nothing if a process with another pid has been admitted in its place already. If
+  /// `dead` is 0, which means that the pid is unknown, the references are removed in any case.
   void forget(std::uint32_t reader, pid_t dead);
 
   /// Returns surplus segments to the system. A segment is surplus if it has stayed unused during many calls of trim().

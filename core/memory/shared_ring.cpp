@@ -17,21 +17,22 @@ namespace trainyard::core {
 //
 //     control page | data | the same data, mapped a second time
 //
-// A record that begins near the end of the data continues in the second mapping, which shows the beginning of the
-// first.
+// A record that begins near the end of the data continues in the second mapping, at which the beginning of the data
+// appears again.
 
 namespace {
 
-/// The alignment of records, which is the size of the length in front of each.
+/// The alignment of records, and the size of the length field that precedes each record.
 constexpr std::size_t kAlignment = sizeof(std::uint64_t);
 
-/// The distance to the next record.
+/// Returns the size of a record's data, rounded up to the alignment.
 std::size_t padded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 }  // namespace
 
-/// The first page. What one side writes shares no cache line with what the other side writes. The two positions count
-/// all bytes since the ring was made, so they never wrap, and their difference is the number of bytes in the ring.
+/// The content of the first page. The members that one side writes are not on a cache line with members that the other
+/// side writes. `written` and `read` count all bytes since the ring was made, so they never wrap around, and their
+/// difference is the number of bytes in the ring.
 struct SharedRing::Control {
   alignas(64) std::atomic<std::uint64_t> written;
   std::atomic<std::uint32_t> credit_wanted;
@@ -42,7 +43,7 @@ struct SharedRing::Control {
 
 SharedRing::SharedRing(int fd, const SharedHandle& handle) : capacity_(handle.segment_bytes - kPage), handle_(handle) {
   static_assert(sizeof(Control) <= kPage && std::atomic<std::uint64_t>::is_always_lock_free);
-  // The address range is reserved in one piece, so that the second mapping of the data is certain to find its place
+  // The whole address range is reserved first, so that the addresses for the second mapping of the data are certainly
   // free.
   void* place = ::mmap(nullptr, kPage + 2 * capacity_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) throw Error(Code::kIo, "cannot map a ring of {} bytes: {}", capacity_, std::strerror(errno));
@@ -75,8 +76,8 @@ SharedRing::~SharedRing() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-// The capacity is a power of two, so that a mask turns a position into a place, and it consists of whole pages, because
-// they are mapped twice.
+// The capacity is a power of two, so that a mask turns a position into an offset, and at least a page, because only
+// whole pages can be mapped twice.
 SharedRing SharedRing::make(std::size_t capacity) {
   if (capacity < kPage || (capacity & (capacity - 1)) != 0) {
     throw Error(Code::kInvalidArgument, "a ring of {} bytes is not possible; a power of two from {} on", capacity,
@@ -88,7 +89,7 @@ SharedRing SharedRing::make(std::size_t capacity) {
   return ring;
 }
 
-// What the handle says is checked before it is used; MemoryFile compares it with the file itself.
+// The size in the handle is checked first; MemoryFile then compares it with the size of the file.
 SharedRing SharedRing::open(const SharedHandle& handle) {
   const std::uint64_t capacity = handle.segment_bytes - kPage;
   if (handle.segment_bytes < 2 * kPage || (capacity & (capacity - 1)) != 0) {
@@ -100,7 +101,7 @@ SharedRing SharedRing::open(const SharedHandle& handle) {
 
 std::byte* SharedRing::data() const { return base_ + kPage; }
 
-// An honest reader never moves beyond what was written. One that did would make `used` huge, and the room 0.
+// A correct reader never reads beyond `written`. If a faulty reader did, `used` would be huge, and the result 0.
 std::size_t SharedRing::room() const {
   const std::uint64_t used =
       control().written.load(std::memory_order_relaxed) - control().read.load(std::memory_order_acquire);
@@ -108,7 +109,7 @@ std::size_t SharedRing::room() const {
 }
 
 std::byte* SharedRing::reserve(std::size_t bytes) {
-  // Relaxed is enough, because the writer reads what only it has written.
+  // Relaxed order is enough, because only the writer changes `written`.
   std::byte* record = data() + (control().written.load(std::memory_order_relaxed) & (capacity_ - 1));
   const std::uint64_t length = bytes;
   std::memcpy(record, &length, sizeof length);
@@ -116,7 +117,7 @@ std::byte* SharedRing::reserve(std::size_t bytes) {
   return record + kAlignment;
 }
 
-// The release publishes the record: a reader that sees the position sees the bytes before it.
+// The release order publishes the record: a reader that sees the new position also sees the bytes before it.
 void SharedRing::commit() {
   control().written.store(control().written.load(std::memory_order_relaxed) + reserved_, std::memory_order_release);
 }
@@ -125,7 +126,7 @@ bool SharedRing::empty() const {
   return control().written.load(std::memory_order_acquire) == control().read.load(std::memory_order_relaxed);
 }
 
-// Both positions are in memory that the other process can write to, so they are not trusted.
+// Both positions are in memory that the other process can change, so they are checked.
 std::span<const std::byte> SharedRing::front() const {
   const std::uint64_t read = control().read.load(std::memory_order_relaxed);
   const std::uint64_t used = control().written.load(std::memory_order_acquire) - read;
@@ -139,14 +140,14 @@ std::span<const std::byte> SharedRing::front() const {
   return {record + kAlignment, length};
 }
 
-// The release makes sure that the reads of the record are over before the writer may overwrite it.
+// The release order ensures that all reads of the record have happened before the writer can overwrite it.
 void SharedRing::pop() {
   const std::uint64_t read = control().read.load(std::memory_order_relaxed);
   control().read.store(read + kAlignment + padded(front().size()), std::memory_order_release);
 }
 
 bool SharedRing::return_credit(std::uint64_t bytes) {
-  // The bytes come first, so a writer that sees the message also sees its bytes.
+  // The bytes are counted first, so a writer that sees the new number of messages also sees their bytes.
   control().returned_bytes.fetch_add(bytes, std::memory_order_release);
   control().returned_messages.fetch_add(1, std::memory_order_release);
   return credit_wanted();
@@ -158,8 +159,8 @@ std::uint64_t SharedRing::returned_messages() const {
 
 std::uint64_t SharedRing::returned_bytes() const { return control().returned_bytes.load(std::memory_order_acquire); }
 
-// The writer stores the flag, fences, and looks again; the reader adds, fences, and looks at the flag. As in Wakeup,
-// one of the two sees the other.
+// The writer stores the flag, executes a fence, and checks for room again; the reader adds, executes a fence, and
+// checks the flag. As in Wakeup, at least one side therefore sees the change of the other.
 void SharedRing::want_credit(bool wanted) {
   control().credit_wanted.store(wanted ? 1 : 0, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -16,11 +16,11 @@ namespace trainyard::core {
 /// The reader makes the ring, so a restarted reader uses a new ring. The data is mapped twice, at adjacent addresses,
 /// so that a record that wraps around is still contiguous.
 ///
-/// The ring also contains the numbers from which the edge computes its credits: how many messages and bytes the reader
-/// has handled.
+/// The ring also contains the numbers of messages and bytes that the reader has handled. The sender uses them to limit
+/// the messages in flight.
 ///
-/// The other process belongs to the same run but may be faulty: every length that the other process wrote is checked
-/// against the available bytes.
+/// The other process belongs to the same run but may be faulty. Therefore, every length that the other process has
+/// written is checked against the available bytes.
 class SharedRing {
  public:
   /// Makes a ring of `capacity` bytes, which must be a power of two and at least a page. Throws kInvalidArgument for
@@ -39,7 +39,7 @@ class SharedRing {
   /// object.
   const SharedHandle& handle() const { return handle_; }
 
-  /// For the writer: returns the size of the largest record that fits at the moment.
+  /// For the writer: returns the size in bytes of the largest record that fits at the moment.
   std::size_t room() const;
 
   /// For the writer: returns the memory for the next record; `bytes` must be <= room(). The reader sees the record
@@ -64,9 +64,9 @@ class SharedRing {
   std::uint64_t returned_messages() const;
   std::uint64_t returned_bytes() const;
 
-  /// For the writer: sets or clears the request to be woken when there is credit or room again. After setting the
-  /// request, the writer must check for credit and room once more, because the reader may have returned some in the
-  /// meantime.
+  /// For the writer: sets or clears the request to be woken when the reader has handled a message or freed memory.
+  /// After setting the request, the writer must check once more whether it can write, because the reader may have made
+  /// room in the meantime.
   void want_credit(bool wanted);
   /// For the reader: returns true if the writer has asked to be woken.
   bool credit_wanted() const;
@@ -81,7 +81,7 @@ class SharedRing {
   /// Where the ring is mapped: one page of control data, then the data, then the same data once more.
   std::byte* base_ = nullptr;
   std::size_t capacity_ = 0;
-  int fd_ = -1;  ///< The descriptor in the process that made the ring; -1 in the other process.
+  int fd_ = -1;  ///< The descriptor of the memory in the process that made the ring; -1 in the other process.
   SharedHandle handle_;
   std::uint64_t reserved_ = 0;  ///< The size of the record being written, including its length field.
 };

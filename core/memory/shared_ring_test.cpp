@@ -28,7 +28,7 @@ std::string read(SharedRing& ring) {
   return record;
 }
 
-/// The n-th of a series of records of very different sizes, all below 900 bytes.
+/// Returns record `n` of a series of records of very different sizes, all smaller than 900 bytes.
 std::string record_number(std::uint32_t n) {
   std::mt19937 draw(n);
   return std::string(draw() % 900 + 1, static_cast<char>('a' + n % 26));

@@ -19,11 +19,11 @@
 namespace trainyard {
 namespace {
 
-/// The limit for the label section; a plugin's label has a few hundred bytes.
+/// The maximum size of the label section. A plugin's label normally has a few hundred bytes.
 constexpr std::size_t kMaxLabelBytes = 4096;
 
-/// Reads `count` objects of type T at `offset`, or nothing if the file is too short. It never reads beyond the end: the
-/// offsets come from the file, and the file may be anything that ends in .so.
+/// Reads `count` objects of type T at `offset`. Returns an empty optional if the file is too short, which must be
+/// checked because the offsets come from the file, and the file may be anything whose name ends in .so.
 template <class T>
 std::optional<std::vector<T>> read_at(std::ifstream& file, std::uint64_t offset, std::size_t count) {
   std::vector<T> objects(count);
@@ -33,8 +33,8 @@ std::optional<std::vector<T>> read_at(std::ifstream& file, std::uint64_t offset,
   return objects;
 }
 
-/// The text in the ELF section `wanted`, or nothing if this is not an ELF file or has no such section. Source: the
-/// ELF-64 object file format, System V ABI, chapters 4.1 (header) and 4.2 (sections).
+/// Returns the text in the ELF section `wanted`, or an empty optional if this is not an ELF file or has no such
+/// section. Source: the ELF-64 object file format, System V ABI, chapters 4.1 (header) and 4.2 (sections).
 std::optional<std::string> read_section(std::ifstream& file, const char* wanted) {
   const auto header = read_at<Elf64_Ehdr>(file, 0, 1);
   if (!header || std::memcmp(header->front().e_ident, ELFMAG, SELFMAG) != 0) return {};
@@ -46,7 +46,7 @@ std::optional<std::string> read_section(std::ifstream& file, const char* wanted)
   if (names_at.sh_size > (1u << 20)) return {};
   auto names = read_at<char>(file, names_at.sh_offset, names_at.sh_size);
   if (!names || names->empty()) return {};
-  // This makes strcmp end within the table, whatever the table holds.
+  // A terminating zero makes strcmp() stop within the table, whatever the table contains.
   names->back() = '\0';
   for (const Elf64_Shdr& section : *sections) {
     if (section.sh_name >= names->size() || std::strcmp(names->data() + section.sh_name, wanted) != 0) continue;
@@ -66,7 +66,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// "trainyard-0.1 cxxabi-1017 cxx11-1", then one word for each interface, then "torch-1.13.1".
+/// An ABI tag, divided into words: "trainyard-0.1 cxxabi-1017 cxx11-1" (the base), then one word for each interface,
+/// then "torch-1.13.1".
 struct Tag {
   explicit Tag(std::string_view text) : words(words_of(text)) {}
   bool whole() const { return words.size() > kBase; }
@@ -80,20 +81,20 @@ struct Tag {
   std::vector<std::string_view> words;
 };
 
-/// "strategy" for "strategy-fd5132dae94b".
+/// Returns the kind to which an interface belongs: "strategy" for "strategy-fd5132dae94b".
 std::string_view kind_of(std::string_view interface_word) {
   return interface_word.substr(0, interface_word.find_last_of('-'));
 }
 
-/// Returns the interface of this kind, or nothing. A kind that comes from elsewhere has no interface here; the program
-/// that loads it must check it.
+/// Returns the word for the interface of this kind, or an empty optional if the tag has none. Kinds of plugins that are
+/// defined outside this project have no word.
 std::optional<std::string_view> interface_of(const Tag& tag, std::string_view kind) {
   const auto found = std::ranges::find(tag.interfaces(), kind, kind_of);
   if (found == tag.interfaces().end()) return {};
   return *found;
 }
 
-/// Puts the interfaces in front of the last word, which names the version of LibTorch.
+/// Inserts the words for the interfaces before the last word of the tag, which is the version of LibTorch.
 std::string with_interfaces(std::string_view tag, std::string_view interfaces) {
   const std::size_t torch = std::min(tag.rfind(" torch-"), tag.size());
   return fmt::format("{} {}{}", tag.substr(0, torch), interfaces, tag.substr(torch));
@@ -101,7 +102,7 @@ std::string with_interfaces(std::string_view tag, std::string_view interfaces) {
 
 }  // namespace
 
-// It reads a few hundred bytes of a library that may have hundreds of megabytes.
+// Only the headers and the two small sections are read, because the library may have hundreds of megabytes.
 PluginLabel read_plugin_label(const std::string& path) {
   if (!core::is_there(path)) throw Error(Code::kNotFound, "no plugin file {}", path);
   core::require_regular_file(path);
@@ -114,14 +115,15 @@ PluginLabel read_plugin_label(const std::string& path) {
   for (std::string* field : {&label.kind, &label.name, &label.version, &label.description, &label.abi_tag}) {
     if (!std::getline(lines, *field)) throw Error(Code::kPluginLoad, "{} has a broken plugin label: {}", path, *text);
   }
-  // A file that was not built by trainyard_plugin() does not say what it was built against, so nothing here may call
-  // it.
+  // A file that was not built by trainyard_plugin() does not contain its interface, so it is given one that matches no
+  // other and is therefore never loaded.
   const std::string unknown = label.kind + "-unknown";
   label.abi_tag = with_interfaces(label.abi_tag, read_section(file, ".trainyard.interfaces").value_or(unknown));
   return label;
 }
 
-// This file does not link LibTorch, so its own tag would say "none". The host's tag names the version of the build.
+// This library does not link LibTorch, so its own tag would contain "torch-none". The host's tag must contain the
+// version that the plugins of this build use.
 #undef TRAINYARD_TORCH_VERSION
 #define TRAINYARD_TORCH_VERSION TRAINYARD_HOST_TORCH_VERSION
 std::string_view host_abi_tag() {
@@ -129,7 +131,8 @@ std::string_view host_abi_tag() {
   return tag;
 }
 
-// The host's tag names the LibTorch that its plugins share. A plugin that uses none cannot disagree with it.
+// The host's tag contains the version of LibTorch that plugins share. A plugin that does not use LibTorch fits every
+// version.
 bool abi_matches(std::string_view plugin, std::string_view host) {
   const Tag ours(host), theirs(plugin);
   if (!ours.whole() || !theirs.whole() || !std::ranges::equal(ours.base(), theirs.base())) return false;

@@ -28,7 +28,7 @@ std::string error_of(Action action) {
   return "";
 }
 
-/// A folder with files that the test makes.
+/// A fixture with a folder for the files of the test.
 class PluginFileTest : public ::testing::Test {
  protected:
   PluginFileTest() {
@@ -37,8 +37,8 @@ class PluginFileTest : public ::testing::Test {
   }
   ~PluginFileTest() override { fs::remove_all(directory_); }
 
-  /// Compiles one C file into a shared library with this label. It runs none of the library's code. The library says
-  /// that it was built against `interfaces`, or nothing if they are empty.
+  /// Compiles a C file into a shared library with this label, and returns its path. The section with the interfaces
+  /// contains `interfaces`; if this is empty, the library does not have the section.
   std::string library(const std::string& name, const std::string& label,
                       const std::string& interfaces = std::string(interface_words())) {
     const fs::path source = directory_ / (name + ".c");

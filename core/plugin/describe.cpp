@@ -15,7 +15,8 @@ PortInfo describe_port(const std::string& name, const std::string& topic, const 
                        const std::string& help) {
   PortInfo port;
   port.name = name;
-  // The topic is the port's name unless the declaration says otherwise. This is settled here, once for all readers.
+  // If the declaration gives no topic, the topic is the port's name. The description always contains the topic, so that
+  // its readers need not know this rule.
   port.topic = topic.empty() ? name : topic;
   port.type = type.name;
   port.fingerprint = type.fingerprint;
@@ -24,7 +25,7 @@ PortInfo describe_port(const std::string& name, const std::string& topic, const 
   return port;
 }
 
-/// Adds the ports and services, which other kinds of plugins do not have.
+/// Adds the ports and services, which only components have.
 void describe_component(const Component& component, PluginInfo& info) {
   for (const InputBase* input : component.inputs()) {
     PortInfo port = describe_port(input->name(), input->options().topic, input->type(), input->help());
@@ -63,7 +64,7 @@ PluginInfo describe_plugin(PluginLoader& loader, const std::string& path, const 
   info.path = path;
   const PluginEntry& entry = loader.load(path);
   const std::string where = info.label.kind + " '" + info.label.name + "'";
-  // The plugin is constructed, asked and thrown away; it is never configured.
+  // The plugin is constructed only to read its declarations, and then destroyed; it is never configured.
   const std::unique_ptr<Configurable> plugin(PluginLoader::describe(entry, where, parameters));
   if (const auto* component = dynamic_cast<const Component*>(plugin.get())) describe_component(*component, info);
   for (const ParameterBase* parameter : plugin->parameters()) info.parameters.push_back(parameter->info());

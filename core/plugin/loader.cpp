@@ -29,10 +29,11 @@ struct stat status_of(const fs::path& path) {
   return status;
 }
 
-/// A library runs its constructors when it is loaded, so whoever may write to it may run code here.
+/// Refuses a file or folder to which every user may write. A library runs its constructors when it is loaded, so a user
+/// who may write to it could run code in this process.
 void refuse_writable_by_others(const fs::path& path) {
   const struct stat status = status_of(path);
-  // In a sticky folder such as /tmp everyone may add files, but nobody may replace those of others.
+  // In a sticky folder such as /tmp, everyone may add files, but nobody may replace the files of other users.
   const bool sticky = (status.st_mode & S_ISVTX) != 0;
   if ((status.st_mode & S_IWOTH) != 0 && !sticky) {
     throw Error(Code::kPluginLoad,
@@ -41,8 +42,8 @@ void refuse_writable_by_others(const fs::path& path) {
   }
 }
 
-/// The owner of a file may change it at any time. The superuser, this user, and the user who installed Trainyard are
-/// trusted, because their code runs here anyway.
+/// Refuses a file or folder that belongs to another user, who could change it at any time. The superuser, this user,
+/// and the user who installed Trainyard are trusted, because their code runs here anyway.
 void refuse_foreign_owner(const fs::path& path, uid_t installer) {
   const uid_t owner = status_of(path).st_uid;
   if (owner == 0 || owner == ::geteuid() || owner == installer) return;
@@ -51,19 +52,19 @@ void refuse_foreign_owner(const fs::path& path, uid_t installer) {
               installer == 0 || installer == ::geteuid() ? "" : fmt::format(" and user {}", installer));
 }
 
-/// The folder of a kind: "models" for models, "strategies" for strategies.
+/// Returns the name of the folder for plugins of a kind: "models" for "model", "strategies" for "strategy".
 std::string folder_of_kind(std::string_view kind) {
   return kind.ends_with('y') ? fmt::format("{}ies", kind.substr(0, kind.size() - 1)) : fmt::format("{}s", kind);
 }
 
-/// The folder of this library: <build>/lib or <prefix>/lib.
+/// Returns the folder that contains this library: <build>/lib or <prefix>/lib.
 fs::path own_folder() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void*>(&refuse_writable_by_others), &info) == 0) return {};
   return fs::absolute(info.dli_fname).parent_path();
 }
 
-/// Refuses a file that others can change: by writing to it, or by replacing it in its folder.
+/// Refuses a file that other users can change, by writing to it or by replacing it in its folder.
 void refuse_unsafe(const std::string& path) {
   const fs::path own = own_folder();
   const uid_t installer = own.empty() ? 0 : status_of(own).st_uid;
@@ -73,7 +74,7 @@ void refuse_unsafe(const std::string& path) {
   }
 }
 
-/// The files below a folder that could be plugins. Folders that cannot be read are skipped.
+/// Returns the paths of all files below a folder that could be plugins. Folders that cannot be read are skipped.
 std::vector<std::string> libraries_below(const std::string& directory) {
   std::vector<std::string> found;
   std::error_code error;
@@ -86,7 +87,7 @@ std::vector<std::string> libraries_below(const std::string& directory) {
 
 }  // namespace
 
-// The handle that dlopen returns is not kept, because nothing is ever unloaded: anything may refer to vtables and
+// The handle that dlopen() returns is not stored, because no library is ever unloaded: objects may refer to vtables and
 // functions of a plugin until the process ends.
 struct PluginLoader::Library {
   std::string path;
@@ -97,7 +98,7 @@ PluginLoader::PluginLoader(std::vector<std::string> directories) : directories_(
 
 PluginLoader::~PluginLoader() = default;
 
-// The user's own folders come first, so that a user's plugin can replace one of ours.
+// The user's folders come first, so that a user's plugin can replace a plugin that Trainyard supplies.
 std::vector<std::string> PluginLoader::default_directories() {
   std::vector<std::string> directories;
   if (const char* path = std::getenv("TRAINYARD_PLUGIN_PATH")) {
@@ -120,12 +121,13 @@ std::vector<PluginLoader::Found> PluginLoader::list() const {
       try {
         found.push_back({read_plugin_label(path), path});
       } catch (const Error&) {
-        // This is another library, or not a file at all.
+        // This is a library that is not a plugin, or not a regular file.
       }
     }
   }
-  // The sort is stable: of several plugins of one name, the one in the earlier folder comes first, which is the one
-  // that find() chooses. The others cannot be used, or are the same file, found again because folders overlap.
+  // The sort is stable: of several plugins with the same kind and name, the first is the one in the earliest folder,
+  // which find() also chooses. The others cannot be used, or are the same file, found again because one folder contains
+  // another.
   const auto identity = [](const Found& f) { return std::pair(f.label.kind, f.label.name); };
   std::ranges::stable_sort(found, {}, identity);
   found.erase(std::ranges::unique(found, {}, identity).begin(), found.end());
@@ -134,7 +136,7 @@ std::vector<PluginLoader::Found> PluginLoader::list() const {
 
 std::string PluginLoader::find(std::string_view kind, std::string_view name) const {
   for (const std::string& directory : directories_) {
-    // A folder of the user's own, in TRAINYARD_PLUGIN_PATH, need not have folders for kinds.
+    // A folder in TRAINYARD_PLUGIN_PATH need not have one folder for each kind.
     for (const fs::path& folder : {fs::path(directory) / folder_of_kind(kind), fs::path(directory)}) {
       const fs::path path = folder / fmt::format("{}.so", name);
       // A name is not a path: it must not lead out of the folder.
@@ -144,7 +146,7 @@ std::string PluginLoader::find(std::string_view kind, std::string_view name) con
   }
   // The list is made only for the error, because it reads the label of every library.
   std::vector<std::string> known;
-  std::string other;  // A plugin of this name but another kind.
+  std::string other;  // Describes a plugin with this name but of another kind, for the error.
   for (const Found& found : list()) {
     if (found.label.kind == kind) known.push_back(found.label.name);
     if (found.label.kind != kind && found.label.name == name)
@@ -155,7 +157,7 @@ std::string PluginLoader::find(std::string_view kind, std::string_view name) con
 }
 
 const PluginEntry& PluginLoader::load(const std::string& path) {
-  // The components of a process are configured on their own threads, and several of them load plugins.
+  // The components of a process are configured concurrently, on separate threads, and several of them load plugins.
   const std::lock_guard lock(mutex_);
   const auto loaded = std::ranges::find(libraries_, path, [](const auto& library) { return library->path; });
   if (loaded != libraries_.end()) return *(*loaded)->entry;
@@ -178,7 +180,8 @@ const PluginEntry& PluginLoader::load(const std::string& path) {
 
 namespace {
 
-/// Our own errors name the plugin already; others do not.
+/// Calls `make`. An Error is passed on, because it already names the plugin; any other exception becomes an Error that
+/// names it.
 template <class Make>
 auto named(const PluginEntry& entry, const std::string& where, Make make) {
   try {

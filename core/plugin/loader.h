@@ -13,9 +13,9 @@ namespace trainyard::core {
 
 /// A loader that finds and loads the libraries of plugins. The library of the plugin `mlp` of the kind "model" is the
 /// file `models/mlp.so` or `mlp.so` in one of the directories. A library is refused if everyone may write to it or to
-/// its folder; a folder to which everyone may write is allowed only if it is sticky, like /tmp. The library and its
-/// folder must belong to this user, to root, or to the user who installed Trainyard. No library is ever unloaded. The
-/// loader holds no lock while it constructs a plugin.
+/// its folder, except that a sticky folder such as /tmp is allowed. The library and its folder must belong to this
+/// user, to root, or to the user who installed Trainyard. No library is ever unloaded. The loader holds no lock while
+/// it constructs a plugin.
 class PluginLoader {
  public:
   /// `directories` are the directories to search, in this order; see default_directories().
@@ -59,8 +59,8 @@ class PluginLoader {
   /// plugin's kind, and the result points to the base class of the kind. `where` names the plugin in errors.
   static void* create(const PluginEntry& entry, void* context, const std::string& where);
 
-  /// Constructs a plugin only to read its declaration and its traits. `parameters`, on which the traits can depend, is
-  /// a JSON object, or an empty string to give no values. `where` names the plugin in errors. All other members of the
+  /// Constructs a plugin only to read its declaration and its traits. `parameters` is a JSON object, or an empty string
+  /// to give no values; the traits can depend on it. `where` names the plugin in errors. All other members of the
   /// plugin's context are unset, so the plugin must not be used for anything else. The caller owns the result.
   static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 

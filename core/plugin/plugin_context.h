@@ -34,7 +34,7 @@ struct PluginContext {
   std::shared_ptr<spdlog::logger> log;
   core::PluginLoader* plugins = nullptr;   ///< Loads and creates further plugins, such as a model.
   core::SharedPool* pool = nullptr;        ///< Allocates memory that other processes can read without a copy.
-  core::Rendezvous* rendezvous = nullptr;  ///< Stores the notes that ranks use to find each other.
+  core::Rendezvous* rendezvous = nullptr;  ///< Stores small texts with which ranks find each other.
 
   /// Returns the number of ranks on this host.
   std::uint32_t ranks_here() const { return ranks_of_host == 0 ? world_size : ranks_of_host; }

@@ -5,14 +5,13 @@
 
 namespace trainyard::core {
 
-// Converts the declaration of a plugin for its way from the child process that loaded it to the process that asked. The
-// two functions for each struct are each other's inverse.
+// Converts the description of a plugin to JSON and back. In this form, the child process that has loaded the plugin
+// sends the description to its parent process. For each struct there is one function in each direction.
 using nlohmann::json;
 
 namespace {
 
-// These forms go from a describing child process to the launcher and into its cache. A cache entry that lacks a field
-// is discarded, so fields may be added freely.
+// The launcher also caches this JSON. It discards cache entries that lack a field, so new fields may be added.
 json port_to_json(const PortInfo& port) {
   return {{"name", port.name},
           {"topic", port.topic},
@@ -29,7 +28,7 @@ json port_to_json(const PortInfo& port) {
           {"latched", port.latched}};
 }
 
-// Every field must be there: a description that lacks one was written by another version.
+// Throws if a field is missing, because the description was then written by another version.
 PortInfo port_from_json(const json& in) {
   PortInfo port;
   in.at("name").get_to(port.name);
@@ -55,7 +54,8 @@ ComponentTraits PluginInfo::component_traits() const {
   return found == nullptr ? ComponentTraits{} : *found;
 }
 
-// The JSON is flat where possible, because `trainyard plugin info --json` prints it.
+// The fields of the label are not in an object of their own, because `trainyard plugin info --json` prints this JSON
+// for users.
 json to_json(const PluginInfo& info) {
   json out{{"kind", info.label.kind},        {"name", info.label.name},
            {"version", info.label.version},  {"description", info.label.description},

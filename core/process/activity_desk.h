@@ -12,12 +12,13 @@
 
 namespace trainyard::core {
 
-/// Measures how the components of a process spend their time, while somebody wants to know. A request for the counters
-/// of the process can turn the accounting on for a limited time, which further requests can extend. When the time is
-/// over, the accounting ends and no longer costs anything. This class is used only on the control thread.
+/// Turns on the measurement of how the components of a process spend their time, and reports the results. A request for
+/// the counters of the process turns the measurement on for a limited time, which further requests can extend. When
+/// this time is over, the measurement ends, so that it costs nothing while nobody needs it. This class is used only on
+/// the control thread, which communicates with the launcher.
 class ActivityDesk {
  public:
-  /// The longest time, in seconds, for which one request can turn the accounting on.
+  /// The longest time, in seconds, for which one request can turn the measurement on.
   static constexpr double kMostSeconds = 60;
 
   /// All objects passed by reference must outlive this object.
@@ -27,10 +28,10 @@ class ActivityDesk {
   ActivityDesk(const ActivityDesk&) = delete;
   ActivityDesk& operator=(const ActivityDesk&) = delete;
 
-  /// Turns the accounting on for the next `seconds`. If it is on already and would last longer, nothing changes.
+  /// Turns the measurement on for the next `seconds`. If it is on already and would last longer, nothing changes.
   void watch(double seconds);
 
-  /// Returns a JSON list with the totals of every component, or null while the accounting is off.
+  /// Returns a JSON list with one object for the totals of every component, or null while the measurement is off.
   nlohmann::json describe() const;
 
  private:
@@ -47,7 +48,7 @@ class ActivityDesk {
 };
 
 /// Reads the body of a request for the counters. Returns the value of its key `activity_s`, the number of seconds for
-/// which the accounting is to be on, or an empty optional if the body does not have this key. Throws kInvalidArgument
+/// which the measurement is to be on, or an empty optional if the body does not have this key. Throws kInvalidArgument
 /// if the body is not a JSON object, or if the value is not a number in (0, kMostSeconds].
 std::optional<double> read_activity_seconds(const std::string& body);
 

@@ -10,7 +10,8 @@
 namespace trainyard::core {
 namespace {
 
-/// Returns the component that has the same part at another rank.
+/// Returns the name of the component that corresponds to `component` on another rank: "rank1/optimizer" for
+/// "rank0/optimizer" and rank 1. Returns an empty string if there is none.
 std::string peer_of(const PlanView& plan, const ComponentPlan& component, std::uint32_t rank) {
   const std::string own = without_rank(component.name, component.rank);
   for (const ComponentPlan& each : plan.plan().components) {
@@ -21,7 +22,7 @@ std::string peer_of(const PlanView& plan, const ComponentPlan& component, std::u
 
 }  // namespace
 
-// Messages of a component that the plan does not have are impossible among members, but a name must not be made up.
+// A message of a component that is not in the plan should not occur. If it does, the name is empty.
 std::string name_of_cause(const PlanView& plan, std::uint32_t own, const WaitCause& cause) {
   const auto& components = plan.plan().components;
   switch (cause.kind) {

@@ -13,8 +13,8 @@ std::vector<std::string> plugin_directories(const ProcessPlan& plan) {
   return plan.plugin_path.empty() ? PluginLoader::default_directories() : plan.plugin_path;
 }
 
-/// The plan names a library that the launcher has found, which may have been replaced since. An object of another kind
-/// must not be taken for a component.
+/// Throws kPluginLoad if the plugin is not a component. The library whose path is in the plan may have been replaced
+/// since the launcher read its description, and an object of another kind must not be cast to a component.
 void check_kind(const PluginEntry& entry, const std::string& library, const std::string& where) {
   if (std::string_view(entry.kind) == Component::kKind) return;
   throw Error(Code::kPluginLoad, "{}: {} contains the {} '{}', and a {} is needed; was the plugin replaced?", where,
@@ -36,7 +36,8 @@ ComponentHost::ComponentHost(const PlanView& plan, Reports reports)
   }
 }
 
-// A log line must not reach a listener that is being destroyed as well.
+// The listener is removed first, because a log line that is written while the threads stop must not reach a listener
+// that is already destroyed.
 ComponentHost::~ComponentHost() {
   logs_.listen({});
   stop();
@@ -72,11 +73,11 @@ ComponentContext ComponentHost::context_for(const ComponentPlan& plan) {
   return context;
 }
 
-// The component is constructed on the control thread, before the thread of its worker exists. Everything that follows
-// runs on the thread of the worker.
+// The component is constructed on the control thread, because the thread of its worker has not been started yet. Later,
+// all code of the component runs on the worker's thread.
 void ComponentHost::make(const ComponentPlan& plan) {
   ComponentContext context = context_for(plan);
-  // The library is the one that the launcher found: all processes of a run load the same file.
+  // The path comes from the launcher, so that all processes of a run load the same file.
   const std::string library = plan.library.empty() ? plugins_.find(Component::kKind, plan.plugin) : plan.library;
   const PluginEntry& entry = plugins_.load(library);
   check_kind(entry, library, context.where);

@@ -17,19 +17,20 @@
 
 namespace trainyard::core {
 
-/// The components of one process, the threads that they run on, and what these components share: loaded plugins, shared
-/// memory, the rendezvous and the log. A host may be used only on the control thread, unless a comment states
-/// otherwise.
+/// The components of one process, the threads on which they run, and the objects that they share: loaded plugins,
+/// shared memory, the rendezvous (the store through which ranks find each other) and the log. A host may be used only
+/// on the control thread (the thread that communicates with the launcher), unless a comment states otherwise.
 class ComponentHost {
  public:
-  /// Callbacks for events that a component reports by itself: that it ends the run (Component::finish_run), or that it
-  /// has failed. They are called on the thread of the component.
+  /// Callbacks for two events: a component asks to end the run (Component::finish_run), or a component fails. They are
+  /// called on the thread of the component.
   struct Reports {
     std::function<void(const std::string& component, const std::string& reason, bool success)> run_finished;
     std::function<void(Component& component, const std::string& what)> failed;
   };
 
-  /// Makes a worker for every thread of this process, but no components. `plan` must outlive the host.
+  /// Makes a worker (a thread with its event loop) for every thread that the plan has in this process, but no
+  /// components. `plan` must outlive the host.
   ComponentHost(const PlanView& plan, Reports reports);
   /// Stops the threads before it destroys the other members, which the threads use.
   ~ComponentHost();
@@ -54,7 +55,7 @@ class ComponentHost {
   /// Returns the outputs of this process that publish `topic`. The list does not change once all components are made.
   std::vector<OutputBase*> find_outputs(const std::string& topic) const;
 
-  /// Returns the worker that runs a component of this process.
+  /// Returns the worker (a thread with its event loop) that runs a component of this process.
   Worker& worker_of(std::uint32_t component) const { return *workers_.at(plan_.component(component).thread); }
   const std::map<std::string, std::unique_ptr<Worker>>& workers() const { return workers_; }
 
@@ -68,7 +69,8 @@ class ComponentHost {
   const PlanView& plan_;
   Reports reports_;
   LogHub logs_;
-  PluginLoader plugins_;  ///< One loader for the process, so that a library used by two components is loaded once.
+  /// All components share this loader, so that a library that several components use is loaded only once.
+  PluginLoader plugins_;
   SharedPool pool_;
   std::unique_ptr<Rendezvous> rendezvous_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;  ///< Indexed by thread.

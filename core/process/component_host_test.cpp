@@ -111,7 +111,7 @@ TEST_F(ComponentHostTest, FindsOutputsByTheTopicsOfThePlan) {
   add("ticker", "a", "main").topics = {{"ticks", "/ticks"}};
   add("ticker", "a", "main").topics = {{"ticks", "/tocks"}};
   add("ticker", "b", "main").topics = {{"ticks", "/ticks"}};
-  // An input publishes nothing, whatever its topic.
+  // A component with an input for the topic is not a publisher of the topic.
   add("tally", "a", "main").topics = {{"ticks", "/ticks"}};
   HostedProcess& a = host("a");
   a.make();
@@ -136,7 +136,7 @@ TEST_F(ComponentHostTest, AComponentThatCannotBeMadeIsNamedAndIsNotThere) {
   EXPECT_THAT(a.host.worker_of(0).components, IsEmpty());
 }
 
-/// The plan names the library that the launcher has found. It may have been replaced since.
+/// The library whose path is in the plan may have been replaced since the launcher found it.
 TEST_F(ComponentHostTest, ALibraryWithAPluginOfAnotherKindIsRefusedBeforeItIsUsed) {
   const std::string path = folder_.path("ticker.so");
   const std::string source = folder_.write("ticker.c", std::string("#include <stddef.h>\n"

@@ -8,14 +8,14 @@ ControlLink::ControlLink(zmq::context_t& context, const std::string& process, co
     : socket_(make_socket(context, zmq::socket_type::dealer)) {
   check_member_address(endpoint, keys);
   present_as_member(socket_, keys);
-  // This comes before connect(), because the identity is part of the handshake.
+  // The routing id must be set before connect(), because it is part of the handshake.
   socket_.set(zmq::sockopt::routing_id, process);
   socket_.connect(endpoint);
 }
 
 bool ControlLink::poll() {
   if (!receive_frames(socket_, frames_)) return false;
-  // Anything else is ignored: the launcher's DEALER-ROUTER pair adds no frames of its own.
+  // A message with another number of frames is ignored.
   if (frames_.size() == 2) {
     const auto handler = handlers_.find(frames_[0].to_string());
     if (handler != handlers_.end()) handler->second(frames_[1]);

@@ -12,7 +12,7 @@ namespace trainyard::core {
 
 namespace {
 
-/// The bits "flush to zero", for results, and "denormals are zero", for operands.
+/// The bits "flush to zero" (for results) and "denormals are zero" (for operands) of the register MXCSR.
 constexpr unsigned kFlush = 0x8000 | 0x0040;
 
 }  // namespace
@@ -25,7 +25,7 @@ bool flushes_denormals() { return (::_mm_getcsr() & kFlush) == kFlush; }
 
 namespace {
 
-/// The bit FZ of the floating-point control register, for operands and results.
+/// The bit FZ of the floating-point control register, which applies to operands and results.
 constexpr std::uint64_t kFlush = 1ULL << 24;
 
 std::uint64_t control_register() {

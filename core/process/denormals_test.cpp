@@ -10,7 +10,7 @@
 namespace trainyard::core {
 namespace {
 
-/// Half of the smallest normal number; the compiler may not compute it.
+/// Returns half of the smallest normal number. `volatile` prevents the compiler from computing it.
 float half_of_the_smallest() {
   volatile float smallest = std::numeric_limits<float>::min();
   return smallest * 0.5F;
@@ -18,7 +18,7 @@ float half_of_the_smallest() {
 
 TEST(DenormalsTest, AreFlushedOnAThreadAndOnThoseThatItStarts) {
   std::thread([] {
-    ::fesetenv(FE_DFL_ENV);  // An earlier test of this program may have changed what threads inherit.
+    ::fesetenv(FE_DFL_ENV);  // An earlier test of this program may have changed the mode that new threads inherit.
     EXPECT_GT(half_of_the_smallest(), 0) << "the processor computes with them unless it is told otherwise";
     flush_denormals();
 #if !defined(__x86_64__) && !defined(__aarch64__)

@@ -7,22 +7,24 @@ namespace trainyard::core {
 
 namespace {
 
-/// The most messages, and bytes of tensors, that wait between a component's loop and the gateway's.
+/// The maximum number of messages, and of bytes, that wait between a component's loop and the gateway's loop.
 constexpr std::uint64_t kTapMessages = 64;
 constexpr std::uint64_t kTapBytes = 32u << 20;
-/// How long messages may wait there for one another. A visitor does not notice this time, in which a fast run makes
-/// several steps.
+/// The interval at which these messages are collected. It is too short for visitors to notice, but long enough for
+/// several steps of a fast run.
 constexpr auto kRest = std::chrono::milliseconds(2);
 constexpr std::size_t kEarlyRecords = 256;
-/// How long a visitor that disconnected silently may still be counted.
+/// The interval between two checks for visitors that have disconnected silently.
 constexpr auto kSweepInterval = std::chrono::milliseconds(1000);
 
 }  // namespace
 
-/// The path from one output to all visitors that listen to it: an edge out of the component, and an input here.
+/// The connection between one output and all visitors that listen to it: an edge from the component's loop, and an
+/// input on the gateway's loop.
 ///
-/// The component's list of edges belongs to its own loop, so the tap adds and removes its edge there by post(). It is
-/// never deleted while the gateway lives; without visitors it is closed, and costs the component nothing.
+/// Only the component's loop may change the list of edges of the output, so the tap posts tasks there that add and
+/// remove its edge. A tap exists as long as the gateway. Without visitors it is closed, and costs the component
+/// nothing.
 class Gateway::Tap {
  public:
   Tap(Gateway& gateway, OutputBase& output)
@@ -35,11 +37,11 @@ class Gateway::Tap {
     edge_.collect_with(gateway.collector_);
   }
 
-  /// Sends every further message to the edge, and before them the last one, if the output is latched.
+  /// Begins to send all further messages to the edge. If the output is latched, its last message is sent first.
   void join(VisitorEdge& edge) {
     edges_.push_back(&edge);
     dropped_before_[&edge] = dropped();
-    // A tap that is closing will be opened again, and then the component repeats the message.
+    // If the tap is closing, it will be opened again, and the component's loop then sends the last message again.
     if (last_.message != nullptr && state_ == State::kOpen) edge.send(last_);
     if (state_ == State::kClosed) open();
   }
@@ -50,13 +52,14 @@ class Gateway::Tap {
     if (edges_.empty() && state_ == State::kOpen) close();
   }
 
-  /// Returns the messages that were lost on the way here since the edge has joined; 0 if it has not.
+  /// Returns the number of messages that the tap's ring has dropped since the edge joined; 0 if the edge has not
+  /// joined.
   std::uint64_t dropped_for(const VisitorEdge& edge) const {
     const auto before = dropped_before_.find(&edge);
     return before == dropped_before_.end() ? 0 : dropped() - before->second;
   }
 
-  /// Passes on all messages that have arrived.
+  /// Passes all messages in the ring on to the visitors.
   void drain() {
     while (edge_.message_source().poll()) {
     }
@@ -65,7 +68,7 @@ class Gateway::Tap {
  private:
   enum class State { kClosed, kOpen, kClosing };
 
-  /// Passes messages on as they are; the door encodes them here, on the gateway's loop.
+  /// Receives the messages of the ring on the gateway's loop. They are not encoded yet; the door encodes them here.
   class TapInput final : public InputBase {
    public:
     TapInput(Gateway& gateway, OutputBase& output, Tap& tap)
@@ -83,7 +86,7 @@ class Gateway::Tap {
     door_.send(envelope, edges_);
   }
 
-  // This is done on the component's loop by post(), because the list of edges must not change under a handler.
+  // The edge is added by a task on the component's loop, because only this loop may change the output.
   void open() {
     state_ = State::kOpen;
     sender_.post([this] {
@@ -93,15 +96,15 @@ class Gateway::Tap {
     });
   }
 
-  // The order is: no new messages, no more polling for credits, then the gateway is told. A visitor may have joined
-  // meanwhile.
+  // The component's loop first removes the edge and stops polling it, and then posts the rest of the work to the
+  // gateway's loop. In the meantime, a visitor may have joined.
   void close() {
     state_ = State::kClosing;
     sender_.post([this] {
       output_.remove_edge(edge_);
       sender_.remove(edge_.credit_source());
       home_.post([this] {
-        drain();  // What is left must not reach a visitor that comes later.
+        drain();  // Messages that are left must not reach a visitor that joins later.
         last_ = {};
         state_ = State::kClosed;
         if (!edges_.empty()) open();
@@ -116,20 +119,20 @@ class Gateway::Tap {
   QueueEdge edge_;
   VisitorDoor& door_;
   State state_ = State::kClosed;
-  Envelope last_;  ///< The last message of a latched output.
+  Envelope last_;  ///< The last message, if the output keeps it for later visitors (OutputOptions::latched).
   std::vector<VisitorEdge*> edges_;
   std::map<const VisitorEdge*, std::uint64_t> dropped_before_;
 };
 
 Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find)
     : Component(context), find_(std::move(find)), door_(zmq, address, door_owner()), collector_(loop(), kRest) {
-  // Everything from here on runs on the gateway's own loop, on the control thread.
+  // From here on, all functions of the gateway run on the control loop, except publish() for log records.
   loop().add(door_);
   loop().add(door_.connections());
   loop().add(collector_);
   loop().after(kSweepInterval, [this] { sweep(); });
-  // The gateway is a component only in so far as it has ports and a loop: it is in no plan, and nobody else will
-  // activate it.
+  // The gateway is a component only because its ports must belong to one. It is not in the plan, so the launcher does
+  // not activate it.
   transition(State::kInactive);
   transition(State::kActive);
 }
@@ -143,7 +146,7 @@ VisitorDoor::Owner Gateway::door_owner() {
 }
 
 OutputBase* Gateway::find_output(const std::string& topic) {
-  // "/log" belongs to the process itself, because its records come from every component's logger.
+  // The gateway itself publishes these topics.
   if (topic == kLogTopic) return &log_;
   if (topic == kSpansTopic) return &spans_;
   if (topic == kOperationsTopic) return &operations_;
@@ -157,8 +160,8 @@ void Gateway::admit(VisitorEdge& edge) {
     edge.output().add_edge(edge);
     return spans_changed(edge);
   }
-  // Several components of this process may publish one topic. The visitor sees them in one stream, distinguished by
-  // `source`.
+  // Several components of this process may publish the same topic. The visitor receives all their messages in one
+  // subscription; Header::source distinguishes them.
   for (OutputBase* output : find_(edge.topic())) {
     auto& tap = taps_[output];
     if (tap == nullptr) tap = std::make_unique<Tap>(*this, *output);
@@ -166,7 +169,8 @@ void Gateway::admit(VisitorEdge& edge) {
   }
 }
 
-/// The records live on this loop, so no tap is needed. Waiting records are sent when the subscriber has been answered.
+/// The gateway sends log records on its own loop, so no tap is needed. Records that were kept are given to the edge
+/// here; it sends them when the subscriber has been answered.
 void Gateway::admit_to_log(VisitorEdge& edge) {
   log_.add_edge(edge);
   log_wanted_ = true;
@@ -195,7 +199,7 @@ void Gateway::sweep() {
 
 void Gateway::publish(const LogRecord& record) {
   if (!log_wanted_.load(std::memory_order_relaxed)) return;
-  // Any thread may log, but only its own loop may use an output.
+  // Any thread may log, but only the gateway's loop may use its output.
   loop().post([this, record] { tell(record); });
 }
 
@@ -210,7 +214,7 @@ void Gateway::finish() {
   door_.say_ended();
 }
 
-// What was sent is counted at the visitor's end, what was dropped on both hops.
+// Messages can be dropped at two places: in the tap's ring, and at the visitor's edge.
 std::vector<Gateway::VisitorCounters> Gateway::counters() const {
   std::vector<VisitorCounters> all;
   door_.each([&](const VisitorEdge& edge) {

@@ -23,15 +23,17 @@ namespace trainyard::core {
 ///
 /// An output that visitors listen to has one tap, however many visitors there are. A tap is an additional bounded ring
 /// from the component's loop to the gateway's loop. The gateway encodes each message once and sends it to the visitors
-/// as their credits allow. A full ring drops its oldest entries and counts them. The component only pushes messages
-/// into the ring, so visitors that are slow, stopped, many or gone do not delay it. A collector empties the rings a few
-/// hundred times a second, so that a component that sends often need not wake the gateway for every message.
+/// as fast as they handle messages. A full ring drops its oldest entries and counts them. The component only pushes
+/// messages into the ring, so visitors do not delay it, however many there are and however slow they are. A collector
+/// empties the rings a few hundred times a second, so that a component that sends often need not wake the gateway for
+/// every message.
 class Gateway final : public Component {
  public:
   /// A function that returns the outputs of this process that publish a topic. The list may be empty.
   using FindOutputs = std::function<std::vector<OutputBase*>(const std::string& topic)>;
 
-  /// Binds `address` and begins to serve visitors immediately, on the control thread. Throws kIo.
+  /// Binds `address` and begins to serve visitors immediately, on the process's control thread. Throws kIo if the
+  /// address cannot be bound.
   Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find);
   ~Gateway() override;
 
@@ -39,8 +41,8 @@ class Gateway final : public Component {
   const std::string& endpoint() const { return door_.endpoint(); }
 
   /// Publishes a log record. Any thread may call this. Until the log has its first subscriber, the last 256 records are
-  /// kept; this subscriber then receives them. In this way, records from the configuration also appear in the run's
-  /// files.
+  /// kept, and the first subscriber receives them. In this way, the log files of a run also contain records from before
+  /// the subscription.
   void publish(const LogRecord& record);
 
   /// Sets the function that is called whenever a subscription to `/spans` or `/operations` begins or ends. `spans` is
@@ -74,7 +76,7 @@ class Gateway final : public Component {
   // Connects a visitor's edge with the outputs of its topic.
   void admit(VisitorEdge& edge);
   void admit_to_log(VisitorEdge& edge);
-  // Tells whether somebody wants spans, if `edge` is or was a subscription to them.
+  // If `edge` is a subscription to spans, calls the function set by on_spans_wanted().
   void spans_changed(const VisitorEdge& edge) const;
   void dismiss(VisitorEdge& edge);
   // Checks once a second for visitors that have disconnected silently and for memory that is no longer used.
@@ -89,7 +91,8 @@ class Gateway final : public Component {
   VisitorDoor door_;
   Collector collector_;
   std::map<OutputBase*, std::unique_ptr<Tap>> taps_;  ///< The tap of every output that a visitor has ever listened to.
-  /// The log records from the time before the log had a subscriber; when there are too many, the oldest are dropped.
+  /// The log records from the time before the log's first subscription; when there are too many, the oldest are
+  /// dropped.
   std::deque<LogRecord> early_;
   bool early_over_ = false;
   std::atomic<bool> log_wanted_{true};

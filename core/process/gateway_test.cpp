@@ -24,7 +24,7 @@ TEST(GatewayTest, MemoryThatAVisitorHasMadeThePoolTakeIsGivenBack) {
   pool.allocate(4096);
   const std::size_t before = pool.reserved_bytes();
   {
-    // A visitor that does not read keeps what would otherwise be used again.
+    // A visitor that does not read keeps memory in use that would otherwise be reused.
     std::vector<Buffer> kept;
     for (int i = 0; i < 50; ++i) kept.push_back(pool.allocate(4096));
   }

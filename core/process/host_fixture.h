@@ -18,7 +18,8 @@
 
 namespace trainyard::testing {
 
-/// The components of one process of a run, without a launcher. The thread of the test is the control thread.
+/// The components of one process of a run, hosted in a test without a launcher. The test's own thread is the control
+/// thread.
 struct HostedProcess {
   HostedProcess(ProcessPlan plan, const std::string& name, zmq::context_t& sockets)
       : view(std::move(plan), name), wiring(view, host, control, sockets, keys, [this] { ++connected; }) {}

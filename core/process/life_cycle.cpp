@@ -10,10 +10,11 @@
 namespace trainyard::core {
 namespace {
 
-/// The interval at which draining is checked. It happens once in a run, and most edges are empty by then.
+/// The interval at which report_when_drained() checks the edges. Draining is rare, and most edges are already empty.
 constexpr auto kDrainInterval = std::chrono::milliseconds(1);
 
-/// Readers of dropping edges do not count, because a visitor must not delay the end.
+/// Returns true if all messages that the component has sent over blocking edges have been handled. Other edges, such as
+/// those to visitors, do not count, because their receivers must not delay the end.
 bool drained(const Component& component) {
   return std::ranges::all_of(component.outputs(), [](const OutputBase* output) {
     return std::ranges::all_of(output->edges(),
@@ -49,7 +50,8 @@ void LifeCycle::enter(ProcessPhase next) {
 void LifeCycle::configure(const ComponentHost& host) {
   enter(ProcessPhase::kConfiguring);
   for (const auto& [index, component] : host.components()) {
-    // Both lists are filled before the first component is asked, so that the last answer is known as such.
+    // Both sets are filled before the first component is asked, so that an early answer is not mistaken for the last
+    // one.
     unconfigured_.insert(component->name());
     unfinished_.insert(component->name());
   }
@@ -61,25 +63,28 @@ void LifeCycle::bring(Component& component, State target) {
 }
 
 void LifeCycle::change(Component& component, State target) {
-  // The failure has been reported, and the component cannot change its state any more.
+  // The failure has already been reported, and a failed component cannot change its state. This report only answers the
+  // request.
   if (component.state() == State::kError) return report_later(component, target, "");
-  // The launcher asks again because a second component has failed meanwhile. This component is in that state already,
-  // and reports when it is drained.
+  // The launcher repeats the request if another component has failed in the meantime. This component is inactive
+  // already, and reports when it is drained.
   if (target == State::kInactive && component.state() == State::kInactive) return;
-  // Configuring ends in the same state, but then nothing has been sent. Only a component that was active must be
-  // drained.
+  // A component that has just been configured is also inactive, but has not sent anything. Only a component that was
+  // active must be drained.
   const bool drains = target == State::kInactive && component.state() == State::kActive;
   try {
-    // A failure elsewhere may end a component that has become active without the launcher having heard of it yet.
+    // If another component has failed, the launcher may finalize this component before it knows that the component has
+    // become active.
     if (target == State::kFinalized && component.state() == State::kActive) component.transition(State::kInactive);
-    // The hook may block, for example until a checkpoint is written. Only this loop waits.
+    // The hook may block, for example until a checkpoint is written. It then blocks only this component's loop.
     component.transition(target);
   } catch (...) {
     return report_later(component, State::kError, describe_current_exception());
   }
   if (!drains) return report_later(component, target, "");
   for (OutputBase* output : component.outputs()) {
-    // Receivers return credit at half a window. Without this request, the last few credits would never come.
+    // Receivers normally return credit only after half a window of messages. Without this request, they might never
+    // return the last credit.
     for (Edge* edge : output->edges()) edge->request_flush();
   }
   report_when_drained(component);
@@ -96,7 +101,7 @@ void LifeCycle::report_later(const Component& component, State state, const std:
 
 void LifeCycle::report(const Component& component, State state, const std::string& error) {
   reports_.state_changed(component.name(), state, error);
-  // The first report of each component is about its configuration.
+  // The first report of each component is the result of its configuration.
   if (unconfigured_.erase(component.name()) != 0 && state == State::kError) configuration_failed_ = true;
   if (state == State::kFinalized) {
     if (unfinished_.erase(component.name()) == 0 || !unfinished_.empty()) return;

@@ -14,7 +14,7 @@ namespace trainyard::core {
 /// The phases of a process.
 enum class ProcessPhase {
   kWaiting,      ///< The process waits for its plan.
-  kConfiguring,  ///< The components allocate memory and open files, each on its own thread.
+  kConfiguring,  ///< The components allocate memory and open files, each on the thread of its event loop.
   kConfigured,   ///< Every component has been configured; the launcher requests further changes.
   kFailed,       ///< The plan could not be carried out. The process still answers requests.
   kEnded,        ///< Every component has been finalized.
@@ -23,9 +23,9 @@ enum class ProcessPhase {
 /// Returns true if a process may change from phase `now` to `next`.
 bool may_follow(ProcessPhase now, ProcessPhase next);
 
-/// The part of a process that changes the states of its components on the launcher's request, and that tracks the phase
-/// of the process. It is used only on the control thread. Hooks run on the event loops of their components, and the
-/// control loop never waits for a hook.
+/// The part of a process that changes the states of its components when the launcher asks for it, and that tracks the
+/// phase of the process. It is used only on the control thread, which communicates with the launcher. Hooks run on the
+/// event loops of their components, and the control loop never waits for a hook.
 class LifeCycle {
  public:
   /// Callbacks that report changes of state and phase. They are called on the control loop.
@@ -45,7 +45,8 @@ class LifeCycle {
   /// Asks a component to change its state to `target`. The result is reported through `state_changed`.
   void bring(Component& component, State target);
 
-  /// Records that a component has failed without a requested change, for example in a handler.
+  /// Records that a component has failed without a requested change, for example in a handler. `what` is the text of
+  /// the error.
   void failed(const Component& component, const std::string& what) { report(component, State::kError, what); }
 
   /// Records that the plan could not be carried out.
@@ -63,7 +64,8 @@ class LifeCycle {
   EventLoop& control_;
   Reports reports_;
   ProcessPhase phase_ = ProcessPhase::kWaiting;
-  std::set<std::string> unconfigured_;  ///< The components that have not answered the request to configure.
+  /// The components that have not reported the result of their configuration yet.
+  std::set<std::string> unconfigured_;
   bool configuration_failed_ = false;
   std::set<std::string> unfinished_;
 };

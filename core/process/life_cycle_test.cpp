@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// A component that fails in the hook in which it is told to fail.
+/// A component that throws in the hook that the test chooses.
 class Fragile final : public Component {
  public:
   explicit Fragile(ComponentContext& context) : Component(context) {}
@@ -23,7 +23,7 @@ class Fragile final : public Component {
   }
 };
 
-/// One component whose loop is the control loop as well, so that a test steps through both.
+/// A fixture with one component, whose loop is also the control loop, so that the test runs both in one thread.
 class LifeCycleTest : public ::testing::Test {
  protected:
   void settle() {
@@ -68,7 +68,7 @@ TEST_F(LifeCycleTest, ReportsWhyAComponentFailsAndThenAsksNothingMoreOfIt) {
   EXPECT_THAT(reports_, ElementsAre("fragile inactive", "fragile error: no strength", "fragile finalized"));
 }
 
-// The launcher asks for this when a failure elsewhere ends the run before the report of the activation has arrived.
+// The launcher does this if another component fails before the launcher has received the report of the activation.
 TEST_F(LifeCycleTest, AnActiveComponentCanBeFinalizedAtOnce) {
   for (const State state : {State::kInactive, State::kActive, State::kFinalized}) bring(state);
   EXPECT_EQ(component_.state(), State::kFinalized);

@@ -23,8 +23,8 @@ class PlanView {
   const ComponentPlan& component(std::uint32_t index) const { return plan_.components.at(index); }
   bool is_mine(std::uint32_t index) const { return component(index).process == process_; }
 
-  /// Returns the address at which a thread of this process publishes. This is the address in the plan. If the plan has
-  /// none for `thread`, as for the gateway, the address is a socket in the run directory.
+  /// Returns the address at which a thread of this process publishes: the address in the plan or, if the plan has none
+  /// for `thread` (as for the gateway), the address of a socket in the run directory.
   std::string address_of(const std::string& thread) const;
 
  private:

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-// The precompiled headers of the plugins are a property of a target, and a target needs a source.
+// An empty source file for the target that precompiles the headers of the plugins, because CMake requires a source.

@@ -11,7 +11,8 @@ namespace trainyard::core {
 
 namespace {
 
-/// The launcher reports a silence of thirty of these intervals.
+/// The interval between two heartbeats. The launcher reports a process from which no heartbeat arrives for thirty
+/// intervals.
 constexpr auto kHeartbeat = std::chrono::milliseconds(1000);
 
 }  // namespace
@@ -23,7 +24,7 @@ Process::Process(std::string name, const std::string& control_endpoint, RunKeys 
       life_(loop_, life_reports()),
       requests_(name_, loop_, [this](const Reply& reply) { link_.send(reply); }) {
   if (!keys_.empty()) {
-    // All members of a run have one pair of keys, so the list has one entry.
+    // All processes of a run share one pair of keys, so the list has one entry.
     admission_.emplace(sockets_, std::vector{keys_.public_key});
     loop_.add(*admission_);
   }
@@ -39,8 +40,8 @@ Process::Process(std::string name, const std::string& control_endpoint, RunKeys 
   });
 }
 
-// Threads end first, because they use the gateway, the wiring and the loop of this object. Log lines must not reach the
-// gateway while it is being destroyed.
+// The threads end first, because they use the gateway, the wiring and the loop of this object. The listener of the log
+// is removed, so that log lines do not reach a gateway that is being destroyed.
 Process::~Process() {
   if (!host_) return;
   host_->logs().listen({});
@@ -48,7 +49,7 @@ Process::~Process() {
   host_->stop();
 }
 
-// The process speaks first, and the launcher answers with the plan.
+// The process sends the first message, Hello, and the launcher answers with the plan.
 int Process::run() {
   link_.send(Hello{name_, ::getpid(), std::string(host_abi_tag())});
   loop_.after(kHeartbeat, [this] { beat(); });
@@ -62,7 +63,7 @@ void Process::beat() {
   loop_.after(kHeartbeat, [this] { beat(); });
 }
 
-// Components report on their own loops, but the link belongs to the control loop.
+// The callbacks run on the loops of the components, but only the control loop may use the link.
 ComponentHost::Reports Process::host_reports() {
   return {.run_finished =
               [this](const std::string& component, const std::string& reason, bool success) {
@@ -98,7 +99,7 @@ void Process::on_plan(const ProcessPlan& plan) {
   try {
     carry_out(at);
   } catch (...) {
-    // The process stays and answers, because the launcher decides when it ends.
+    // The process continues to run and to answer requests, because the launcher decides when it ends.
     link_.send(StateChanged{at, std::string(name_of(State::kError)), describe_current_exception()});
     life_.plan_failed();
   }
@@ -107,7 +108,7 @@ void Process::on_plan(const ProcessPlan& plan) {
 void Process::carry_out(std::string& at) {
   for (const ComponentPlan& component : plan_->plan().components) {
     at = component.name;
-    // The plan lists all components of the run. Those of other processes are known here only by name.
+    // The plan lists all components of the run; those of other processes are skipped.
     if (component.process == name_) host_->make(component);
   }
   at.clear();
@@ -117,7 +118,7 @@ void Process::carry_out(std::string& at) {
   life_.configure(*host_);
 }
 
-// No plugin describes the gateway, so its context is made by hand.
+// The gateway is not in the plan, so its context is made here.
 void Process::open_gateway() {
   ComponentContext context;
   context.where = "process '" + name_ + "'";

@@ -77,7 +77,7 @@ class Process {
   EventLoop loop_{"control"};
   RunKeys keys_;
   zmq::context_t sockets_;
-  std::optional<Admission> admission_;  ///< Decides which members may connect; empty if the run has no keys.
+  std::optional<Admission> admission_;  ///< Decides which processes may connect; empty if the run has no keys.
   ControlLink link_;
   LifeCycle life_;
   std::optional<PlanView> plan_;  ///< This member and the following ones exist once the plan has arrived.

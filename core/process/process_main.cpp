@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trainyard-process is one operating-system process of a run. It is started by the launcher, not by users.
+// The program trainyard-process: one operating-system process of a run. The launcher starts it, not the user.
 
 #include <csignal>
 #include <cstdio>
@@ -22,14 +22,16 @@ constexpr const char* kUsage =
     "       trainyard-process --describe FILE [--parameters JSON]  print a plugin's declaration as JSON\n"
     "Started by `trainyard launch`; see `trainyard --help`.\n";
 
-/// Describes a plugin. This happens in a process of its own, because loading a library runs its code.
+/// Prints the description of a plugin as JSON. The launcher starts a separate process for this, because loading a
+/// library runs its code.
 int describe(const std::string& path, const std::string& parameters) {
   trainyard::core::PluginLoader loader({});
   std::printf("%s\n", to_json(trainyard::core::describe_plugin(loader, path, parameters)).dump().c_str());
   return 0;
 }
 
-/// The launcher hands the keys of the run over through the standard input, which nobody else can read.
+/// Reads the keys of the run from standard input. The launcher passes them in this way because other users cannot read
+/// it, unlike a command line.
 trainyard::core::RunKeys keys_of_run() {
   constexpr std::size_t kMost = 4096;
   std::string text(kMost, '\0');
@@ -39,7 +41,7 @@ trainyard::core::RunKeys keys_of_run() {
 
 int run(int argc, char** argv) {
   std::string control, name, described, parameters, denormals;
-  // The arguments are read by hand, because only our own programs start this one, and it links no parser.
+  // The arguments are read without a parser, because only Trainyard's own programs start this one.
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--describe") == 0) described = argv[i + 1];
     if (std::strcmp(argv[i], "--parameters") == 0) parameters = argv[i + 1];
@@ -52,10 +54,11 @@ int run(int argc, char** argv) {
     std::fputs(kUsage, argc == 2 && std::strcmp(argv[1], "--help") == 0 ? stdout : stderr);
     return argc == 2 && std::strcmp(argv[1], "--help") == 0 ? 0 : 2;
   }
-  // A stop comes from the launcher as a message. The signals that the launcher sends after that keep their default
-  // meaning, but Ctrl-C of the terminal concerns only the launcher.
+  // Without this, writing to a socket or a pipe whose reader has ended would end the process. All other signals keep
+  // their default effect: normally the launcher stops a process with a message, and it sends signals only if this
+  // fails.
   std::signal(SIGPIPE, SIG_IGN);
-  // There is one thread so far, from which all others inherit this.
+  // All other threads inherit this setting, because only the main thread exists so far.
   if (denormals != "keep") trainyard::core::flush_denormals();
   return trainyard::core::Process(name, control, keys_of_run()).run();
 }

@@ -8,7 +8,7 @@
 
 namespace trainyard::core {
 
-// The second number of this file counts resident pages.
+// The second number in /proc/self/statm is the number of resident pages.
 ProcessUsage process_usage() {
   ProcessUsage usage;
   timespec cpu{};

@@ -5,12 +5,13 @@
 
 namespace trainyard::core {
 
-/// The resources of the machine that this process has used so far.
+/// The processor time that this process has used so far, and the memory that it uses now.
 struct ProcessUsage {
   std::int64_t cpu_ns = 0;         ///< The processor time of all threads, in nanoseconds; it only grows.
   std::uint64_t memory_bytes = 0;  ///< The resident memory, including shared memory; 0 if it is unknown.
 };
 
+/// Returns these numbers for the calling process. A number that the system does not report is 0.
 ProcessUsage process_usage();
 
 }  // namespace trainyard::core

@@ -20,7 +20,7 @@ void Pulse::beat() {
 std::string Pulse::describe() const {
   std::uint64_t sent = 0;
   std::uint64_t blocking = 0;
-  // The lists of edges do not change once the workers run, and the counters themselves are atomic.
+  // The lists of edges do not change while the workers run, and the counters are atomic, so this thread may read them.
   const auto count = [&](const Edge& edge) {
     const std::uint64_t messages = edge.counters().sent.load(std::memory_order_relaxed);
     sent += messages;

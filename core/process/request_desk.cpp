@@ -37,12 +37,13 @@ std::optional<ParameterQuestion> parameter_question(const std::string& method) {
   return {};
 }
 
-/// The answer of `param.list`, `param.get` and `param.set`: the whole declaration, so that a program can check a value
-/// or offer the choices before it sets anything, and the value.
+/// Returns the description of a parameter in the answers to `param.list`, `param.get` and `param.set`: its value and
+/// its whole declaration, so that a program can check a new value or offer the choices.
 json describe(const ParameterBase& parameter) {
   const ParameterInfo& info = parameter.info();
   json all = to_json(info);
-  // Numbers and JSON inside JSON are for the launcher's cache.
+  // to_json() writes the kind as a number and the default as JSON text, for the launcher's cache. Users get the name of
+  // the kind and the default itself.
   all["kind"] = name_of(info.kind);
   all["default"] = info.default_json.empty() ? json() : json::parse(info.default_json);
   all["allowed"] = describe_allowed(info);
@@ -70,15 +71,15 @@ void serve_or_throw(Component& component, const Request& request, ServiceBase::R
               suggestion(request.method, known));
 }
 
-/// Returns the body of a request about one parameter. It comes from whoever asks, so its nesting and what an error
-/// repeats of it are bounded.
+/// Returns the body of a request about one parameter. The body may come from an untrusted sender, so its nesting is
+/// limited, and so is the part of it that an error contains.
 json read_question(const Component& component, const Request& request, ParameterQuestion question) {
   constexpr std::size_t kShown = 100;
   const bool sets = question == ParameterQuestion::kSet;
   const std::optional<json> body = parse_bounded_json(request.body);
   const bool named = body && body->is_object() && body->contains("name") && body->at("name").is_string();
   if (named && (!sets || body->contains("value"))) return *body;
-  // As plain ASCII it can be cut anywhere.
+  // The text is plain ASCII, so that it can be cut anywhere.
   std::string given = (body ? *body : json(request.body.substr(0, kShown)))
                           .dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
   if (given.size() > kShown) given = given.substr(0, kShown) + "...";
@@ -97,7 +98,7 @@ std::string answer_about_parameter(Component& component, const Request& request,
   throw Error(Code::kNotFound, "{} has no parameter '{}'{}", component.where(), name, suggestion(name, known));
 }
 
-/// Runs on the component's own loop.
+/// Carries out a request on the component's loop.
 void perform(Component& component, const Request& request, ServiceBase::Reply reply) {
   const std::optional<ParameterQuestion> question = parameter_question(request.method);
   if (!question) return serve_or_throw(component, request, std::move(reply));
@@ -105,13 +106,13 @@ void perform(Component& component, const Request& request, ServiceBase::Reply re
   reply(answer_about_parameter(component, request, *question));
 }
 
-/// The counters are read on the control thread while the edge changes them on its own. Each number is correct, but they
-/// need not be consistent with each other.
+/// Returns the counters of an edge as JSON. The sender's thread may change them while they are read here, so each
+/// number is correct, but the numbers may belong to different moments.
 json describe(const Edge& edge, const PlanView& view) {
   const EdgeCounters& counters = edge.counters();
   const auto& edges = view.plan().edges;
   const auto planned = std::ranges::find(edges, edge.id(), &EdgePlan::id);
-  // Edges know only their number, but users need topics and names.
+  // An edge contains only its number; the topic and the names come from the plan.
   const EdgePlan plan = planned == edges.end() ? EdgePlan{} : *planned;
   const auto name = [&](std::uint32_t index) { return planned == edges.end() ? "" : view.component(index).name; };
   const auto under_way = edge.under_way();
@@ -140,7 +141,7 @@ void RequestDesk::serve(const Request& request) {
   if (component == nullptr) {
     return reply_({request.id, false, "no component '" + request.target + "' in process '" + process_ + "'"});
   }
-  // Its thread was not started, so nothing that is posted to it would ever run.
+  // The thread was never started, so a posted task would never run.
   if (!host_->running()) {
     return reply_({request.id, false,
                    "component '" + request.target + "' in process '" + process_ +
@@ -150,7 +151,7 @@ void RequestDesk::serve(const Request& request) {
 }
 
 void RequestDesk::answer(Component& component, const Request& request) {
-  // Whatever a service does, there is one reply to a request: the first.
+  // Only the first answer is sent, even if a service answers several times.
   const auto send = [this, id = request.id, replied = std::make_shared<bool>(false)](bool ok, std::string body) {
     if (std::exchange(*replied, true)) return;
     control_.post([this, reply = Reply{id, ok, std::move(body)}] { reply_(reply); });
@@ -177,7 +178,7 @@ void RequestDesk::answer_counters(const Request& request) {
 std::string RequestDesk::counters() const {
   json edges = json::array();
   if (host_ != nullptr) {
-    // These lists do not change once the workers run, and the counters themselves are atomic.
+    // These lists do not change while the workers run, and the counters are atomic, so this thread may read them.
     for (const auto& [thread, worker] : host_->workers()) {
       for (const auto& edge : worker->edges) edges.push_back(describe(*edge, *plan_));
       if (worker->outlet == nullptr) continue;

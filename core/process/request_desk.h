@@ -15,22 +15,22 @@ namespace trainyard::core {
 
 /// The part of a process that answers requests to the process and its components.
 ///
-/// A request is received on the control loop and answered on the loop of the component; the answer is sent on the
-/// control loop. So a parameter never changes while a handler runs, and a long-running handler delays only the answer,
-/// for which the launcher has a deadline.
+/// A request is received on the control loop. It is carried out on the loop of the component, and the answer is sent on
+/// the control loop. So a parameter never changes while a handler runs, and a long-running handler delays only the
+/// answer, for which the launcher has a deadline.
 class RequestDesk {
  public:
   /// `process` is the name of the process. `reply` sends an answer to the launcher; it is called on the control loop.
   RequestDesk(std::string process, EventLoop& control, std::function<void(const Reply&)> reply)
       : process_(std::move(process)), control_(control), reply_(std::move(reply)) {}
 
-  /// Gives the desk access to the plan and the components. Until then, requests to components are refused.
+  /// Gives this object access to the plan and the components. Until this call, requests to components are refused.
   void open(const PlanView& plan, const ComponentHost& host) {
     plan_ = &plan;
     host_ = &host;
     activity_.emplace(control_, plan, host);
   }
-  /// Gives the desk access to the gateway. Until then, the answer to "counters" lacks the visitors.
+  /// Gives this object access to the gateway. Until this call, the answer to "counters" contains no visitors.
   void open(const Gateway& gateway) { gateway_ = &gateway; }
 
   /// Handles one request. The answer is passed to the constructor's `reply`, before or after this function returns.

@@ -19,7 +19,8 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::HostedProcess;
 
-/// A desk in the process "office", where a clerk works once the test calls open().
+/// A fixture with the RequestDesk of a process "office", which hosts a component "clerk" after the test has called
+/// open().
 class RequestDeskTest : public testing::HostFixture {
  protected:
   void open() {
@@ -49,13 +50,13 @@ class RequestDeskTest : public testing::HostFixture {
     run_until([&] { return replied(id); });
     return *std::ranges::find(replies_, id, &Reply::id);
   }
-  /// Returns what a successful request to the clerk yields.
+  /// Sends a request to the clerk, expects it to succeed, and returns the answer.
   json result(const std::string& method, const std::string& body = "{}") {
     const Reply reply = answer("clerk", method, body);
     EXPECT_TRUE(reply.ok) << reply.body;
     return json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
   }
-  /// Returns why a request to the clerk is refused.
+  /// Sends a request to the clerk, expects it to be refused, and returns the error.
   std::string refusal(const std::string& method, const std::string& body = "{}") {
     const Reply reply = answer("clerk", method, body);
     EXPECT_FALSE(reply.ok) << reply.body;
@@ -212,7 +213,7 @@ TEST_F(RequestDeskTest, ThereIsOneReplyEvenIfAServiceAnswersTwiceAndFails) {
   EXPECT_EQ(replies_.size(), 2u);
 }
 
-/// A plan may fail after some components were made. Their threads are then never started.
+/// Carrying out a plan can fail after some components have been made. Their threads are then never started.
 TEST_F(RequestDeskTest, AComponentWhoseThreadWasNeverStartedIsRefusedAtOnce) {
   open();
   ask("clerk", "param.list");
@@ -247,7 +248,7 @@ TEST_F(RequestDeskTest, CountersNameTopicAndEndsOfEveryEdgeThatBeginsInTheProces
   };
   expect(edges[0],
          json{{"topic", "/ticks"}, {"edge", 5}, {"from", "ticker"}, {"to", "tally"}, {"sent", 20}, {"dropped", 0}});
-  // Nobody has subscribed, so it keeps the newest 4 and drops the others.
+  // This edge has no subscriber, so it keeps the newest 4 messages and drops the others.
   expect(edges[1],
          json{{"topic", "/ticks"}, {"edge", 1}, {"from", "ticker"}, {"to", "far_tally"}, {"sent", 0}, {"dropped", 16}});
 }

@@ -8,7 +8,7 @@
 namespace trainyard::core {
 namespace {
 
-/// The name of the span of a handler without a message.
+/// The name of the span of a hook or a task, for which there is no message.
 constexpr const char* kTask = "task";
 
 }  // namespace
@@ -47,7 +47,7 @@ void SpanDesk::record(bool on) {
       activity.stop_recording();
       continue;
     }
-    // What a loop wrote after the end of the last recording is of no use now.
+    // Spans that the loop has written after the end of the previous recording are discarded.
     SpanRecord old;
     while (activity.spans().ring() != nullptr && activity.spans().ring()->pop(old)) {
     }
@@ -63,7 +63,8 @@ void SpanDesk::schedule() {
   });
 }
 
-// What a loop writes meanwhile is for the next time, so that the control thread has time for other things.
+// At most one full ring is read from each loop, so that a loop that keeps writing spans cannot keep the control thread
+// busy.
 void SpanDesk::collect() {
   Batch batches[2];
   for (const auto& [thread, worker] : host_.workers()) {
@@ -89,7 +90,7 @@ void SpanDesk::publish(Batch& batch, bool operations) {
   publish_(std::exchange(batch, {}).message, operations);
 }
 
-// What is no component of the plan has no name that a reader would know.
+// Spans of the gateway, which is not in the plan, are discarded.
 void SpanDesk::add(Batch& batch, const SpanRecord& record) const {
   const auto source = indices_.find(record.component);
   if (source == indices_.end()) return;

@@ -19,12 +19,12 @@
 namespace trainyard::core {
 
 /// Collects the spans of all event loops of a process while somebody subscribes to them, and publishes them in batches.
-/// This class is used only on the control thread.
+/// This class is used only on the control thread, which communicates with the launcher and with subscribers.
 class SpanDesk {
  public:
   /// How often the spans are published.
   static constexpr std::chrono::milliseconds kInterval{50};
-  /// The maximum number of spans in one message. Such a message is about 130 kB in size.
+  /// The maximum number of spans in one message. A message with this many spans has a size of about 130 kB.
   static constexpr std::size_t kMostSpans = 2048;
 
   /// A function that publishes one batch: spans of operations if `operations` is true, otherwise spans of all other
@@ -46,7 +46,7 @@ class SpanDesk {
   void collect();
 
  private:
-  // A message that is being made, and where its names are.
+  // A message that is being made, and the index of each of its names.
   struct Batch {
     Spans message;
     std::unordered_map<std::string, std::uint32_t> names;

@@ -12,7 +12,7 @@
 namespace trainyard::core {
 namespace {
 
-/// A ticker that sends to a tally on another thread, without end.
+/// A fixture with a ticker that keeps sending messages to a tally on another thread.
 class SpanDeskTest : public testing::HostFixture {
  protected:
   void SetUp() override {
@@ -28,7 +28,7 @@ class SpanDeskTest : public testing::HostFixture {
     office_->run();
   }
 
-  /// Returns the first span of this kind and component, or nothing.
+  /// Returns the first span of this kind and component, or an empty optional.
   std::optional<Span> find(SpanKind kind, const std::string& component, const Spans*& in) const {
     for (const Spans& batch : spans_) {
       for (const Span& span : batch.spans) {
@@ -57,7 +57,7 @@ TEST_F(SpanDeskTest, PublishesWhatAllThreadsRecordedWithNamesInsteadOfNumbers) {
   EXPECT_EQ(batch->sources.at(hop.source).thread, "back");
   EXPECT_EQ(batch->sources.at(hop.source).rank, 3u);
   EXPECT_EQ(batch->lost, 0u);
-  // Tasks that a component gives to its loop itself are not accounted for, unless it guards them.
+  // A posted task is measured only if it runs inside Component::guarded().
   Component& ticker = office_->host.component(0);
   ticker.loop().post([&ticker] { ticker.guarded([] {}); });
   run_until([&] { return find(SpanKind::kHandler, "ticker", batch).has_value(); });

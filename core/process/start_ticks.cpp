@@ -9,7 +9,8 @@
 
 namespace trainyard::core {
 
-// proc(5): "pid (name) state ..."; the name may hold anything, even parentheses. The start time is field 22.
+// The file contains "pid (name) state ..." (proc(5)). The name may contain any character, even parentheses, so its end
+// is the last ')'.
 std::uint64_t start_ticks(pid_t pid) {
   std::string text;
   std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), text, '\0');

@@ -11,8 +11,8 @@
 namespace trainyard::core {
 namespace {
 
-/// Finds the port of an edge. It may be missing: the plan was made from a description of the plugin, and the library
-/// may have been rebuilt since.
+/// Finds the port of an edge. The port may be missing, because the plan was made from a description of the plugin, and
+/// the library may have been rebuilt since then.
 template <class Port>
 Port& find_port(const Component& component, const std::vector<Port*>& ports, const std::string& name) {
   const auto found = std::ranges::find(ports, name, [](const Port* port) { return port->name(); });
@@ -43,7 +43,7 @@ void Wiring::make_edges() {
 }
 
 // The receiving end of an edge from another process is made later, in connect(), when the address of its publisher is
-// known. Here it is only counted.
+// known. Here such an edge is only counted as a connection of its input.
 void Wiring::make_edge(const EdgePlan& edge) {
   const Policy policy = edge.policy;
   if (plan_.is_mine(edge.to)) count_connection(edge);
@@ -51,7 +51,7 @@ void Wiring::make_edge(const EdgePlan& edge) {
   const Component& from = host_.component(edge.from);
   OutputBase& output = find_port(from, from.outputs(), edge.output);
   if (plan_.is_mine(edge.to)) return make_inner_edge(edge, output, policy);
-  // The edge leads to another process: the thread of the sender publishes, and the receiver will subscribe.
+  // The edge leads to another process. The sender's thread publishes, and the receiver will subscribe.
   const std::string address = plan_.address_of(plan_.component(edge.from).thread);
   Outlet& outlet = host_.worker_of(edge.from).open_outlet(sockets_, address, host_.pool(), keys_);
   output.add_edge(outlet.add_edge(output, edge.topic, edge.id, policy, edge.window_messages, edge.window_bytes));
@@ -84,9 +84,9 @@ void Wiring::count_connection(const EdgePlan& edge) {
   input.set_connections(input.connections() + 1);
 }
 
-/// The edges to the components of this process that listen to the log. The log has no sender that a plan could name,
-/// because every process publishes it. So each reader subscribes at every gateway, its own included, as a visitor does:
-/// over the socket, and without ever delaying anybody.
+/// Returns edges for the inputs of this process that listen to the log. Every process publishes the log, so the plan
+/// does not contain these edges. Instead, the input subscribes to the gateways of all processes, including its own
+/// process, in the way in which visitors do: over a socket, and without delaying a sender.
 std::vector<EdgePlan> Wiring::log_edges() const {
   std::vector<EdgePlan> edges;
   for (const auto& [index, component] : host_.components()) {
@@ -120,7 +120,7 @@ std::map<std::string, Wiring::WantedInlet> Wiring::wanted_inlets(const Connect& 
   };
   for (const EdgePlan& edge : plan_.plan().edges) {
     if (plan_.is_mine(edge.from) || !plan_.is_mine(edge.to)) continue;
-    // This is the key under which the publisher announced its address (Configured).
+    // The publisher has announced its address under this key (Configured).
     want(edge, plan_.component(edge.from).process + "/" + plan_.component(edge.from).thread);
   }
   for (const EdgePlan& edge : log_edges()) {
@@ -133,12 +133,12 @@ std::map<std::string, Wiring::WantedInlet> Wiring::wanted_inlets(const Connect& 
 
 void Wiring::connect(const Connect& connect) {
   const std::map<std::string, WantedInlet> wanted = wanted_inlets(connect);
-  // All are listed before the first is connected, because an answer that comes quickly must not look like the last.
+  // All inlets are listed before the first one connects, so that an early answer is not mistaken for the last one.
   for (const auto& [inlet, each] : wanted) unconnected_.insert(inlet);
   for (const auto& [inlet, each] : wanted) {
     const auto endpoint = connect.endpoints.find(each.from);
-    // A publisher that is not running yet has no address; a later Connect will contain it. Until then its inlet stays
-    // unconnected, and the launcher names it when its deadline has passed.
+    // A publisher that is not running yet has no address; a later Connect will contain it. Until then the inlet stays
+    // unconnected. If this lasts too long, the launcher reports it.
     if (endpoint == connect.endpoints.end()) continue;
     each.worker->loop.post(
         [this, inlet = inlet, each = each, address = endpoint->second] { open_inlet(inlet, each, address); });
@@ -146,8 +146,8 @@ void Wiring::connect(const Connect& connect) {
   if (wanted.empty()) connected_();
 }
 
-// A further Connect arrives because some process was restarted, and this publisher may be another one. An inlet that is
-// still being connected reports by itself.
+// If another process was restarted, a further Connect arrives, and the inlet to this publisher may exist already. If it
+// is still being connected, its callback will report this.
 void Wiring::open_inlet(const std::string& inlet, const WantedInlet& wanted, const std::string& endpoint) {
   const auto known = wanted.worker->inlets.find(wanted.from);
   if (known == wanted.worker->inlets.end()) {
@@ -157,16 +157,16 @@ void Wiring::open_inlet(const std::string& inlet, const WantedInlet& wanted, con
   }
 }
 
-// The socket is made on the loop that will poll it, because libzmq's sockets belong to one thread.
+// The socket is made on the loop that will poll it, because a libzmq socket may be used by one thread only.
 void Wiring::subscribe(const std::string& inlet, const WantedInlet& wanted, const std::string& endpoint) {
   Worker& worker = *wanted.worker;
   auto& made = worker.inlets[wanted.from];
-  // At a gateway everybody is a visitor, and has no keys.
+  // A gateway treats every subscriber as a visitor and uses no keys.
   const bool visits = wanted.from.ends_with("/gateway");
   made =
       std::make_unique<Inlet>(sockets_, endpoint, plan_.plan().process_index, worker.loop, visits ? RunKeys() : keys_);
   made->on_connected([this, inlet] { control_.post([this, inlet] { acknowledge(inlet); }); });
-  // A refused subscription fails the component that wanted it, because that is the one that cannot work.
+  // A refused subscription makes the component fail that owns the input, because it cannot work without the messages.
   made->on_error([](InputBase& input, const std::string& what) { input.owner().fail(what); });
   for (const EdgePlan& edge : wanted.edges) made->subscribe(input_of(edge), edge);
   worker.loop.add(*made);
@@ -178,16 +178,16 @@ void Wiring::acknowledge(const std::string& inlet) {
 }
 
 void Wiring::peer_gone(const PeerGone& peer) {
-  // This comes first of all, so that memory is free before anybody waits for it.
+  // The references of the dead process are removed first, so that memory becomes free early.
   host_.pool().forget(peer.process_index, peer.pid);
-  std::set<std::uint32_t> lost;  // The edges whose receiver has died. Edges to visitors are not in the plan.
+  std::set<std::uint32_t> lost;  // The planned edges whose receiver has died.
   for (const EdgePlan& edge : plan_.plan().edges) {
     if (plan_.is_mine(edge.from) && plan_.component(edge.to).process == peer.process) lost.insert(edge.id);
   }
   for (const auto& [thread, worker] : host_.workers()) {
     worker->loop.post([each = worker.get(), process = peer.process, pid = peer.pid, lost] {
       if (each->outlet != nullptr) give_up(*each->outlet, lost, pid);
-      // A restarted publisher has another address, and gets another inlet with the next Connect.
+      // A restarted publisher gets a new inlet with the next Connect.
       each->retire_inlets(process);
     });
   }

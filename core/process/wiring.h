@@ -16,11 +16,12 @@
 namespace trainyard::core {
 
 /// The edges of one process: the edges within the process, and its ends of the edges to and from other processes. A
-/// Wiring may be used only on the control thread, unless a comment states otherwise.
+/// Wiring may be used only on the control thread (the thread that communicates with the launcher), unless a comment
+/// states otherwise.
 class Wiring {
  public:
-  /// `connected` is called on the control loop when every subscription at other processes has been acknowledged, and
-  /// again after every connect(). All objects passed by reference must outlive this object.
+  /// After every connect(), `connected` is called on the control loop when the other processes have acknowledged every
+  /// subscription. All objects passed by reference must outlive this object.
   Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets, const RunKeys& keys,
          std::function<void()> connected);
 
@@ -28,16 +29,17 @@ class Wiring {
   /// port that the plugin does not have.
   void make_edges();
 
-  /// Subscribes to the publishers whose addresses `connect` contains. Called again after another process has been
-  /// restarted.
+  /// Subscribes the inputs of this process to the publishers whose addresses `connect` contains. Called again after
+  /// another process has been restarted.
   void connect(const Connect& connect);
 
-  /// Handles the death of another process: releases the buffers that it held, drops messages to it instead of waiting
-  /// for its credit, and stops reading messages from it.
+  /// Handles the death of another process: releases the buffers that it held, drops messages to it so that no component
+  /// waits for it, and stops reading messages from it.
   void peer_gone(const PeerGone& peer);
 
  private:
-  /// The socket that receives from one loop of another process, and the edges that use it.
+  /// A socket that `worker` needs in order to receive from another loop, whose key is `from`, and the edges that will
+  /// use the socket.
   struct WantedInlet {
     Worker* worker;
     std::string from;
@@ -61,7 +63,8 @@ class Wiring {
   zmq::context_t& sockets_;
   const RunKeys& keys_;
   std::function<void()> connected_;
-  std::set<std::string> unconnected_;  ///< The inlets that wait for an acknowledgement.
+  /// The sockets that receive from other processes and whose subscriptions have not been acknowledged yet.
+  std::set<std::string> unconnected_;
 };
 
 }  // namespace trainyard::core

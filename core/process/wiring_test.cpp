@@ -35,7 +35,7 @@ class WiringTest : public testing::HostFixture {
     return (*std::ranges::find(inputs, input, [](const InputBase* each) { return each->name(); }))->connections();
   }
 
-  /// A ticker in process "a" sends to a tally in process "b".
+  /// Plans a ticker in process "a" that sends to a tally in process "b".
   void plan_a_to_b(const std::string& count, const std::string& tally) {
     add("ticker", "a", "ticks", R"({"tensor_bytes": 5000, "count": )" + count + "}");
     add("tally", "b", "tally", tally);
@@ -101,7 +101,7 @@ TEST_F(WiringTest, EverythingArrivesInAnotherProcess) {
   run_until([&] { return !b.reports.empty(); });
   EXPECT_EQ(b.connected, 1);
   EXPECT_THAT(b.reports, ElementsAre("tally finished: counted 100"));
-  // The launcher repeats this when it has restarted some other process.
+  // The launcher repeats this message when it has restarted another process.
   b.wiring.connect({.endpoints = {a.endpoint("ticks")}});
   run_until([&] { return b.connected == 2; });
 }
@@ -115,7 +115,8 @@ TEST_F(WiringTest, IsConnectedOnlyWhenTheLastPublisherHasAnswered) {
   HostedProcess& c = wired(host("c", 3));
   for (HostedProcess* each : {&a, &b, &c}) each->run();
   b.wiring.connect({.endpoints = {a.endpoint("ticks")}});
-  // More than the window, so a has received credit from b, which has therefore seen the answer of a.
+  // The ticker of "a" has sent more messages than may be in flight, so "b" has handled some of them. Therefore, "b" has
+  // received the answer of "a" to its subscription.
   run_until([&] { return counters(a, "ticks").sent == 10; });
   b.control.run_once();
   EXPECT_EQ(b.connected, 0) << "c has no address yet";
@@ -135,7 +136,7 @@ TEST_F(WiringTest, ASenderNoLongerWaitsForAReceiverThatDied) {
   EXPECT_EQ(counters(a, "ticks").sent, 0u);
 }
 
-// The launcher's message about the death can be handled later than the subscription of the new process.
+// The launcher's message about the death of a process can arrive after the restarted process has subscribed.
 TEST_F(WiringTest, ASenderKeepsAReceiverThatHasAlreadyBeenStartedAgain) {
   for (const Transport transport : {Transport::kIpc, Transport::kTcp}) {
     plan_ = {};
@@ -157,7 +158,8 @@ TEST_F(WiringTest, ASenderKeepsAReceiverThatHasAlreadyBeenStartedAgain) {
   }
 }
 
-// On another host, the receiver may have had a pid that a living process has here, as this process has.
+// A receiver on another host may have had the same pid as a living process of this host. The test uses the pid of its
+// own process.
 TEST_F(WiringTest, AReceiverThatDiedIsGivenUpThoughAProcessOfThisHostHasItsPid) {
   for (const Transport transport : {Transport::kIpc, Transport::kTcp}) {
     plan_ = {};
@@ -210,7 +212,7 @@ TEST_F(WiringTest, ARestartedPublisherIsFoundAtItsNewAddress) {
   run_until([&] { return counters(second, "ticks").sent == 10 && b.connected == 2; });
 }
 
-/// The window that the clerk declares is larger than a gateway grants, and must not be asked for.
+/// The clerk declares a larger window than a gateway allows, so the subscription must ask for a smaller one.
 TEST_F(WiringTest, AnInputForTheLogListensAtEveryGateway) {
   add("clerk", "a", "main").topics = {{"log", "/log"}};
   HostedProcess& a = wired(host("a"));

@@ -14,7 +14,7 @@ Worker::~Worker() { stop(); }
 
 void Worker::start(std::vector<std::uint32_t> cpus) {
   thread_ = std::jthread([this, cpus = std::move(cpus)] {
-    // Linux allows 15 bytes; a longer name would not be set at all.
+    // Linux allows 15 bytes, and the call fails for a longer name.
     ::pthread_setname_np(::pthread_self(), loop.name().substr(0, 15).c_str());
     if (!cpus.empty()) {
       cpu_set_t set;
@@ -26,8 +26,9 @@ void Worker::start(std::vector<std::uint32_t> cpus) {
   });
 }
 
-// Handlers and hooks report their own exceptions. An exception that arrives here is a fault below them, after which
-// nothing on this thread can be trusted. The process keeps running to report this, and the launcher ends it.
+// Exceptions of handlers and hooks never arrive here, because Component catches them. Any other exception is an error
+// in the runtime, after which nothing on this thread can be trusted. The components of the thread are reported as
+// failed, and the launcher ends the process.
 void Worker::run_loop() {
   try {
     loop.run();
@@ -42,8 +43,9 @@ void Worker::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// Components may still hold messages of the dead process, and return the credit of each to the inlet that it came
-// through. So an inlet goes only when it has nothing under way, at the next death at the latest.
+// Components may still keep messages of the dead process, and return the credit of each message to the inlet through
+// which it arrived. An inlet is therefore destroyed only when all its messages have been handled; this is checked when
+// the next process dies.
 void Worker::retire_inlets(const std::string& process) {
   std::erase_if(retired, [](const auto& inlet) { return inlet->idle(); });
   const std::string prefix = process + "/";
@@ -58,7 +60,7 @@ void Worker::retire_inlets(const std::string& process) {
   }
 }
 
-// It is made on demand, because a thread that only receives binds no socket.
+// The socket is made on demand, because a thread that only receives does not need it.
 Outlet& Worker::open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool,
                             const RunKeys& keys) {
   if (outlet == nullptr) {

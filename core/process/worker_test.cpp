@@ -14,7 +14,8 @@ using testing::NumberSource;
 using testing::Pipe;
 using testing::Sink;
 
-/// A worker whose loop the test runs: it receives from an outlet as from another process.
+/// A fixture with a worker whose loop the test runs, and an outlet from which the worker receives as from another
+/// process.
 class WorkerTest : public ::testing::Test {
  protected:
   WorkerTest() {

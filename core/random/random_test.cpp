@@ -10,7 +10,7 @@ namespace trainyard {
 namespace {
 
 TEST(RandomTest, BitsAreThoseOfSplitMix64) {
-  // The published generator, seeded with 1234567, gives these two numbers first.
+  // These are the first two numbers of the published generator with the seed 1234567.
   EXPECT_EQ(random_bits(0, 1234567), 6457827717110365317u);
   EXPECT_EQ(random_bits(1, 1234567), 3203168211198807973u);
 }

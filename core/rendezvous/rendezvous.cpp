@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The time between two looks for a note; a run starts within tenths of a second.
+/// The time between two checks for a note. It is short, because a run starts within tenths of a second.
 constexpr auto kLook = std::chrono::microseconds(500);
 
 bool is_key_character(char c) {
@@ -45,7 +45,7 @@ class FolderRendezvous final : public Rendezvous {
  public:
   explicit FolderRendezvous(std::string folder) : folder_(std::move(folder)) {}
 
-  /// The note is written under another name first, so whoever sees the file sees all of it.
+  /// The note is first written to a file with another name and then renamed, so a reader never sees an incomplete note.
   void put(const std::string& key, const std::string& value) override {
     const std::string path = path_of(key);
     const std::string draft = fmt::format("{}.{}.{}~", path, ::getpid(), ::gettid());
@@ -69,7 +69,8 @@ class FolderRendezvous final : public Rendezvous {
   }
 
  private:
-  /// There is one folder for all notes, so '/' becomes a character that a key cannot have.
+  /// Returns the path of the note's file. All notes are in one folder, so '/' is replaced by a character that no key
+  /// contains.
   std::string path_of(const std::string& key) const {
     check_key(key);
     std::string name = key;

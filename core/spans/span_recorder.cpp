@@ -12,7 +12,8 @@ void SpanRecorder::start() {
   recording_.store(ring_.get(), std::memory_order_release);
 }
 
-// The type of a message is part of a plugin, and plugins are never unloaded, so its name can be kept by its address.
+// Message types are static objects of plugins, which are never unloaded, so a pointer to the name of a type stays
+// valid.
 void SpanRecorder::open_handler(const Component& component, const Envelope* message, std::int64_t now) {
   if (++open_ > open_handlers_.size()) return;
   OpenHandler& handler = open_handlers_[open_ - 1];
@@ -31,7 +32,7 @@ void SpanRecorder::open_handler(const Component& component, const Envelope* mess
           .kind = SpanKind::kHop});
 }
 
-// A handler that has no trace of its own may have set one, as that of a task does when it sends a batch.
+// A task begins without a trace but may have set one with EventLoop::set_trace(), for example before it sends a batch.
 void SpanRecorder::close_handler(const Component* component, std::int64_t now) {
   if (open_-- > open_handlers_.size()) return;
   const OpenHandler& handler = open_handlers_[open_];

@@ -13,7 +13,7 @@
 namespace trainyard::core {
 
 /// Records what one event loop does, as spans in a ring. While the recording is off, a span costs one load. All
-/// functions are called on the loop's thread, unless a comment states otherwise.
+/// functions are called on the loop's thread, unless a comment names the control thread, which publishes the spans.
 class SpanRecorder {
  public:
   /// `trace` points to the variable in which the loop keeps the trace of the message that is being handled. If it is
@@ -37,10 +37,12 @@ class SpanRecorder {
   SpanRing* ring() const { return ring_.get(); }
 
   /// Called when a handler begins. Keeps the data for its span until close_handler() is called. Handlers can be nested.
-  /// `message` is the message that is handled, or null for a hook or a task. The time that the message has taken to
-  /// arrive here is recorded as a separate span.
+  /// `message` is the message that is handled, or null for a hook or a task. `now` is the current time of
+  /// span_clock_ns(). The time from the sending of the message until now is recorded as a separate span
+  /// (SpanKind::kHop).
   void open_handler(const Component& component, const Envelope* message, std::int64_t now);
-  /// Called when a handler ends. Records the span of the innermost handler that is open.
+  /// Called when a handler of `component` ends. Records the span of the innermost handler that is open. `now` is the
+  /// current time of span_clock_ns().
   void close_handler(const Component* component, std::int64_t now);
 
   /// Records a span. A span without a trace gets the trace of the loop; a span without a component is dropped.

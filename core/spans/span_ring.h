@@ -20,7 +20,7 @@ struct SpanRecord {
   std::uint64_t trace = 0;
   std::uint64_t step = 0;
   std::uint64_t peer = 0;  ///< The other component, as WaitCause::packed(); 0 if there is none.
-  /// A text that is never freed; null for a handler without a message.
+  /// The name of the span, a text that is never freed; null for a handler without a message.
   const char* name = nullptr;
   const Component* component = nullptr;
   std::uint32_t own_thread = 0;
@@ -29,8 +29,8 @@ struct SpanRecord {
 static_assert(sizeof(SpanRecord) == 64);
 
 /// A ring of the spans of one event loop that have ended and have not been published yet. The loop's thread writes it,
-/// and the control thread reads it. Writing takes no lock and allocates nothing. When the ring is full, new spans are
-/// lost and counted.
+/// and the control thread, which publishes spans, reads it. Writing takes no lock and allocates nothing. When the ring
+/// is full, new spans are lost and counted.
 class SpanRing {
  public:
   /// The number of spans that fit into the ring: enough for 300,000 spans per second if it is emptied every 50 ms.

@@ -9,7 +9,7 @@ namespace trainyard::core {
 
 class LoopActivity;
 
-/// Marks a part of a handler that is worth seeing in the timeline of a run (docs/timeline.md):
+/// Records the time of a part of a handler as a span, for the timeline of a run (docs/timeline.md):
 ///
 ///    const core::SpanScope span(SpanKind::kUpdate, "update", step);
 ///    pass.run(...);
@@ -27,15 +27,15 @@ class SpanScope {
   SpanScope& operator=(const SpanScope&) = delete;
 
  private:
-  LoopActivity* activity_;  // Null if nobody records.
+  LoopActivity* activity_;  // Null if spans were not recorded when the scope began.
   SpanKind kind_;
   const char* name_;
   std::uint64_t step_;
   std::int64_t begin_ns_ = 0;
 };
 
-/// A span that is recorded after it has ended, such as the work of one of the component's own threads. Its times are
-/// those of span_clock_ns().
+/// A span that is recorded after it has ended, such as the work of one of the component's own threads. Its times are on
+/// the clock of span_clock_ns().
 struct EndedSpan {
   SpanKind kind = SpanKind::kOther;
   const char* name = "";  ///< Must exist as long as the process.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which spans an event loop records. Clocks never run backwards, so what a test does inside a scope lies inside its
-// span.
+// Tests of the spans that an event loop records. The steady clock never runs backwards, so the time in which a test
+// does something inside a scope is inside the scope's span.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -63,7 +63,7 @@ TEST_F(SpansTest, NothingIsRecordedWhileNobodyAsks) {
     const SpanScope span(SpanKind::kUpdate, "update");
     EXPECT_FALSE(records_spans());
   }
-  activity_.sleep();  // As a loop does that has nothing to do.
+  activity_.sleep();  // A loop does this when it has nothing to do.
   EXPECT_EQ(activity_.spans().ring(), nullptr) << "not even the memory is taken";
   start();
   activity_.stop_recording();

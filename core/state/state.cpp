@@ -20,13 +20,14 @@ void StateWriter::set(const std::string& name, bool value, StateScope scope) {
 }
 // clang-format on
 
-/// JSON has no numbers that are not finite, so they become the words that our messages use.
+/// JSON cannot represent infinities and NaN, so they are stored as the strings that the JSON form of messages uses,
+/// too.
 void StateWriter::set(const std::string& name, double value, StateScope scope) {
   const char* word = std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
   parts_[scope].values[name] = (std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(word)).dump();
 }
 
-/// Text that somebody typed may not be valid UTF-8, and must not make a checkpoint impossible.
+/// Bytes that are not valid UTF-8 are replaced, so that text from a user cannot prevent a checkpoint.
 void StateWriter::set(const std::string& name, const std::string& text, StateScope scope) {
   parts_[scope].values[name] = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

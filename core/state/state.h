@@ -20,7 +20,8 @@ enum class StateScope : std::uint8_t {
   kRank,
 };
 
-/// A collector of the state of one owner: values and tensors, each under a name.
+/// A collector of the state of one owner, such as a component or a strategy. The state consists of values and tensors,
+/// each stored under a name.
 ///
 ///    into.set("best", best_);
 ///    into.set("error", error_tensor, StateScope::kRank);
@@ -30,8 +31,8 @@ class StateWriter {
   /// and, for values of the scope kRank, the same rank.
   StateWriter(std::string owner, std::uint32_t rank) : owner_(std::move(owner)), rank_(rank) {}
 
-  /// Store a value under a name, replacing an earlier value of the same name and scope. Numbers are read back exactly,
-  /// even if they are not finite.
+  /// These functions store a value under a name, and replace an earlier value of the same name and scope. Numbers are
+  /// read back exactly, even if they are not finite.
   void set(const std::string& name, double value, StateScope scope = StateScope::kRun);
   void set(const std::string& name, std::uint64_t value, StateScope scope = StateScope::kRun);
   void set(const std::string& name, bool value, StateScope scope = StateScope::kRun);

@@ -10,8 +10,8 @@
 
 namespace trainyard::testing {
 
-/// An entry that tells the contract test of a kind of plugin how to construct one plugin. A plugin that can be
-/// constructed without parameters needs no entry.
+/// An entry that tells a contract test how to construct one plugin. A contract test tests every plugin of a kind. A
+/// plugin that can be constructed without parameters needs no entry.
 ///
 /// The entry of a plugin is a global object in the file `testing/contract.cpp` in the plugin's folder, which the build
 /// finds by itself:

@@ -18,8 +18,8 @@ namespace trainyard::testing {
 
 namespace {
 
-/// A component that stands for everything outside of the rig: it sends what the test sends and keeps what the
-/// components send.
+/// A component that represents the test: its outputs send the messages of Rig::send(), and its inputs store the
+/// messages that other components send.
 class Probe final : public Component {
  public:
   explicit Probe(ComponentContext& context) : Component(context) {}
@@ -32,7 +32,7 @@ class Probe final : public Component {
     void send(std::shared_ptr<const void> message) { send_erased(std::move(message)); }
   };
 
-  /// An input that keeps everything.
+  /// An input that stores all messages.
   class AnyInput final : public InputBase {
    public:
     AnyInput(Component& owner, const std::string& topic, const MessageType& type)
@@ -42,17 +42,18 @@ class Probe final : public Component {
   };
 };
 
-/// A LocalEdge to the probe that can be told to leave messages unread.
+/// An edge to the probe that lets messages wait at the sender as Rig::set_window() and Rig::take() require.
 class ProbeReceiver final : public core::Edge {
  public:
   ProbeReceiver(OutputBase& output, Probe::AnyInput& input, const std::map<std::string, std::size_t>& windows)
       : core::Edge(output, 0, Policy::kBlock, 1u << 30, 1ull << 60), input_(input), windows_(windows) {}
-  // Everything that is transmitted is handled at once, so nothing is ever under way.
+  // A message that is transmitted is handled immediately, so no message is ever in flight.
   bool drained() const override { return waiting() == 0; }
-  std::size_t allowed = 0;  ///< How many messages may be read beyond the window.
+  std::size_t allowed = 0;  ///< The number of messages that take() has permitted in addition to the window.
 
  private:
-  // This counts the messages that were kept, not credits, because the test says how many may be read.
+  // The limit is the number of messages that the probe has stored, not credit, because the test determines how many are
+  // read.
   bool has_room() const override {
     const auto limit = windows_.find(input_.name());
     return limit == windows_.end() || input_.messages.size() < limit->second + allowed;
@@ -84,7 +85,7 @@ struct Rig::Impl {
   std::string finished;
   std::string failure;
 
-  /// Uses the policy and windows that the input has declared, as a launch file without overrides would.
+  /// Connects an output to an input, with the policy and the windows that the input declares.
   void connect(OutputBase& output, InputBase& input) {
     if (&output.type() != &input.type() && output.type().fingerprint != input.type().fingerprint) {
       throw Error(Code::kTypeMismatch, "output '{}' sends {}, input '{}' takes {}", output.name(), output.type().name,
@@ -97,8 +98,7 @@ struct Rig::Impl {
     input.set_connections(input.connections() + 1);
   }
 
-  /// Connects the output to every other component that listens, as a plan would, and to the probe, which keeps
-  /// everything.
+  /// Connects the output to the inputs of all other components that listen to its topic, and to the probe.
   void wire_output(Component& from, OutputBase& output) {
     const std::string topic = topic_of(output.name(), output.options().topic);
     for (auto& to : components) {
@@ -115,7 +115,8 @@ struct Rig::Impl {
     output.add_edge(*edges.back());
   }
 
-  /// This includes inputs that have a sender here, because the test may send on any topic.
+  /// Connects an input to an output of the probe, so that the test can send messages to it. Inputs that also have a
+  /// sender in the rig are included, because the test may send on any topic.
   void wire_unconnected_input(InputBase& input) {
     const std::string topic = topic_of(input.name(), input.options().topic);
     auto& source = probe_outputs[topic];
@@ -133,14 +134,14 @@ struct Rig::Impl {
   }
 };
 
-// Rigs compute as the processes of a run do.
+// Denormal numbers are treated as in the processes of a run.
 Rig::Rig() : impl_(std::make_unique<Impl>()) {
   core::flush_denormals();
   impl_->world.plugin_directories = core::PluginLoader::default_directories();
   impl_->log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::stderr_sink_mt>());
 }
 
-// The components go first, because they may still write into the directory.
+// The components are destroyed first, because they may still write into the directory.
 Rig::~Rig() {
   impl_->components.clear();
   if (impl_->own_directory) std::filesystem::remove_all(impl_->world.output_directory);
@@ -151,13 +152,13 @@ Rig::World& Rig::world() { return impl_->world; }
 ComponentContext Rig::make_context(const std::string& name, const std::string& parameters_json) {
   World& world = impl_->world;
   if (world.output_directory.empty()) {
-    // The directory is made with the first component, so that a test may name one of its own before.
+    // The directory is made when the first component is added, so that the test can set another one before.
     std::string pattern = (std::filesystem::temp_directory_path() / "trainyard-rig-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw Error(Code::kIo, "cannot make a directory like {}", pattern);
     world.output_directory = pattern;
     impl_->own_directory = true;
   }
-  // The loader is made at the first add, so that the test can set the directories before.
+  // The loader is made when the first component is added, so that the test can set the directories before.
   if (impl_->plugins == nullptr) impl_->plugins = std::make_unique<core::PluginLoader>(world.plugin_directories);
   ComponentContext context;
   context.where = "component '" + name + "'";
@@ -175,7 +176,7 @@ ComponentContext Rig::make_context(const std::string& name, const std::string& p
   context.index = static_cast<std::uint32_t>(impl_->components.size());
   context.loop = &impl_->loop;
   context.finish_run = [this](const std::string& reason, bool) {
-    // The first reason counts, as in a real run.
+    // Only the first reason is kept, as in a real run.
     if (impl_->finished.empty()) impl_->finished = reason;
   };
   return context;
@@ -194,11 +195,12 @@ void Rig::start() {
   impl_->probe->transition(State::kInactive);
   impl_->probe->transition(State::kActive);
   for (auto& component : impl_->components) component->transition(State::kInactive);
-  // Receivers are activated first, so that no message meets a component that is not active.
+  // Components are activated in reverse order of addition, so that receivers, which are usually added later, are active
+  // first.
   for (auto it = impl_->components.rbegin(); it != impl_->components.rend(); ++it) (*it)->transition(State::kActive);
 }
 
-// Components stop in the order in which they were added, the reverse of start(): a sender stops before its readers do.
+// Components are deactivated in the order in which they were added, so that senders stop before their receivers.
 void Rig::stop() {
   for (auto& component : impl_->components) {
     if (component->state() == State::kActive) component->transition(State::kInactive);
@@ -230,9 +232,9 @@ std::vector<std::shared_ptr<const void>> Rig::received_erased(const std::string&
 void Rig::run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
   while (!done()) {
-    // The condition is checked after every turn, so a test does not wait longer than it must.
+    // The condition is checked after every round of the loop, so a test does not wait longer than necessary.
     const bool worked = impl_->loop.run_once();
-    // The component has caught what its handler threw. A test wants to see it where it waits.
+    // The component has caught the exception of its handler. It is reported to the test here, where the test waits.
     if (!impl_->failure.empty()) throw Error(Code::kInternal, "{}", std::exchange(impl_->failure, {}));
     if (std::chrono::steady_clock::now() > end) {
       throw Error(Code::kTimeout, "the condition did not come true in {} ms", deadline.count());
@@ -251,7 +253,7 @@ const std::string& Rig::finished() const { return impl_->finished; }
 
 void Rig::set_window(const std::string& topic, std::size_t window) { impl_->windows[topic] = window; }
 
-// This is as if a reader had caught up: what waited goes on at once.
+// The call of on_room() sends messages that have waited.
 void Rig::take(const std::string& topic, std::size_t count) {
   for (ProbeReceiver* receiver : impl_->receivers) {
     if (topic_of(receiver->output().name(), receiver->output().options().topic) != topic) continue;

@@ -34,8 +34,8 @@ class Rig {
     std::uint64_t seed = 1;
     std::uint32_t rank = 0;
     std::uint32_t world_size = 1;
-    /// The store of notes, which the rigs of all ranks must share in a test with several ranks. By default each rig has
-    /// its own.
+    /// The store through which ranks exchange data when they start. In a test with several ranks, the rigs of all ranks
+    /// must share it. By default each rig has a separate one.
     std::shared_ptr<core::Rendezvous> rendezvous;
     std::vector<std::string> plugin_directories;  ///< By default the directories of the build.
   };

@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-/// The rules that an accelerator publishes for its hardware. The planner refuses a run that breaks a rule before
-/// anything starts; the error names the rule. Only `memory_limit_bytes` is checked later, by the accelerator host, when
-/// it has built the model.
+/// The rules that an accelerator (the plugin for one kind of hardware) declares. The planner makes the plan of a run
+/// from a launch file. Before anything starts, it refuses a run that breaks a rule; the error names the rule. Only
+/// `memory_limit_bytes` is checked later: the accelerator host checks it when it has built the model.
 struct AcceleratorTraits {
   static constexpr const char* kTypeName = "AcceleratorTraits";
 
@@ -19,22 +19,24 @@ struct AcceleratorTraits {
   /// The supported precisions, such as "32-true" or "bf16-mixed". All others are refused.
   std::vector<std::string> precisions;
 
-  /// True if a step is compiled for the shapes of its batch. The first batch with shapes that have not occurred before
-  /// then causes one more compilation, which a warning reports.
+  /// True if a step is compiled for the shapes of its batch. Each batch with new shapes then causes one more
+  /// compilation, and a warning is logged.
   bool static_graph_only = false;
 
   bool gradient_clipping = true;  ///< True if gradients can be clipped before the optimizer uses them.
 
-  /// True if kernels work on host memory, so that the arena is shared with other processes directly. If this is false,
-  /// the arena is in the memory of the device, and the other processes use a mirror of the arena in host memory.
+  /// True if kernels work on host memory. The arena, which holds the parameters and gradients, is then in host memory
+  /// that other processes share. If this is false, the arena is in the memory of the device, and other processes use a
+  /// copy of it in host memory.
   bool host_memory = true;
 
   /// True if a run may have more ranks than devices, in which case several ranks share a device. A list of devices in a
   /// launch file must still name each device only once.
   bool shared_devices = false;
 
-  std::uint64_t memory_limit_bytes = 0;  ///< The maximum size of a rank's arena plus one batch; 0 means no limit.
-  /// The name of the hardware that these rules describe, such as "ipu", if the accelerator can stand for different
+  /// The maximum size of a rank's arena plus one batch, in bytes; 0 means no limit.
+  std::uint64_t memory_limit_bytes = 0;
+  /// The name of the hardware that these rules describe, such as "ipu", if the accelerator can simulate different
   /// hardware; otherwise empty.
   std::string rules;
 
@@ -58,7 +60,7 @@ struct AcceleratorReport {
   static constexpr const char* kPluginKind = "accelerator";
 
   int devices = 0;
-  std::string problem;  ///< Why no device was found, as a text for the user; empty if there is nothing to say.
+  std::string problem;  ///< Why no device was found, as a text for the user; empty if there is no explanation.
   AcceleratorTraits traits;
 
   bool available() const { return devices > 0; }

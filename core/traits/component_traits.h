@@ -7,7 +7,8 @@
 
 namespace trainyard {
 
-/// The properties of a component that the planner must know before anything is started.
+/// The properties of a component that must be known before anything is started. They are used by the planner, which
+/// makes the plan of a run from a launch file.
 struct ComponentTraits {
   static constexpr const char* kTypeName = "ComponentTraits";
   static constexpr const char* kPluginKind = "component";
@@ -22,7 +23,8 @@ struct ComponentTraits {
   std::string thread = "main";
 
   /// False if a run cannot continue with a new instance of this component, because other components rely on the state
-  /// of the old instance. The planner then refuses `respawn` for the component.
+  /// of the old instance. The planner then refuses a launch file that asks to restart the component's process after a
+  /// failure (`respawn`).
   bool restartable = true;
 
   /// True if the planner must call Configurable::check_parameters, which checks the parameters together, before it

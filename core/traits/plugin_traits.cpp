@@ -12,7 +12,8 @@ using nlohmann::json;
 
 namespace {
 
-// The struct of a kind is found by going through the alternatives, so that a new kind is added in one place.
+// Calls `found` with a default-constructed alternative of PluginTraits::of_kind that belongs to the kind, if there is
+// one. A new kind therefore only needs a new alternative.
 template <std::size_t Index = 1, class Found>
 void find_kind(std::string_view kind, const Found& found) {
   using Alternatives = decltype(PluginTraits::of_kind);
@@ -30,7 +31,8 @@ json to_json_of(const Traits& traits) {
   return json::parse(trainyard::to_json(traits));
 }
 
-/// Converting a message from JSON refuses unknown fields and words, but takes a missing field for an empty one.
+/// Throws kPluginLoad if a field of `wanted` is missing from `given`. The conversion of JSON to a message does not
+/// detect this: it treats a missing field as empty.
 void check_complete(const json& given, const json& wanted, const std::string& plugin) {
   for (const auto& [name, value] : wanted.items()) {
     if (!given.contains(name)) throw Error(Code::kPluginLoad, "{} does not declare its trait '{}'", plugin, name);

@@ -13,8 +13,9 @@
 
 namespace trainyard::core {
 
-/// The traits of a plugin of any kind: what it declares for the planner besides its parameters and ports. The
-/// alternative depends on the kind of the plugin; std::monostate stands for a kind that has no traits.
+/// The traits of a plugin of any kind. A plugin declares them, in addition to its parameters and ports, for the
+/// planner, which makes the plan of a run from a launch file. The kind of the plugin determines the type in `of_kind`;
+/// std::monostate stands for a kind that has no traits.
 struct PluginTraits {
   std::variant<std::monostate, ComponentTraits, AcceleratorReport, StrategyTraits, DatasetTraits, ModelTraits> of_kind;
 };

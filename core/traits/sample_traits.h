@@ -9,8 +9,9 @@
 
 namespace trainyard {
 
-/// The kind of value that a model learns to predict for a sample. The planner compares the kinds that the dataset and
-/// the model declare, and refuses a model that cannot learn from the dataset. It does so before the data is opened.
+/// The kind of value that a model learns to predict for a sample. The kinds that the dataset and the model declare are
+/// compared by the planner, which makes the plan of a run from a launch file. It refuses a model that cannot learn from
+/// the dataset, before the data is opened.
 enum class TargetKind : std::uint8_t {
   kUnknown,  ///< The kind is unknown until the data is read.
   kClass,    ///< One class, given by its number.
@@ -19,7 +20,7 @@ enum class TargetKind : std::uint8_t {
 };
 constexpr auto words_of(TargetKind) { return words("kind of target", "unknown", "class", "numbers", "tokens"); }
 
-/// The properties of a dataset that the planner must know.
+/// The properties of a dataset that must be known when a launch file is checked, before the data is opened.
 struct DatasetTraits {
   static constexpr const char* kTypeName = "DatasetTraits";
   static constexpr const char* kPluginKind = "dataset";
@@ -32,12 +33,12 @@ struct DatasetTraits {
   }
 };
 
-/// The properties of a model that the planner must know.
+/// The properties of a model that must be known when a launch file is checked, before the model is built.
 struct ModelTraits {
   static constexpr const char* kTypeName = "ModelTraits";
   static constexpr const char* kPluginKind = "model";
 
-  /// The kinds of targets that the model can learn; if empty, the planner accepts any.
+  /// The kinds of targets that the model can learn; if empty, all kinds are accepted.
   std::vector<TargetKind> targets;
 
   template <class Archive>

@@ -29,7 +29,8 @@ enum class RanksShare : std::uint8_t {
 };
 constexpr auto words_of(RanksShare) { return words("thing that ranks share", "nothing", "memory", "process"); }
 
-/// The properties of a strategy that the planner and the accelerator host must know before anything is started.
+/// The properties of a strategy that must be known before anything is started. They are used by the planner, which
+/// makes the plan of a run from a launch file, and by the accelerator host, which computes the gradients.
 struct StrategyTraits {
   static constexpr const char* kTypeName = "StrategyTraits";
   static constexpr const char* kPluginKind = "strategy";

@@ -12,18 +12,18 @@
 
 namespace trainyard::core {
 
-/// The address at which libzmq asks whether to admit a client with a certain key. libzmq prescribes this address.
+/// The address at which libzmq asks whether a client with a certain key may connect. libzmq prescribes this address.
 inline constexpr const char* kAdmissionAddress = "inproc://zeromq.zap.01";
 
-/// Decides which processes may connect to the members' sockets in one libzmq context: only those whose public key is in
-/// a list. libzmq asks once for each connection, before it reads anything else from the connection (ZAP, ZeroMQ RFC
-/// 27).
+/// Decides which processes may connect to sockets that require keys: only processes whose public key is in a list. This
+/// applies to all such sockets of one libzmq context. libzmq asks once for each connection, before it reads anything
+/// else from the connection (ZAP, ZeroMQ RFC 27).
 ///
-/// An Admission is used on one event loop. While the loop is busy, new connections wait.
+/// An Admission is used on one event loop. While a handler of this loop runs, new connections wait.
 class Admission final : public Source {
  public:
-  /// `allowed` contains the public keys, each with 40 characters. A context may have only one Admission, which must be
-  /// made before the first socket is bound. Throws kIo if libzmq refuses the address.
+  /// `allowed` contains the public keys, each as 40 characters in the encoding Z85. A context may have only one
+  /// Admission, which must be made before the first socket is bound. Throws kIo if libzmq refuses the address.
   Admission(zmq::context_t& context, const std::vector<std::string>& allowed);
 
   /// Returns the number of connections that were refused.

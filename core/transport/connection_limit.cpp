@@ -36,7 +36,8 @@ const std::string& ConnectionLimit::bind(const std::string& address) {
   return endpoint_;
 }
 
-// An event has two frames: its number (u16) and a value (u32), which is the descriptor, and the address.
+// An event has two frames. The first contains its number (u16) and a value (u32), the descriptor of the connection; the
+// second contains the address.
 bool ConnectionLimit::poll() {
   Frames frames;
   if (!receive_frames(events_, frames)) return false;
@@ -50,7 +51,7 @@ bool ConnectionLimit::poll() {
     if ((event & kRefusals) != 0) ++refused_;
     if (event == ZMQ_EVENT_ACCEPTED) connections_.insert(descriptor);
     if (event == ZMQ_EVENT_DISCONNECTED) connections_.erase(descriptor);
-    // What listened is closed, and every connection with it. Only now is its address free.
+    // The listening socket and all its connections are closed now, and its address is free again.
     if (event == ZMQ_EVENT_CLOSED) connections_.clear();
     closed |= event == ZMQ_EVENT_CLOSED;
   } while (receive_frames(events_, frames));
@@ -68,7 +69,7 @@ void ConnectionLimit::listen_or_not(bool closed) {
       listening_ = true;
     }
   } catch (const zmq::error_t&) {
-    // The next event leads here again.
+    // The next event causes another attempt.
   }
 }
 

@@ -12,9 +12,9 @@
 namespace trainyard::core {
 
 /// A limit on the number of connections to a bound socket. It is needed because libzmq ends the process when no
-/// descriptor is left for a new connection. libzmq can neither refuse nor close a single connection, so at the limit
-/// all connections are closed, and the socket listens again when they are gone. Clients that follow the protocol
-/// reconnect by themselves.
+/// descriptor is left for a new connection. libzmq can neither refuse nor close a single connection. When the limit is
+/// reached, this class therefore closes all connections, and makes the socket listen again when they are closed.
+/// Clients that follow the protocol then reconnect.
 ///
 /// libzmq accepts connections on a thread of its own, so their number may exceed the limit for a moment.
 class ConnectionLimit final : public Source {
@@ -25,7 +25,8 @@ class ConnectionLimit final : public Source {
   ~ConnectionLimit() override;
   ConnectionLimit(const ConnectionLimit&) = delete;
 
-  /// Binds the socket, and returns the address to which clients connect. Throws kIo if the address cannot be bound.
+  /// Binds the socket, and returns the address to which clients connect. If `address` has '*' in place of a port, the
+  /// returned address contains the actual port. Throws kIo if the address cannot be bound.
   const std::string& bind(const std::string& address);
 
   const std::string& endpoint() const { return endpoint_; }

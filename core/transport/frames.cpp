@@ -19,7 +19,7 @@ bool receive_frames(zmq::socket_t& socket, Frames& frames) {
     // Only the first frame can be missing, because libzmq delivers messages whole.
     if (!socket.recv(frame, zmq::recv_flags::dontwait)) return false;
     more = frame.more();
-    // A longer message is not one of ours, but it is read to its end, where the next one begins.
+    // The frames of a message that is too long are read and discarded, because the next message begins after them.
     if (count < kMost) frames.push_back(std::move(frame));
   }
   if (count > kMost) frames.clear();
@@ -29,7 +29,8 @@ bool receive_frames(zmq::socket_t& socket, Frames& frames) {
 bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const bool last = i + 1 == frames.size();
-    // Our queues are unbounded, so only a peer that is gone can refuse, and then it refuses the first frame.
+    // The queues of the socket are unlimited, so sending fails only if the peer has disconnected, and then for the
+    // first frame.
     const auto flags = last ? zmq::send_flags::dontwait : zmq::send_flags::dontwait | zmq::send_flags::sndmore;
     try {
       if (!socket.send(frames[i], flags)) return false;
@@ -41,16 +42,17 @@ bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames) {
   return true;
 }
 
-// libzmq calls the function on its own thread when it has sent the bytes. The last reference may be dropped there.
+// libzmq calls the lambda on its own thread when it has sent the bytes. The last reference to the buffer may be
+// released there.
 zmq::message_t frame_of(const Buffer& buffer) {
   auto* kept = new Buffer(buffer);
   return {buffer.data(), buffer.size(), [](void*, void* hint) { delete static_cast<Buffer*>(hint); }, kept};
 }
 
-// libzmq puts a large frame into memory of its own, which is aligned. Small frames of a stream lie one after another
-// where they were received.
+// libzmq receives a large frame into separate memory, which is aligned. Small frames stay in the memory where they were
+// received, one after another, at any address.
 Buffer buffer_of(zmq::message_t&& frame) {
-  constexpr std::size_t kAlignment = alignof(std::uint64_t);  // No type of element needs more.
+  constexpr std::size_t kAlignment = alignof(std::uint64_t);  // The strictest alignment of any element type.
   if (reinterpret_cast<std::uintptr_t>(frame.data()) % kAlignment != 0) {
     Buffer copy = Buffer::heap(frame.size());
     std::memcpy(copy.data(), frame.data(), frame.size());
@@ -64,17 +66,19 @@ Buffer buffer_of(zmq::message_t&& frame) {
 
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type) {
   zmq::socket_t socket(context, type);
-  // In milliseconds: a process that ends may still send its last messages, and never hangs on a peer that does not read
-  // them.
+  // In milliseconds. A process that ends has this long to send its last messages, and does not wait for ever for a peer
+  // that does not read them.
   socket.set(zmq::sockopt::linger, 500);
-  // libzmq sets no limit here, since it would drop or block silently. The credits of the edges are the limit.
+  // libzmq's own limits are off, since it would silently drop messages or block. The edges limit the messages in
+  // flight.
   socket.set(zmq::sockopt::sndhwm, 0);
   socket.set(zmq::sockopt::rcvhwm, 0);
-  // The limit applies to one frame. A tensor over tcp may be large, but nobody can make us allocate memory without end.
+  // The limit applies to one frame. It allows large tensors over TCP, but bounds the memory that a sender can make this
+  // process allocate.
   socket.set(zmq::sockopt::maxmsgsize, std::int64_t{4} << 30);
   if (type == zmq::socket_type::router) {
-    // Mandatory makes a message to a peer that is gone an error instead of silence. Handover lets a peer that connects
-    // again with its old identity take the place of the dead connection.
+    // "Mandatory" turns a message to a peer that has disconnected into an error instead of dropping it silently.
+    // "Handover" lets a peer that connects again with the same identity replace its old connection.
     socket.set(zmq::sockopt::router_mandatory, true);
     socket.set(zmq::sockopt::router_handover, true);
   }
@@ -88,11 +92,11 @@ std::string bind_socket(zmq::socket_t& socket, const std::string& address) {
   } catch (const zmq::error_t& error) {
     throw Error(Code::kIo, "cannot bind {}: {}", address, error.what());
   }
-  // With a wildcard port, the address is known only now.
+  // The address may contain a wildcard for the port; the actual port is known only after binding.
   return socket.get(zmq::sockopt::last_endpoint);
 }
 
-// Addresses are compared by prefix: a host name that merely resolves to loopback is not trusted.
+// Only the text of the address is checked: a host name that merely resolves to loopback is not allowed.
 void check_address(const std::string& address) {
   for (const char* allowed : {"ipc://", "inproc://", "tcp://127.0.0.1:", "tcp://localhost:", "tcp://[::1]:"}) {
     if (address.starts_with(allowed)) return;

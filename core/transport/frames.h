@@ -33,9 +33,9 @@ zmq::message_t frame_with(const T& message) {
   return zmq::message_t(std::string_view(body));
 }
 
-/// Sends a control message on a data socket: the frames "", kind and body, preceded by `peer`, the peer's routing id,
-/// unless this is empty. Each message in `more` is added as a further frame. Returns false in the same cases as
-/// send_frames().
+/// Sends a control message, such as Subscribe, on a socket that also carries data. The frames are an empty frame, the
+/// name of the message type and the body. They are preceded by `peer`, the peer's routing id, unless this is empty.
+/// Each message in `more` is added as a further frame. Returns false in the same cases as send_frames().
 template <Message T, Message... More>
 bool send_control(zmq::socket_t& socket, std::string_view peer, const T& message, const More&... more) {
   Frames frames;
@@ -61,11 +61,13 @@ T read_message(const zmq::message_t& frame) {
 zmq::message_t frame_of(const Buffer& buffer);
 
 /// Returns a buffer with the bytes of a received frame, at an address that is aligned for every type of element. The
-/// buffer refers to the frame and keeps it alive. Only a small frame, whose bytes may be at any address, is copied.
+/// buffer keeps the frame alive instead of copying it. Only a frame whose bytes are not aligned is copied; such frames
+/// are small.
 Buffer buffer_of(zmq::message_t&& frame);
 
-/// Returns a socket with the options that all sockets of Trainyard need: a bounded linger, unlimited queues (which the
-/// credits bound) and a bounded message size.
+/// Returns a socket with the options that all sockets of Trainyard need: when it is closed, it sends remaining messages
+/// for a limited time only; its queues are unlimited, because the edges limit the messages in flight; and the size of a
+/// message is limited.
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type);
 
 /// Binds the socket and returns the address to connect to. Only a socket that checks keys (CURVE) may be bound to an

@@ -13,8 +13,8 @@
 
 namespace trainyard::core {
 
-// Messages arrive in two ways, and both end in Component::deliver(): a publisher of this host sends records through a
-// ring, all others send frames through the socket. Subscriptions, refusals and flushes always go through the socket.
+// Messages arrive in two ways, and both lead to Component::deliver(): a publisher on the same host sends records
+// through a ring, and all others send frames through the socket. Control messages always go through the socket.
 RemoteReceiver::RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription)
     : inlet_(inlet), input_(input), plan_(plan), subscription_(subscription) {}
 
@@ -25,8 +25,8 @@ void RemoteReceiver::deliver(Envelope envelope) {
 
 void RemoteReceiver::consumed(const Envelope& envelope) {
   --under_way_;
-  // In a ring, returning a credit costs two additions in shared memory, and a system call only if the sender sleeps and
-  // wants it.
+  // In a ring, returning credit costs two additions in shared memory. A system call is needed only if the sender sleeps
+  // and has asked to be woken.
   if (ring_) {
     if (ring_->return_credit(envelope.bytes)) sender_->notify();
     return;
@@ -43,11 +43,12 @@ void RemoteReceiver::flush() {
 
 void RemoteReceiver::return_credit() {
   send_control(inlet_.socket_, {}, Credit{subscription_, messages_, bytes_});
-  // What was sent counts as returned, whether it arrives or not: after a reconnect both sides start again from zero.
+  // The credit counts as returned even if the message does not arrive, because after a reconnect both sides start again
+  // from zero.
   messages_ = bytes_ = 0;
 }
 
-// Every subscription gets a new ring, so whatever an earlier publisher left in the old one is gone with it.
+// Every subscription gets a new ring, so that no messages of an earlier publisher are left in it.
 RingOffer RemoteReceiver::offer_ring(const WakeupHandle& loop) {
   ring_ = SharedRing::make(kRingBytes);
   return {.ring_fd = ring_->handle().fd,
@@ -56,7 +57,7 @@ RingOffer RemoteReceiver::offer_ring(const WakeupHandle& loop) {
           .wake = WakeOffer::of(loop)};
 }
 
-// A publisher that does not accept the offer sends over the socket, and the ring would stay empty for ever.
+// If the publisher does not accept the offer, it sends over the socket, and the ring is not needed.
 void RemoteReceiver::settle_ring(const WakeOffer* sender) {
   if (sender == nullptr) {
     ring_.reset();
@@ -81,11 +82,13 @@ Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t
   socket_.connect(endpoint);
 }
 
-// The subscription's number is its place in the list, so that an index leads from a header to its receiver.
+// The subscription's number is the receiver's index in the list, so the receiver of a message is found from the header
+// without a search.
 void Inlet::subscribe(InputBase& input, const EdgePlan& edge) {
   const auto number = static_cast<std::uint32_t>(receivers_.size());
   receivers_.push_back(std::make_unique<RemoteReceiver>(*this, input, edge, number));
-  // This depends on the plan, not on the host: tcp stands for a place where no memory can be shared.
+  // The transport in the plan decides, because over TCP memory may not be shared even if both processes happen to be on
+  // one host.
   const bool same_host = edge.transport != Transport::kTcp;
   const Subscribe request{.subscription = number,
                           .topic = edge.topic,
@@ -130,7 +133,7 @@ bool Inlet::poll_ring(RemoteReceiver& receiver) {
   constexpr int kRound = 16;
   int taken = 0;
   for (; taken < kRound && receiver.has_work(); ++taken) take_record(receiver);
-  // This runs once per round, because the writer needs to know about room only after some has been made.
+  // The sender is woken once per round and not after every record, which is enough.
   if (taken != 0) receiver.ring_read();
   return taken != 0;
 }
@@ -141,13 +144,13 @@ void Inlet::take_record(RemoteReceiver& receiver) {
     payloads_.clear();
     const RingRecord record = read_record(receiver.ring().front(), imports_, payloads_);
     Envelope envelope = decode(record.header, record.body, input);
-    // The record is released before the handler runs: decode() has taken all that is needed, and the writer can
-    // continue meanwhile.
+    // The record is released before the handler runs, so that the writer can continue in the meantime. decode() has
+    // copied everything that is needed.
     receiver.ring().pop();
     receiver.deliver(std::move(envelope));
   } catch (const Error& error) {
-    // After a record that cannot be read, nothing in the ring can be trusted. This stops the polling of the ring, so
-    // the error is reported once.
+    // After a record that cannot be read, nothing in the ring can be trusted. The ring is not read any more, so the
+    // error is reported only once.
     receiver.connected = false;
     payloads_.clear();
     error_(input, error.what());
@@ -156,7 +159,8 @@ void Inlet::take_record(RemoteReceiver& receiver) {
 
 void Inlet::handle_control(Frames& frames) {
   // Anything that is not a known control message is ignored, so that a newer publisher may send more.
-  if (frames.size() < 3 || frames.size() > 4) return;  // This is a probe.
+  // For example, an empty message with which the publisher tests the connection.
+  if (frames.size() < 3 || frames.size() > 4) return;
   const std::string kind = frames[1].to_string();
   try {
     if (kind == Subscribed::kTypeName) {
@@ -168,7 +172,8 @@ void Inlet::handle_control(Frames& frames) {
       if (flush.subscription < receivers_.size()) receivers_[flush.subscription]->flush();
     }
   } catch (const Error&) {
-    // A publisher whose answer cannot be read has not answered: the launcher's deadline names who is not connected.
+    // An answer that cannot be read counts as no answer. The launcher reports processes that are not connected by its
+    // deadline.
   }
 }
 
@@ -178,7 +183,7 @@ void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
   RemoteReceiver& receiver = *receivers_[answer.subscription];
   InputBase& input = receiver.input();
   if (!answer.error.empty()) {
-    // The error shows both schemas, one below the other, because a person looks for the difference.
+    // The error shows both schemas, one below the other, so that the user can see the difference.
     error_(input, fmt::format("topic '{}': {}\nthe publisher has {}\nthis input '{}' has {}", answer.topic,
                               answer.error, answer.schema, input.name(), input.type().schema_text));
     return;
@@ -189,9 +194,9 @@ void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
     error_(input, error.what());
     return;
   }
-  // The ring is read only from now on: its content was written for this subscription.
+  // The ring is read only from now on, when it is known that its content was written for this subscription.
   receiver.connected = true;
-  // The callback is called once, although acknowledgements come again after a reconnect.
+  // The callback is called only once, although acknowledgements arrive again after a reconnect.
   if (connected() && connected_) std::exchange(connected_, nullptr)();
 }
 
@@ -234,15 +239,17 @@ Envelope Inlet::decode(const Header& header, std::span<const std::byte> body, co
                     .trace = header.trace,
                     .bytes = body.size(),
                     .source = header.source};
-  // This counts as the sender has counted: whole payloads, not the tensors in them. Credits must add up on both sides.
+  // The size is counted as the sender counts it: whole payloads, not the tensors in them. Both sides must agree on the
+  // credit that the message uses.
   for (const Buffer& payload : payloads_) envelope.bytes += payload.size();
-  // The message's tensors share the payloads; the scratch list releases them below.
+  // The tensors of the message now refer to the payloads, so the list, which is reused, can be emptied.
   envelope.message = type.decode(body, payloads_);
   payloads_.clear();
   return envelope;
 }
 
-// A message that cannot be attributed to a subscription is dropped silently, since there is nobody to blame by name.
+// A malformed message that belongs to no known subscription is dropped silently, since there is no input whose
+// component could fail.
 void Inlet::handle_data(Frames& frames) {
   RemoteReceiver* receiver = nullptr;
   try {

@@ -24,32 +24,35 @@ namespace trainyard::core {
 
 class Inlet;
 
-/// The receiving end of a remote edge. Over a socket, it returns credit when half of the window is used, or after every
-/// message once the sender has requested a flush. Over a ring, it returns credit after every message, because this
-/// costs almost nothing.
+/// The receiving end of an edge from another process. Messages arrive over a socket or, from a process of the same
+/// host, over a ring in shared memory. Over a socket, the receiver returns credit (the sender's right to send more
+/// messages) when it has handled half of the messages or bytes that may be in flight, or after every message once the
+/// sender has requested a flush. Over a ring, it returns credit after every message, because this costs almost nothing.
 class RemoteReceiver final : public Receiver {
  public:
   RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription);
 
-  /// Returns the credit of a handled message. Called on the inlet's loop.
+  /// Records that a message has been handled, and returns credit to the sender if it is time to do so. Called on the
+  /// inlet's loop.
   void consumed(const Envelope& envelope) override;
-  /// Returns all outstanding credit now, and the credit of each later message as soon as the message has been handled.
+  /// Tells the sender now about all handled messages, and later about each message as soon as it has been handled.
   /// Called when the sender requests a flush.
   void flush();
 
-  /// Makes a ring and returns an offer of this ring for the publisher. The publisher can use `loop` to wake the loop of
-  /// the receiver.
+  /// Makes a ring and returns a message that offers this ring to the publisher. `loop` is the handle with which the
+  /// publisher can wake the loop of the receiver.
   RingOffer offer_ring(const WakeupHandle& loop);
   /// Records the publisher's answer to the offer of a ring. If the publisher has accepted the ring, `sender` is the
-  /// means to wake the publisher. If `sender` is null, the publisher has not accepted the ring, and the ring is
-  /// discarded.
+  /// offer with which this side can wake the publisher's loop. If `sender` is null, the publisher has not accepted the
+  /// ring, and the ring is discarded.
   void settle_ring(const WakeOffer* sender);
 
   /// Returns true if the ring holds a message that may be taken.
   bool has_work() const { return connected && ring_ && !ring_->empty(); }
-  /// Returns the ring. Call it only while has_work() is true.
+  /// Returns the ring through which the messages arrive. Call this function only while has_work() is true.
   SharedRing& ring() { return *ring_; }
-  /// Wakes the sender if it waits for room in the ring. Must be called after records have been taken from the ring.
+  /// Wakes the sender if it waits for room in the ring. The caller must call this after it has taken records from the
+  /// ring.
   void ring_read();
 
   /// Passes a message to the input's component.
@@ -78,19 +81,20 @@ class RemoteReceiver final : public Receiver {
 };
 
 /// The subscribing socket of one event loop, a DEALER that is connected to one event loop of another process. All
-/// subscriptions between the two loops use this socket. Each subscription within the same host also has a ring.
+/// subscriptions between the two loops use this socket. If both processes are on the same host, each subscription also
+/// has a ring in shared memory for its messages.
 ///
 /// Not thread-safe: the inlet and its receivers are created and used on the loop to which the inlet is added.
 class Inlet final : public Source {
  public:
-  /// `process_index` is this process's index in the plan; shared buffers count references by this index. `loop` is the
-  /// loop to which the inlet is added. With keys, the inlet presents itself as a member of the run; without keys, the
-  /// address must be in the local file system.
+  /// `process_index` is this process's index in the plan, under which shared buffers count its references. `loop` is
+  /// the loop to which the inlet is added. With keys, the inlet authenticates itself as a process of the run; without
+  /// keys, the address must be in the local file system.
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
         const RunKeys& keys = {});
 
-  /// Subscribes to the messages of an edge. The answer arrives later; see on_connected(). Do not call subscribe() after
-  /// the inlet has been polled for the first time.
+  /// Subscribes `input` to the messages of an edge. The answer arrives later; see on_connected(). Do not call
+  /// subscribe() after the inlet has been polled for the first time.
   void subscribe(InputBase& input, const EdgePlan& edge);
 
   /// Sets a callback that is called once, when every subscription has been acknowledged.
@@ -103,7 +107,7 @@ class Inlet final : public Source {
   bool connected() const;
 
   /// Returns true if every message that arrived here has been handled. An inlet must not be destroyed before this is
-  /// true, because components can keep messages back and return their credit to it later.
+  /// true, because components may still keep messages, and will report them to the inlet when they have handled them.
   bool idle() const;
 
   /// Returns the publisher's address.

@@ -23,8 +23,7 @@ zmq::socket_t make_members_socket(zmq::context_t& context, const std::string& ad
 
 }  // namespace
 
-// The publishing socket of a loop. Messages from subscribers arrive here; those of components are sent in
-// remote_edge.cpp, directly by the handler that sends them.
+// This file handles the messages that subscribers send. The messages of components are sent in remote_edge.cpp.
 Outlet::Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool,
                const RunKeys& keys)
     : socket_(make_members_socket(context, bind_address, keys)),
@@ -46,7 +45,7 @@ bool Outlet::poll() {
     try {
       handle(incoming_);
     } catch (const Error&) {
-      // A peer that sends malformed messages gets no answer and cannot stop the others.
+      // A malformed message is ignored, so that its sender cannot disturb other subscribers.
     }
   }
   bool worked = taken != 0;
@@ -54,13 +53,14 @@ bool Outlet::poll() {
   return worked;
 }
 
-// This is work that no socket announces: room in a ring.
+// Room in a ring is the only work here that does not make the socket readable.
 bool Outlet::has_work() const {
   return std::ranges::any_of(edges_, [](const auto& edge) { return edge->room_came(); });
 }
 
 void Outlet::handle(Frames& frames) {
-  // The frames are [routing id]["" kind body] and, behind Subscribe, a RingOffer.
+  // The frames are the routing id, an empty frame, the name of the message type, the body and, after Subscribe, a
+  // RingOffer.
   if (frames.size() < 4 || frames.size() > 5 || frames[1].size() != 0) return;
   const std::string peer = frames[0].to_string();
   const std::string kind = frames[2].to_string();
@@ -74,20 +74,21 @@ void Outlet::handle(Frames& frames) {
   } else if (kind == Unsubscribe::kTypeName) {
     RemoteEdge* edge = find(peer, read_message<Unsubscribe>(frames[3]).subscription);
     if (edge == nullptr) return;
-    // Nothing more is sent to it. The edge waits for the next subscriber.
+    // The edge sends nothing until another subscriber arrives.
     edge->detach();
   }
 }
 
-// A subscription's number is unique only for its subscriber, so both are compared. The search is linear: an outlet has
-// few edges, and data does not come this way.
+// A subscription's number is unique only for its subscriber, so both are compared. The search is linear, because an
+// outlet has few edges, and it is not needed to send messages.
 RemoteEdge* Outlet::find(std::string_view peer, std::uint32_t subscription) {
   const auto found = std::ranges::find_if(
       edges_, [&](const auto& edge) { return edge->peer() == peer && edge->subscription() == subscription; });
   return found == edges_.end() ? nullptr : found->get();
 }
 
-// A subscription that is known returns after a reconnect. An edge of the plan is found by its number.
+// Finds the edge of a subscription that is renewed after a reconnect or, for a new subscription, the edge with the
+// requested number in the plan.
 RemoteEdge* Outlet::edge_for(std::string_view peer, const Subscribe& request) {
   if (RemoteEdge* known = find(peer, request.subscription)) return known;
   const auto found = std::ranges::find(edges_, request.edge, [](const auto& owned) { return owned->id(); });
@@ -95,7 +96,8 @@ RemoteEdge* Outlet::edge_for(std::string_view peer, const Subscribe& request) {
 }
 
 void Outlet::subscribe(std::string_view peer, const Subscribe& request, const RingOffer* offer) {
-  // Every subscription is answered, with the edge's type if there is one, so that the other side can compare.
+  // Every subscription is answered. The answer contains the edge's message type, if the edge exists, so that the
+  // subscriber can compare it with its own.
   Subscribed answer{.subscription = request.subscription, .topic = request.topic};
   RemoteEdge* edge = edge_for(peer, request);
   if (edge == nullptr) {
@@ -105,7 +107,7 @@ void Outlet::subscribe(std::string_view peer, const Subscribe& request, const Ri
     answer.type = type.name;
     answer.fingerprint = type.fingerprint;
     answer.schema = type.schema_text;
-    // The answer includes the schema, so that the subscriber can show both.
+    // The answer includes the schema even if the types differ, so that the subscriber can show both schemas.
     if (request.fingerprint != 0 && request.fingerprint != type.fingerprint) answer.error = "the message types differ";
   }
   try {
@@ -118,7 +120,7 @@ void Outlet::subscribe(std::string_view peer, const Subscribe& request, const Ri
   } else {
     send_control(socket_, peer, answer);
   }
-  // This comes after the answer: what waited for a subscriber must not overtake the acknowledgement.
+  // Messages that waited for a subscriber are sent after the answer, which they must not overtake.
   if (answer.error.empty()) edge->on_room();
 }
 

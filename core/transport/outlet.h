@@ -24,36 +24,38 @@ namespace trainyard::core {
 
 class Outlet;
 
-/// The sending end of an edge to a component of another process. Without a subscriber the edge has no room; with a
-/// subscriber, the credits determine the room. A blocking edge therefore keeps its messages until there is a
-/// subscriber. After receiver_gone(), messages are dropped until the subscriber's process has been restarted.
+/// The sending end of an edge to a component of another process. Without a subscriber, nothing can be sent, so a
+/// blocking edge keeps its messages until there is a subscriber. With a subscriber, its credit determines how much can
+/// be sent. After receiver_gone(), messages are dropped until the subscriber's process has been restarted.
 class RemoteEdge final : public Edge {
  public:
   RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
              std::uint64_t window_messages, std::uint64_t window_bytes);
 
   bool drained() const override { return peer_.empty() || (waiting() == 0 && returned_messages() == sent_messages_); }
-  /// Asks the subscriber to return all outstanding credit. Does nothing over a ring, because there the subscriber
-  /// returns credit after every message.
+  /// Asks the subscriber to report every handled message without delay. Does nothing over a ring, because there the
+  /// subscriber always does this.
   void request_flush() override;
 
-  /// Connects a subscriber, for the first time or again. Messages in flight to an earlier subscriber are lost. `offer`
-  /// is null if the subscriber has sent none. Throws kPeerLost if the ring that the subscriber offers no longer exists.
+  /// Connects a subscriber, for the first time or again. `peer` is its routing id. Messages in flight to an earlier
+  /// subscriber are lost. `offer` is the RingOffer that came with the subscription, or null if there was none. Throws
+  /// kPeerLost if the ring that the subscriber offers no longer exists.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
   /// Disconnects the subscriber. Messages in flight count as handled, so that drained() does not wait for them.
   void detach();
-  /// Counts messages and bytes that the subscriber has handled. Used only over the socket; a ring has its own counters.
+  /// Counts messages and bytes that the subscriber has handled, and sends messages that wait. Used only over the
+  /// socket; over a ring, the subscriber counts in shared memory.
   void credit(std::uint64_t messages, std::uint64_t bytes);
 
   /// If has_room() returned false before and there is room now, sends the messages that wait and returns true.
   /// Otherwise returns false.
   bool poll_room();
-  /// Returns true if poll_room() would do something.
+  /// Returns true if has_room() returned false before and there is room now.
   bool room_came() const { return starved_ && room(); }
 
-  /// Returns true while messages go through a ring.
+  /// Returns true while messages are sent through a ring in shared memory.
   bool in_shared_memory() const { return ring_.has_value(); }
-  /// Returns the process index of the subscriber; shared buffers count references by this index.
+  /// Returns the process index of the subscriber, under which shared buffers count its references.
   std::uint32_t reader() const { return reader_; }
   /// Returns true if the subscriber has sent its pid, and this pid differs from `dead`. This distinguishes a dead
   /// subscriber from its restarted successor, which has the same process index and may already have subscribed. Both
@@ -89,17 +91,18 @@ class RemoteEdge final : public Edge {
   /// room.
   mutable std::optional<SharedRing> ring_;
   std::unique_ptr<PeerWakeup> reader_loop_;  ///< Wakes the loop of the subscriber. Exists only if there is a ring.
-  /// True if has_room() found no room in the ring or no credit. poll_room() must then call on_room().
+  /// True if has_room() has found no room. When there is room again, poll_room() must then call on_room().
   mutable bool starved_ = false;
 };
 
-/// The publishing socket of one event loop, a ROUTER. Other processes of the run connect to it in order to receive from
-/// the outputs of the loop. Visitors connect to a VisitorDoor instead. The outlet also polls the edges that have rings,
-/// because the same loop must detect that they have room again.
+/// The publishing socket of one event loop, a ROUTER. Other processes of the run connect to it in order to receive
+/// messages from the outputs of the loop's components. Visitors (programs that are not part of the run) connect to a
+/// VisitorDoor instead. The outlet also checks whether edges with rings have room again, because no socket becomes
+/// readable then.
 class Outlet final : public Source {
  public:
   /// `loop` is the loop to which the outlet is added. Messages too large for a ring are stored in `pool`. With keys,
-  /// only members of the run can subscribe; without keys, the address must be in the local file system. Throws kIo if
+  /// only processes of the run can subscribe; without keys, the address must be in the local file system. Throws kIo if
   /// the address cannot be bound, and kUnsupported if it is not allowed.
   Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool,
          const RunKeys& keys = {});
@@ -107,7 +110,8 @@ class Outlet final : public Source {
   /// Returns the address to connect to.
   const std::string& endpoint() const { return endpoint_; }
 
-  /// Makes an edge that waits for its subscriber. The outlet owns the edge; the caller must add it to `output`.
+  /// Makes an edge that waits for its subscriber. `topic` is the full name of the topic; the other parameters are those
+  /// of the constructor of Edge. The outlet owns the edge; the caller must add it to `output`.
   RemoteEdge& add_edge(OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
                        std::uint64_t window_messages, std::uint64_t window_bytes);
 
@@ -132,7 +136,7 @@ class Outlet final : public Source {
   SharedPool& pool_;
   std::vector<std::unique_ptr<RemoteEdge>> edges_;
 
-  // All edges share these buffers, because only one message is written at a time.
+  // All edges share these buffers. This is possible because only one message is read or written at a time.
   Frames incoming_;
   Frames outgoing_;
   std::string body_;

@@ -10,18 +10,19 @@
 
 namespace trainyard::core {
 
-// Credits are pairs of counters that only grow: what was sent here and what the other side has returned. The difference
-// is under way. With a ring the returned counts are in shared memory; otherwise they are added up from Credit messages.
+// Credit is kept as pairs of counters that only grow: the messages and bytes that were sent here, and those that the
+// subscriber has handled. The difference is in flight. With a ring, the subscriber writes its counters into shared
+// memory; otherwise they are the sums of its Credit messages.
 RemoteEdge::RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
                        std::uint64_t window_messages, std::uint64_t window_bytes)
     : Edge(output, id, policy, window_messages, window_bytes), outlet_(outlet), topic_(std::move(topic)) {}
 
 void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer) {
-  // This also happens when the same peer subscribes again: its ring is a new one, and its credits start again from
-  // zero.
+  // This is needed even if the same peer subscribes again, because it has made a new ring, and the counters start again
+  // from zero.
   detach();
   if (offer != nullptr && offer->has_ring()) {
-    // This comes before anything else is changed: if it throws, there is no subscriber.
+    // This comes before any other change. If it throws, the edge has no subscriber.
     ring_ = SharedRing::open(offer->handle());
     reader_loop_ = std::make_unique<PeerWakeup>(offer->wake.handle());
   }
@@ -33,13 +34,13 @@ void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, co
   payloads_ = subscription.payloads == "handle"   ? Payloads::kHandle
               : subscription.payloads == "inline" ? Payloads::kInline
                                                   : Payloads::kNone;
-  // The subscriber's windows count. A window of zero would never open.
+  // The subscriber determines the windows. A window of zero would never allow a message.
   window_messages_ = std::max<std::uint64_t>(subscription.window_messages, 1);
   window_bytes_ = std::max<std::uint64_t>(subscription.window_bytes, 1);
   sent_messages_ = sent_bytes_ = returned_messages_ = returned_bytes_ = 0;
 }
 
-// The ring is closed at once, because its memory belongs to the reader and must not be held when the reader is gone.
+// The ring is closed, because this process would otherwise keep the memory of a reader that may have died.
 void RemoteEdge::detach() {
   peer_.clear();
   reader_pid_ = 0;
@@ -48,18 +49,18 @@ void RemoteEdge::detach() {
   starved_ = false;
 }
 
-// The pids are compared and not looked up, because on this host they may belong to other processes or to none.
+// The pids are only compared and not looked up: the subscriber may be on another host, where they were assigned.
 bool RemoteEdge::has_successor_of(pid_t dead) const { return dead > 0 && reader_pid_ > 0 && reader_pid_ != dead; }
 
 void RemoteEdge::credit(std::uint64_t messages, std::uint64_t bytes) {
-  // The peer is never credited with more than was sent, whatever it says.
+  // The credit is limited to what was sent, whatever the peer claims.
   returned_messages_ = std::min(returned_messages_ + messages, sent_messages_);
   returned_bytes_ = std::min(returned_bytes_ + bytes, sent_bytes_);
   on_room();
 }
 
 void RemoteEdge::request_flush() {
-  // A ring returns every credit at once.
+  // Over a ring, the receiver returns credit after every message anyway.
   if (!peer_.empty() && !ring_ && !drained()) send_control(outlet_.socket_, peer_, Flush{subscription_});
 }
 
@@ -67,20 +68,21 @@ bool RemoteEdge::room() const {
   if (peer_.empty() || !within_window(sent_messages_ - returned_messages(), sent_bytes_ - returned_bytes())) {
     return false;
   }
-  // It asks for room for the largest record, because the size of this one is known only when it has been encoded.
+  // There must be room for the largest record, because the size of the next record is known only after it has been
+  // encoded.
   return !ring_ || ring_->room() >= kLargestRecord;
 }
 
 bool RemoteEdge::has_room() const {
   if (room()) return true;
   if (!ring_) return false;
-  // It asks to be woken and then looks again, because the reader may have returned credit in between.
+  // The sender asks to be woken and then checks again, because the reader may have returned credit in the meantime.
   starved_ = true;
   ring_->want_credit(true);
   return room();
 }
 
-// This is for rings only; over a socket, a Credit message leads to credit().
+// Used only with rings; over a socket, a Credit message leads to credit().
 bool RemoteEdge::poll_room() {
   if (!room_came()) return false;
   starved_ = false;
@@ -91,7 +93,7 @@ bool RemoteEdge::poll_room() {
 
 zmq::message_t RemoteEdge::payload_frame(const Buffer& buffer, std::uint64_t& handles, std::size_t index) const {
   if (payloads_ == Payloads::kNone) return {};
-  // Heap memory, or memory for a reader that has no counter, is sent as bytes.
+  // If the buffer is not in shared memory, or shared memory has no counter for this reader, the bytes are sent.
   if (payloads_ == Payloads::kInline || !buffer.shared() || reader_ >= SharedPool::kMaxProcesses)
     return frame_of(buffer);
   SharedPool::lend(buffer, reader_);
@@ -99,8 +101,8 @@ zmq::message_t RemoteEdge::payload_frame(const Buffer& buffer, std::uint64_t& ha
   return zmq::message_t(&*buffer.shared(), sizeof(SharedHandle));
 }
 
-// This is on the step path, for every message to another process: it allocates nothing once the reused buffers have
-// grown.
+// This runs for every message to another process, so in every step. It allocates no memory once the reused buffers are
+// large enough.
 void RemoteEdge::transmit(const Envelope& envelope) {
   std::string& body = outlet_.body_;
   std::vector<Buffer>& payloads = outlet_.payloads_;
@@ -113,21 +115,22 @@ void RemoteEdge::transmit(const Envelope& envelope) {
   header.fingerprint = envelope.type->fingerprint;
   header.sequence = envelope.sequence;
   header.source = envelope.source;
-  // This is the reader's number, with which it finds the receiver without a look-up.
+  // The reader has chosen this number so that it finds the receiver without a search.
   header.subscription = subscription_;
   header.send_time_ns = envelope.send_time_ns;
   header.trace = envelope.trace;
 
-  // The message is counted before it is sent, since nothing below can be undone.
+  // The message is counted before it is sent, since the sending cannot be undone.
   ++sent_messages_;
   sent_bytes_ += body.size();
-  // This is what the subscriber will count, to the byte: the same rule is in Inlet::decode and in docs/wire_format.md.
+  // The subscriber must count exactly the same number of bytes. The rule is also in Inlet::decode() and in
+  // docs/wire_format.md.
   if (payloads_ != Payloads::kNone) {
     for (const Buffer& payload : payloads) sent_bytes_ += payload.size();
   }
   if (ring_) {
     write_record(*ring_, header, std::as_bytes(std::span(body)), payloads, outlet_.pool_, reader_);
-    // This comes after the record is in the ring, and costs a load if the reader is awake.
+    // The reader is woken after the record is in the ring. If it is awake, this costs only a fence and a load.
     reader_loop_->notify();
   } else {
     transmit_frames(header);
@@ -138,16 +141,16 @@ void RemoteEdge::transmit(const Envelope& envelope) {
 void RemoteEdge::transmit_frames(Header header) {
   Frames& frames = outlet_.outgoing_;
   frames.clear();
-  // The ROUTER removes the first frame, which is the address.
+  // The ROUTER socket removes the first frame, the routing id, and sends the other frames to this peer.
   frames.emplace_back(std::string_view(peer_));
   frames.emplace_back(std::string_view(topic_));
-  frames.emplace_back();  // The header is written here once it is known which payloads are handles.
+  frames.emplace_back();  // A placeholder for the header, which is filled when it is known which payloads are handles.
   frames.emplace_back(std::string_view(outlet_.body_));
   for (std::size_t i = 0; i < outlet_.payloads_.size(); ++i) {
     frames.push_back(payload_frame(outlet_.payloads_[i], header.handles, i));
   }
   frames[2].rebuild(&header, sizeof header);
-  // The peer is gone. If it comes back, it subscribes again.
+  // If sending fails, the peer has disconnected. If it reconnects, it subscribes again.
   if (!send_frames(outlet_.socket_, frames)) detach();
 }
 

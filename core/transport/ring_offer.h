@@ -9,8 +9,8 @@
 
 namespace trainyard::core {
 
-/// The data that another process of this host needs in order to wake an event loop of the process that sends it. It is
-/// part of a RingOffer, and it is an additional frame of the message Subscribed if this message accepts a ring.
+/// The data with which another process of this host can wake an event loop of the process that sends this message. A
+/// RingOffer contains it. A publisher that accepts a ring sends it as an additional frame of the message Subscribed.
 struct WakeOffer {
   static constexpr const char* kTypeName = "WakeOffer";
 
@@ -35,24 +35,24 @@ struct WakeOffer {
   }
 };
 
-/// Tells the publisher which process subscribes. If the two processes can share memory, it also offers a ring that the
-/// subscribing process has made for the messages. It is an additional frame of the message Subscribe. A publisher that
-/// does not support rings ignores the offer and sends over the socket.
+/// An additional frame of the message Subscribe, which tells the publisher the pid of the subscribing process. If the
+/// two processes can share memory, it also offers a ring that the subscribing process has made for the messages. A
+/// publisher that does not support rings ignores the offer and sends over the socket.
 struct RingOffer {
   static constexpr const char* kTypeName = "RingOffer";
 
   std::int32_t ring_fd = -1;  ///< The descriptor of the ring in the subscriber's process; -1 if no ring is offered.
   std::uint64_t ring_inode = 0;
   std::uint64_t ring_bytes = 0;
-  /// The means to wake the subscriber's loop. Its `pid` is the pid of the subscribing process, even if no ring is
-  /// offered.
+  /// The data with which the publisher can wake the subscriber's loop. Its `pid` is the pid of the subscribing process,
+  /// even if no ring is offered.
   WakeOffer wake;
 
   /// Returns the message that the process `pid` sends if it offers no ring.
   static RingOffer without_ring(std::int32_t pid) { return {.wake = {.pid = pid}}; }
   bool has_ring() const { return ring_fd >= 0; }
 
-  /// Returns the handle for SharedRing::open.
+  /// Returns the handle with which the publisher opens the ring (SharedRing::open).
   SharedHandle handle() const {
     return {.pid = wake.pid, .fd = ring_fd, .inode = ring_inode, .segment_bytes = ring_bytes, .bytes = ring_bytes};
   }

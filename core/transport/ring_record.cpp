@@ -24,9 +24,10 @@ struct Head {
   std::uint64_t body_is_handle = 0;
 };
 
-/// The bytes of body and payloads that are copied into one record; copying more costs more than a handle.
+/// The maximum number of bytes of body and payloads that are copied into one record. Copying more would cost more than
+/// a handle.
 constexpr std::size_t kInlineBytes = 4 << 10;
-// A part costs its bytes and at most a size and padding, or a handle, which is more.
+// A part takes its bytes, plus its size and padding, or a handle. A handle is larger than a size and padding together.
 static_assert(sizeof(Head) + (kMaxPayloads + 1) * sizeof(SharedHandle) + kInlineBytes <= kLargestRecord);
 
 std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
@@ -36,21 +37,22 @@ std::byte* put(std::byte* to, const void* from, std::size_t bytes) {
   return to + padded(bytes);
 }
 
-/// A handle for which the reader takes responsibility; it is counted before the reader can see it.
+/// Counts a reference for the reader and returns the handle that it will release. The reference is counted before the
+/// reader can see the handle.
 SharedHandle lend(const Buffer& buffer, std::uint32_t reader) {
   SharedPool::lend(buffer, reader);
   return *buffer.shared();
 }
 
-/// Copies heap memory that is too large for a record into the pool. The sender's own reference ends at once; the
-/// reader's reference keeps the copy alive.
+/// Copies heap memory that is too large for a record into the pool. After lend(), the reader's reference keeps the copy
+/// alive.
 Buffer copy_to_pool(std::span<const std::byte> bytes, SharedPool& pool) {
   Buffer copy = pool.allocate(bytes.size());
   std::memcpy(copy.data(), bytes.data(), bytes.size());
   return copy;
 }
 
-/// How each part of a message travels.
+/// For each part of a message: whether it is copied into the record or sent as a handle, and the handle.
 struct Parts {
   SharedHandle body;
   bool body_is_handle = false;
@@ -58,7 +60,8 @@ struct Parts {
   std::size_t bytes = sizeof(Head);  ///< The size of the record.
 };
 
-/// Decides how each part travels. The size must be known before a place in the ring is reserved.
+/// Decides which parts are sent as handles, and computes the size of the record, which must be known before memory in
+/// the ring is reserved.
 Parts arrange(Header& header, std::span<const std::byte> body, const std::vector<Buffer>& payloads, SharedPool& pool,
               std::uint32_t reader) {
   Parts parts;
@@ -74,7 +77,7 @@ Parts arrange(Header& header, std::span<const std::byte> body, const std::vector
   parts.bytes += parts.body_is_handle ? sizeof(SharedHandle) : padded(body.size());
   for (std::size_t i = 0; i < payloads.size(); ++i) {
     const Buffer& payload = payloads[i];
-    // A payload in shared memory goes by handle, however small it is, to avoid a copy.
+    // A payload in shared memory is sent as a handle, however small it is, to avoid a copy.
     if (!payload.shared() && fits(payload.size())) {
       parts.bytes += sizeof(std::uint64_t) + padded(payload.size());
       continue;
@@ -92,7 +95,7 @@ class Parser {
   explicit Parser(std::span<const std::byte> record) : rest_(record) {}
 
   std::span<const std::byte> take(std::uint64_t bytes) {
-    // The first test keeps the padding of a huge number from wrapping around.
+    // The first comparison is needed because padded() of a huge number would overflow.
     if (bytes > rest_.size() || padded(bytes) > rest_.size()) {
       throw Error(Code::kCorrupt, "a part of {} bytes in a ring record with {} left", bytes, rest_.size());
     }
@@ -111,7 +114,7 @@ class Parser {
   std::span<const std::byte> rest_;
 };
 
-/// Copies bytes to the heap, because the record's memory is reused soon, but the message may live long.
+/// Copies bytes to the heap, because the memory of the record is reused soon, but the message may be kept for longer.
 Buffer copy_to_heap(std::span<const std::byte> bytes) {
   Buffer buffer = Buffer::heap(bytes.size());
   if (!bytes.empty()) std::memcpy(buffer.data(), bytes.data(), bytes.size());
@@ -125,8 +128,7 @@ void write_record(SharedRing& ring, Header header, std::span<const std::byte> bo
   if (payloads.size() > kMaxPayloads) {
     throw Error(Code::kInvalidArgument, "a message with {} payloads; at most {}", payloads.size(), kMaxPayloads);
   }
-  // This measures, reserves, writes and publishes. The reader sees nothing before commit(), so an exception in between
-  // leaves the ring as it was.
+  // The reader sees nothing before commit(), so an exception leaves the ring unchanged.
   const Parts parts = arrange(header, body, payloads, pool, reader);
   const Head head{header, body.size(), parts.body_is_handle ? 1u : 0u};
   std::byte* to = put(ring.reserve(parts.bytes), &head, sizeof head);

@@ -24,9 +24,9 @@ constexpr std::size_t kRingBytes = 64 << 10;
 constexpr std::size_t kLargestRecord = 8 << 10;
 
 /// Writes a message into the ring, which must have room for kLargestRecord bytes. Small bodies and payloads are copied
-/// into the record. For a shared buffer, only its SharedHandle is written. Everything else is first copied into a
-/// buffer of `pool`, whose handle is then written. `reader` is the process index of the receiver. Sets
-/// `header.handles`.
+/// into the record. For a payload in shared memory, only its SharedHandle is written. Everything else is first copied
+/// into a buffer of `pool`, whose handle is then written. `reader` is the process index of the receiver, under which
+/// references to shared memory are counted. The header in the record is `header` with Header::handles set.
 void write_record(SharedRing& ring, Header header, std::span<const std::byte> body, const std::vector<Buffer>& payloads,
                   SharedPool& pool, std::uint32_t reader);
 
@@ -38,9 +38,9 @@ struct RingRecord {
   Buffer spilled;
 };
 
-/// Decodes a record and appends its payloads to `payloads`. The result refers to the record, so it must be used before
-/// the ring's pop(). Throws kCorrupt for a record that is not well formed, and kPeerLost if the process that owns
-/// the memory of a payload has ended.
+/// Decodes a record and appends its payloads to `payloads`. Payloads in shared memory are opened with `imports`. The
+/// result refers to the record, so it must be used before the ring's pop(). Throws kCorrupt for a record that is not
+/// well formed, and kPeerLost if the process that owns the memory of a payload has ended.
 RingRecord read_record(std::span<const std::byte> record, SharedImports& imports, std::vector<Buffer>& payloads);
 
 }  // namespace trainyard::core

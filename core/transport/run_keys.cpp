@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t kKeyCharacters = 40;
 
-/// An empty domain would switch the examination of keys off.
+/// The ZAP domain of the sockets. With an empty domain, libzmq would not check keys.
 constexpr const char* kDomain = "run";
 
-/// A peer that does not complete the handshake is not kept for long.
+/// The time after which a peer that has not completed the handshake is disconnected.
 constexpr int kHandshakeMilliseconds = 10'000;
 
 void set_pair(zmq::socket_t& socket, const RunKeys& keys) {
@@ -22,7 +22,8 @@ void set_pair(zmq::socket_t& socket, const RunKeys& keys) {
   socket.set(zmq::sockopt::handshake_ivl, kHandshakeMilliseconds);
 }
 
-/// Only one socket of a context can have the address at which libzmq asks, so it is taken if there is an Admission.
+/// Throws unless the context has an Admission. Only one socket of a context can be bound to the address at which libzmq
+/// asks, so binding fails if there is an Admission.
 void require_admission(zmq::context_t& context) {
   zmq::socket_t probe(context, zmq::socket_type::rep);
   try {
@@ -48,7 +49,7 @@ RunKeys RunKeys::make() {
 
 RunKeys RunKeys::read(std::string_view text) {
   if (text.empty()) return {};
-  // The keys themselves are in no message: whoever reads the log must not learn them.
+  // The error does not contain the keys, because a reader of the log must not learn them.
   if (text.size() != 2 * kKeyCharacters) {
     throw Error(Code::kCorrupt, "the keys of the run have {} characters; {} are needed", text.size(),
                 2 * kKeyCharacters);

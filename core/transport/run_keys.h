@@ -7,9 +7,10 @@
 
 namespace trainyard::core {
 
-/// The key pair that all members of a run share. The launcher makes a pair for each run and passes it to every process
-/// that hosts components. A process without the pair cannot be a member: the sockets of members accept connections only
-/// from members, and messages between members are encrypted and cannot be forged (CURVE, docs/decisions/0019).
+/// The key pair that all members of a run (the launcher and the processes that host components) share. The launcher
+/// makes a pair for each run and passes it to every process that hosts components. A process without the pair cannot be
+/// a member: the sockets of members accept connections only from members, and messages between members are encrypted
+/// and cannot be forged (CURVE, docs/decisions/0019).
 struct RunKeys {
   std::string public_key;  ///< The public key: 40 characters in the encoding Z85, which libzmq uses for keys.
   std::string secret_key;
@@ -26,9 +27,9 @@ struct RunKeys {
   bool empty() const { return public_key.empty(); }
 };
 
-/// Makes `socket`, which must not be bound yet, accept only members. The Admission of the context then checks the key
-/// of every connection. Does nothing if the keys are empty. Throws kInternal if the context has no Admission, because
-/// libzmq would then accept every key.
+/// Makes `socket`, which must not be bound yet, accept only members of the run. The Admission of the context then
+/// checks the key of every connection. Does nothing if the keys are empty. Throws kInternal if the context has no
+/// Admission, because libzmq would then accept every key.
 void accept_members(zmq::context_t& context, zmq::socket_t& socket, const RunKeys& keys);
 
 /// Makes `socket`, which must not be connected yet, present itself as a member and connect only to members. Does

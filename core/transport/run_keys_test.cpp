@@ -45,7 +45,8 @@ TEST(RunKeysTest, OverTcpNothingStartsWithoutKeys) {
   EXPECT_THAT(error_of([] { check_member_address("udp://10.0.0.1:5", RunKeys::make()); }), HasSubstr("refused"));
 }
 
-/// An edge over TCP whose keys are the run's. The number of the edge is all that a stranger would need without them.
+/// A fixture with an edge over TCP that is protected by the keys of a run. Without keys, a stranger would need only the
+/// number of the edge to subscribe.
 class MembersTest : public ::testing::Test {
  protected:
   MembersTest() {
@@ -58,7 +59,7 @@ class MembersTest : public ::testing::Test {
 
   EdgePlan plan() const { return {.id = 7, .topic = "numbers", .window_messages = 4, .transport = Transport::kTcp}; }
 
-  /// Subscribes with these keys, as if it were the planned receiver.
+  /// Makes an inlet that subscribes with these keys, as the planned receiver would.
   std::unique_ptr<Inlet> inlet(const RunKeys& keys) {
     auto made = std::make_unique<Inlet>(zmq_, outlet_.endpoint(), 1, pipe_.loop, keys);
     made->subscribe(pipe_.sink.in, plan());

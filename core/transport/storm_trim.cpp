@@ -8,7 +8,7 @@
 namespace trainyard::core {
 namespace {
 
-/// What makes a storm: this many unread bytes, or this many messages between two checks.
+/// There is a storm if there are more unread bytes than this, or more messages than this between two checks.
 constexpr std::uint64_t kMuchUnread = 4 << 20;
 constexpr std::uint64_t kManyMessages = 1000;
 

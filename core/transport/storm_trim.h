@@ -5,9 +5,9 @@
 
 namespace trainyard::core {
 
-/// Returns memory to the operating system after a storm: a period in which visitors have sent many messages or have
-/// left many bytes unread. The memory that libzmq frees after a storm stays with the allocator until the allocator is
-/// asked to return it.
+/// Returns memory to the operating system after a storm: a period in which visitors (programs that attach to a running
+/// launch) have sent many messages or have left many bytes unread. The memory that libzmq frees after a storm stays
+/// with the allocator until the allocator is asked to return it.
 class StormTrim {
  public:
   /// Records that `messages` messages of visitors were received.

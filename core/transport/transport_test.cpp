@@ -22,8 +22,8 @@ using testing::NumberSource;
 using testing::Pipe;
 using testing::Sink;
 
-/// A source with an outlet and a sink with an inlet: the two ends of a real socket, with a ring beside it ("ipc") or
-/// without ("tcp"). What holds for one holds for the other.
+/// A fixture with a source, its outlet, a sink and its inlet: the two ends of a real socket, with a ring for the
+/// messages ("ipc") or without ("tcp"). The same tests must pass in both cases.
 class TransportTest : public ::testing::TestWithParam<const char*> {
  protected:
   TransportTest() {
@@ -155,7 +155,7 @@ TEST_P(TransportTest, ASubscriberThatComesAgainGetsWhatWasNotYetSent) {
   send(6);
   pipe_.run_until([&] { return out.counters().sent == 2; });
   pipe_.loop.remove(*inlet_);
-  inlet_.reset();  // The first two are lost with it; the others wait.
+  inlet_.reset();  // The first two messages are lost with the inlet; the others still wait at the sender.
   Sink second(pipe_.context("second"));
   second.transition(State::kInactive);
   second.transition(State::kActive);
@@ -177,7 +177,7 @@ TEST_P(RingTest, EveryCreditIsBackAsSoonAsTheMessageIsHandled) {
   EXPECT_TRUE(out.drained());
 }
 
-/// A source and a sink of blocks, on the fixture's outlet and inlet.
+/// The same fixture with a source and a sink of ArenaBlock, a message with a tensor.
 class BlockTest : public TransportTest {
  protected:
   class Source final : public Component {
@@ -213,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(Both, BlockTest, ::testing::Values("ipc", "tcp"), kCarr
 class SharedBlockTest : public BlockTest {};
 INSTANTIATE_TEST_SUITE_P(Only, SharedBlockTest, ::testing::Values("ipc"), kCarrierName);
 
-/// `count` floats on the heap, where number i is i.
+/// Returns a tensor on the heap with the numbers 0, 1, 2, ... `count` - 1 as floats.
 Tensor counting(std::int64_t count) {
   Tensor tensor{DType::kFloat32, {count}, 0, Buffer::heap(static_cast<std::size_t>(count) * sizeof(float))};
   std::iota(tensor.as<float>().begin(), tensor.as<float>().end(), 0.0f);
@@ -239,7 +239,7 @@ TEST_P(BlockTest, BodiesAndTensorsOfAnySizeComeWhole) {
 
 TEST_P(BlockTest, MoreThanTheRingHoldsWaitsAndArrivesInOrder) {
   connect_blocks(10000);
-  constexpr int kMessages = 500;  // Together these have 2 MB, which fills thirty rings.
+  constexpr int kMessages = 500;  // Together these messages have 2 MB, thirty times the size of a ring.
   for (int i = 0; i < kMessages; ++i) {
     source_.out.send(ArenaBlock{.name = std::to_string(i) + std::string(4000, ' ')});
   }

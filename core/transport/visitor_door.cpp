@@ -11,25 +11,27 @@
 namespace trainyard::core {
 namespace {
 
-/// A control message takes microseconds, so more of them need not wait here.
+/// The maximum number of messages of one visitor that wait to be read. Handling a message takes only microseconds, so
+/// this is enough.
 constexpr int kBacklog = 64;
 
-/// The size of a frame of a visitor that may also ask questions, which contain the values of parameters.
+/// The maximum size of a frame of a visitor that may also ask questions. Questions can contain the values of
+/// parameters.
 constexpr std::size_t kMaxFrameWithQuestions = 64 << 10;
 
-/// The words of a request are shown in errors, so they must not be long.
+/// Shortens a word from a request for an error message.
 std::string shown(const std::string& word) { return word.substr(0, 40); }
 
 void check_policy(const std::string& policy) {
   if (policy == name_of(Policy::kLatest) || policy == name_of(Policy::kDropOldest)) return;
-  // Only the plan may hold up a component; a stranger never may.
+  // Only an edge of the plan may make a component wait; a visitor never may.
   throw Error(Code::kInvalidArgument, "a visitor cannot ask for policy '{}'; allowed: drop_oldest, latest",
               shown(policy));
 }
 
 void check_payloads(const std::string& payloads) {
   if (payloads == "none" || payloads == "inline") return;
-  // A handle must be released, and nobody could make a visitor do so.
+  // A visitor that received a handle might never release it, and the memory could not be reused.
   throw Error(Code::kInvalidArgument, "a visitor cannot ask for payloads '{}'; allowed: none, inline", shown(payloads));
 }
 
@@ -51,7 +53,7 @@ void check(const Subscribe& request) {
   check_window("window_bytes", request.window_bytes, kMaxVisitorWindowBytes);
 }
 
-/// A control message to a visitor, in frames that its account is charged for.
+/// Sends a control message to a visitor. Its bytes count as unread bytes of the visitor.
 template <Message T>
 void send_charged(VisitorSocket& socket, const std::string& visitor, const T& message) {
   Frames envelope;
@@ -77,7 +79,7 @@ bool VisitorDoor::poll() {
     try {
       handle(incoming_);
     } catch (const Error&) {
-      // A visitor that sends nonsense is not answered.
+      // A malformed message is ignored.
     }
   }
   encoded_.clear();
@@ -85,7 +87,7 @@ bool VisitorDoor::poll() {
   return taken != 0;
 }
 
-// Before the question are one frame from a DEALER, and two from a REQ socket.
+// A question from a DEALER socket is preceded by one frame, and a question from a REQ socket by two.
 void VisitorDoor::hear_question(Frames& frames) {
   if (frames.size() < 2 || (frames.size() == 3 && frames[1].size() != 0)) return;
   if (!socket_.ledger().has_room(*socket_.account(frames[0].to_string()))) return;
@@ -94,7 +96,8 @@ void VisitorDoor::hear_question(Frames& frames) {
   owner_.question(frames, question);
 }
 
-// The frames are [visitor]["" kind body], or a question; anything else is ignored.
+// The frames are the visitor's name, an empty frame, the name of the message type and the body, or they are a question.
+// Anything else is ignored.
 void VisitorDoor::handle(Frames& frames) {
   if (owner_.question && frames.size() <= 3) return hear_question(frames);
   if (frames.size() < 4 || frames[1].size() != 0) return;
@@ -133,7 +136,7 @@ Subscribed VisitorDoor::judge(const std::string& name, const Subscribe& request,
     const MessageType& type = output->type();
     answer.type = type.name;
     answer.fingerprint = type.fingerprint;
-    // It is included in a refusal as well, so that the visitor can show both.
+    // A refusal also contains the schema, so that the visitor can compare it with its own.
     answer.schema = type.schema_text;
     if (request.fingerprint != 0 && request.fingerprint != type.fingerprint) {
       throw Error(Code::kTypeMismatch,
@@ -148,10 +151,10 @@ Subscribed VisitorDoor::judge(const std::string& name, const Subscribe& request,
 }
 
 void VisitorDoor::subscribe(const std::string& name, const Subscribe& request) {
-  // One that subscribes again has reconnected: its window starts afresh.
+  // A visitor that subscribes again has reconnected, so its subscription begins anew, with the full window.
   unsubscribe(name, request.subscription);
   const std::shared_ptr<VisitorAccount> account = socket_.account(name);
-  // One that does not read its answers gets no more of them.
+  // A visitor that does not read its answers gets no further ones.
   if (!socket_.ledger().has_room(*account)) return;
   OutputBase* output = nullptr;
   const Subscribed answer = judge(name, request, output);
@@ -162,7 +165,7 @@ void VisitorDoor::subscribe(const std::string& name, const Subscribe& request) {
   VisitorEdge& edge = *visitor.edges.back();
   owner_.joined(edge);
   send_charged(socket_, name, answer);
-  // Messages that have arrived meanwhile must not overtake the answer.
+  // Messages are sent only now, because they must not overtake the answer.
   edge.open();
 }
 

@@ -15,9 +15,9 @@
 
 namespace trainyard::core {
 
-/// The endpoint at which visitors subscribe to the topics of one process. It implements the protocol of
-/// docs/wire_format.md, section 3, and limits what a visitor can request; a refusal states the limit. A door is used on
-/// one event loop.
+/// The endpoint at which visitors (programs that attach to a running launch) subscribe to the topics of one process. It
+/// implements the protocol of docs/wire_format.md, section 3, and limits what a visitor can request; a refusal states
+/// the limit. A door is used on one event loop.
 class VisitorDoor final : public Source {
  public:
   /// The maximum number of connections that have subscriptions.
@@ -48,14 +48,15 @@ class VisitorDoor final : public Source {
   /// Returns the source that watches the number of connections. It must be added to the event loop that polls the door.
   ConnectionLimit& connections() { return socket_.connections(); }
 
-  /// Answers a question. Sends nothing if the visitor has too many unread bytes or has disconnected.
+  /// Answers the question that came with `way_back` (Owner::question). Sends nothing if the visitor has too many unread
+  /// bytes or has disconnected.
   void answer(const Frames& way_back, std::string text) { socket_.answer(way_back, std::move(text)); }
 
-  /// Sends a message to several visitors. The message is encoded only once.
+  /// Sends a message over the edges of several visitors. The message is encoded only once.
   void send(const Envelope& envelope, const std::vector<VisitorEdge*>& edges);
 
-  /// Ends the subscriptions of visitors that have disconnected, and returns their memory to the system. It must be
-  /// called regularly, because it is the only check for visitors that have disconnected without unsubscribing.
+  /// Ends the subscriptions of visitors that have disconnected, and returns their memory to the system. The owner must
+  /// call it regularly, because it is the only check for visitors that have disconnected without unsubscribing.
   void sweep();
 
   /// Tells every visitor that no more messages will follow.
@@ -84,7 +85,8 @@ class VisitorDoor final : public Source {
   void subscribe(const std::string& name, const Subscribe& request);
   // Throws kUnsupported if there are too many visitors or subscriptions.
   void check_room(const std::string& name) const;
-  // Returns the answer to a request. If the request is refused, the `error` of the answer is not empty.
+  // Checks a request and returns the answer. If the request is refused, the `error` of the answer is not empty;
+  // otherwise sets `output` to the output that publishes the topic.
   Subscribed judge(const std::string& name, const Subscribe& request, OutputBase*& output) const;
   void unsubscribe(const std::string& name, std::uint32_t subscription);
   void dismiss(Visitors::iterator visitor);

@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::Pipe;
 
-/// A program from outside, with one connection.
+/// A visitor with one connection.
 class Stranger {
  public:
   Stranger(zmq::context_t& context, const std::string& endpoint)
@@ -38,7 +38,7 @@ class Stranger {
     send_frames(socket_, frames);
   }
 
-  /// Reads what is there. Returns true if it was something.
+  /// Reads one message, if one has arrived. Returns true if there was one.
   bool read() {
     Frames frames;
     if (!receive_frames(socket_, frames)) return false;
@@ -62,7 +62,8 @@ class Stranger {
   zmq::socket_t socket_;
 };
 
-/// A door to the blocks of one component. Everything is on one loop, which runs when the test says so.
+/// A fixture with a door to one component that sends ArenaBlock. Everything is on one loop, and the test determines
+/// when it runs.
 class VisitorDoorTest : public ::testing::Test {
  protected:
   class Source final : public Component {
@@ -253,7 +254,7 @@ TEST_F(VisitorDoorTest, ASilentVisitorIsKeptAndOneThatHasGoneIsForgotten) {
 TEST_F(VisitorDoorTest, AMessageThatIsTooLargeForAVisitorIsDroppedAndTheNextOneComes) {
   Stranger lazy = stranger();
   EXPECT_EQ(answer_to(lazy, request()).error, "");
-  send(1 << 20);  // It stays unread, so that the visitor's share is not the whole.
+  send(1 << 20);  // This message stays unread, so that the whole capacity is not free for the next visitor.
   pipe_.run_until_idle();
   Stranger visitor = stranger();
   EXPECT_EQ(answer_to(visitor, request()).error, "");

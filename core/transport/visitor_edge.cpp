@@ -41,7 +41,7 @@ void VisitorEdge::open() {
 }
 
 void VisitorEdge::credit(std::uint64_t messages, std::uint64_t bytes) {
-  // A visitor is never credited with more than it was sent, whatever it says.
+  // The credit is limited to what was sent, whatever the visitor claims.
   returned_messages_ += std::min(messages, sent_messages_ - returned_messages_);
   returned_bytes_ += std::min(bytes, sent_bytes_ - returned_bytes_);
   on_room();
@@ -49,13 +49,15 @@ void VisitorEdge::credit(std::uint64_t messages, std::uint64_t bytes) {
 
 std::uint64_t VisitorEdge::dropped() const { return counters().dropped.load(std::memory_order_relaxed) + too_large_; }
 
-// Credits are what the visitor says; the ledger is what libzmq still holds. Both must allow the message.
+// The visitor's credit, which it may claim wrongly, and the ledger, which knows the bytes that libzmq still holds, must
+// both allow the message.
 bool VisitorEdge::has_room() const {
   return open_ && !gone_ && within_window(sent_messages_ - returned_messages_, sent_bytes_ - returned_bytes_) &&
          socket_.ledger().has_room(*account_);
 }
 
-// What does not fit now is dropped, because the visitor may never make room for it. The gap shows in the sequence.
+// A message that does not fit now is dropped, because the visitor may never make room for it. The visitor notices a gap
+// in the sequence numbers.
 void VisitorEdge::transmit(const Envelope& envelope) {
   encoded_.encode(envelope);
   std::uint64_t bytes = encoded_.body()->size();
@@ -81,7 +83,8 @@ std::vector<zmq::message_t> VisitorEdge::frames_of(const Envelope& envelope) con
   header.subscription = subscription_;
   header.send_time_ns = envelope.send_time_ns;
   header.trace = envelope.trace;
-  // A message larger than the whole passes alone; the others must still find room beside it.
+  // A message may be larger than the whole capacity. It is charged at most half of it, so that other visitors still
+  // have room.
   std::uint64_t chargeable = VisitorLedger::kBytes / 2;
   const auto charged = [&](std::shared_ptr<const void> owner, const void* data, std::size_t size, std::uint64_t more) {
     const std::uint64_t bytes = std::min(size + more, chargeable);

@@ -28,22 +28,23 @@ class EncodedMessage {
   std::vector<Buffer> payloads_;
 };
 
-/// The sending end of a visitor's subscription. It never blocks: if the visitor has no room, messages wait in a bounded
-/// queue. When the queue is full, the oldest messages are dropped. The bytes of tensors are sent only if the visitor
-/// has asked for them.
+/// The sending end of a visitor's subscription. It never makes the sender wait: if the visitor is slow, messages wait
+/// in a bounded queue, and when the queue is full, the oldest messages are dropped. The bytes of tensors are sent only
+/// if the visitor has asked for them.
 class VisitorEdge final : public Edge {
  public:
-  /// Makes an edge for a request that has been checked. `visitor` is the name of the connection. Nothing is sent before
-  /// open() is called.
+  /// Makes an edge for a request that has been checked. `encoded` stores the message that is being sent; edges of
+  /// several visitors share it. `visitor` is the name of the connection, and `account` counts the unread bytes of the
+  /// visitor. Nothing is sent before open() is called.
   VisitorEdge(VisitorSocket& socket, EncodedMessage& encoded, OutputBase& output, std::string visitor,
               std::shared_ptr<VisitorAccount> account, const Subscribe& request);
 
   bool drained() const override { return waiting() == 0 && returned_messages_ == sent_messages_; }
 
-  /// Sends the messages that have arrived since the edge was made. Must be called when the subscription has been
-  /// acknowledged.
+  /// Sends the messages that have been given to the edge since it was made. Call this function when the subscription
+  /// has been acknowledged.
   void open();
-  /// Adds credit for messages and bytes that the visitor has handled.
+  /// Counts messages and bytes that the visitor has handled, and sends messages that wait.
   void credit(std::uint64_t messages, std::uint64_t bytes);
   /// Returns true if a message could not be sent because the visitor had disconnected.
   bool gone() const { return gone_; }

@@ -6,7 +6,8 @@
 namespace trainyard::core {
 namespace {
 
-/// What a frame holds until libzmq is done with it.
+/// The data that must be kept until libzmq releases a frame: the counters from which the frame's bytes are then
+/// subtracted, and the owner of the frame's memory.
 struct Charge {
   std::shared_ptr<std::atomic<std::uint64_t>> unread;
   std::shared_ptr<std::atomic<std::uint64_t>> all;
@@ -24,10 +25,10 @@ bool VisitorLedger::fits(const VisitorAccount& account, std::uint64_t bytes) con
   return account.unread() + bytes <= free() / 2 || all_->unread() == 0;
 }
 
-// libzmq calls the function on its own thread, perhaps after this process has forgotten the visitor.
+// libzmq calls the lambda on its own thread, perhaps after the visitor's subscriptions have ended.
 zmq::message_t VisitorLedger::frame(const std::shared_ptr<VisitorAccount>& account, std::shared_ptr<const void> owner,
                                     const void* data, std::size_t size, std::uint64_t charged) const {
-  // Aliases: the counter alone is needed, and its account keeps it alive.
+  // The pointers refer to the counters but share the ownership of the accounts, which keeps the counters alive.
   auto* charge = new Charge{{account, &account->unread_}, {all_, &all_->unread_}, std::move(owner), charged};
   charge->unread->fetch_add(charged, std::memory_order_relaxed);
   charge->all->fetch_add(charged, std::memory_order_relaxed);

@@ -8,11 +8,12 @@
 
 namespace trainyard::core {
 
-/// The number of bytes that were sent to one visitor and have not been written to its connection: its unread bytes.
+/// The unread bytes of one visitor: the number of bytes that were sent to it and that libzmq has not written to its
+/// connection yet. A visitor is a program that attaches to a running launch.
 ///
 /// The frames themselves keep this count. A frame adds its bytes when it is made. The bytes are subtracted when libzmq
 /// releases the frame: after writing it to the connection, or when it discards the frame because the visitor has
-/// disconnected. So the count does not depend on messages from the visitor, and it falls to zero after the visitor has
+/// disconnected. So the count does not depend on what the visitor reports, and it falls to zero after the visitor has
 /// disconnected.
 class VisitorAccount {
  public:

@@ -9,13 +9,15 @@
 namespace trainyard::core {
 namespace {
 
-/// A connection takes a descriptor, and the process needs others.
+/// Returns the maximum number of connections. Each of them takes a file descriptor, and the process needs descriptors
+/// for other purposes, too.
 std::size_t most_connections() {
   constexpr std::size_t kMost = 1024;
   return std::min(kMost, raise_descriptor_limit() / 4);
 }
 
-/// A visitor on another host may vanish without a word; its connection ends about a minute later.
+/// Makes the socket accept visitors from other hosts. The connection of a visitor whose host has failed is closed after
+/// about a minute.
 void accept_other_hosts(zmq::context_t& context, zmq::socket_t& socket, const Key& key) {
   accept_members(context, socket, {.public_key = key.text, .secret_key = key.secret});
   socket.set(zmq::sockopt::tcp_keepalive, 1);
@@ -28,10 +30,10 @@ zmq::socket_t make_visitor_socket(zmq::context_t& context, std::size_t largest_f
   zmq::socket_t socket = make_socket(context, zmq::socket_type::router);
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(largest_frame));
   socket.set(zmq::sockopt::rcvhwm, backlog);
-  // Nobody can take the place of another visitor by using its name.
+  // A visitor must not be able to take over the connection of another visitor by using its name.
   socket.set(zmq::sockopt::router_handover, false);
   if (key != nullptr) accept_other_hosts(context, socket, *key);
-  // A connection that says nothing is not kept for long.
+  // A client that does not complete the handshake in this time is disconnected.
   constexpr int kHandshakeMilliseconds = 5000;
   socket.set(zmq::sockopt::handshake_ivl, kHandshakeMilliseconds);
   return socket;
@@ -53,13 +55,14 @@ std::shared_ptr<VisitorAccount> VisitorSocket::account(const std::string& visito
   return account;
 }
 
-// What is unread is in the queue of a connection, and is discarded with the connection. Without anything unread, the
-// only way to ask is to send: a ROUTER refuses to address a visitor that has disconnected.
+// libzmq discards unread bytes when it closes the connection, so unread bytes show that there still is one. Without
+// unread bytes, the only test is to send a frame: a ROUTER refuses a frame to a visitor that has disconnected.
 bool VisitorSocket::present(const std::string& visitor, const std::shared_ptr<VisitorAccount>& account) {
   if (account->unread() != 0) return true;
   Frames probe;
   probe.emplace_back(std::string_view(visitor));
-  // It is charged, so a visitor that reads nothing is probed until its connection is full, and not for ever.
+  // The frame is charged to the visitor's account. If the visitor does not read it, the account has unread bytes, and
+  // no further frames are sent.
   probe.push_back(ledger_.frame(account, nullptr, "", 0, VisitorLedger::kMessageBytes));
   return send(probe);
 }

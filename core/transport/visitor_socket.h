@@ -16,7 +16,8 @@ namespace trainyard::core {
 
 struct Key;
 
-/// The socket to which visitors connect: a bound ROUTER for programs that are not trusted.
+/// The socket to which visitors connect: a bound ROUTER for programs that attach to a running launch and are not
+/// trusted.
 ///
 /// The messages of visitors use a bounded amount of memory: the size of their frames is limited, and libzmq stops
 /// reading from a visitor whose messages are not handled fast enough. The ledger limits the bytes that visitors leave

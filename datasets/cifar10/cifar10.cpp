@@ -27,7 +27,7 @@ std::uint64_t records_of(const std::vector<MappedFile>& files) {
   return sum;
 }
 
-/// Checks everything that can be wrong with a file before the first step: its size, and every label.
+/// Checks the size of a file and all its labels, so that a damaged file is noticed before the first step.
 void check(const MappedFile& file) {
   const std::uint64_t complete = records_of(file) * kRecord;
   if (file.size() == 0 || complete != file.size()) {
@@ -42,7 +42,7 @@ void check(const MappedFile& file) {
   }
 }
 
-/// Returns record number `sample`, counted over all files.
+/// Returns the record with the number `sample`, where the numbering continues from each file to the next.
 const std::byte* record(const std::vector<MappedFile>& files, std::uint64_t sample) {
   auto file = files.begin();
   for (; sample >= records_of(*file); ++file) sample -= records_of(*file);

@@ -19,8 +19,8 @@ using testing::read_sample;
 using testing::TemporaryFolder;
 using testing::values;
 
-/// Records whose labels and pixels tell which they are: record i has label i modulo 10 and pixel p is (i + p) modulo
-/// 256.
+/// Returns `count` records, whose values identify them: record i has label i modulo 10, and its pixel p is (i + p)
+/// modulo 256.
 std::string records(int first, int count) {
   std::string bytes;
   for (int i = first; i < first + count; ++i) {
@@ -30,7 +30,7 @@ std::string records(int first, int count) {
   return bytes;
 }
 
-/// Two files of 7 and 5 records, and a test file of 4 that go on from 100.
+/// Writes two files with 7 and 5 records, and a test file with 4 records, whose numbers begin at 100.
 std::string small_folder(const TemporaryFolder& folder, const std::string& more = "") {
   folder.write("data_batch_1.bin", records(0, 7));
   folder.write("data_batch_2.bin", records(7, 5));
@@ -38,7 +38,7 @@ std::string small_folder(const TemporaryFolder& folder, const std::string& more 
   return fmt::format(R"({{"folder": "{}", "files": 2{}}})", folder.path(""), more);
 }
 
-/// The first pixel, which is the number of the record.
+/// Returns the first pixel of a sample, which is the number of the record.
 int number(Cifar10& data, const char* split, std::uint64_t index) {
   return values<std::uint8_t>(read_sample(data, split, index)[0])[0];
 }
@@ -73,7 +73,7 @@ TEST(Cifar10Test, WithoutTrainCountAllTrainsAndWithoutTestFileThereIsNoTest) {
   EXPECT_EQ(info.vocabulary[9], "truck");
 }
 
-/// torchvision's way of reading: numpy's reshape of the records.
+/// torchvision reads the files by reshaping an array of records with numpy; this test does the same.
 TEST(Cifar10Test, PixelsLieAsNumpyReshapesThem) {
   if (!testing::python_has("numpy")) GTEST_SKIP() << "needs /usr/bin/python3 with numpy (Debian: python3-numpy)";
   TemporaryFolder folder;

@@ -19,7 +19,8 @@
 namespace trainyard {
 namespace {
 
-/// Class numbers are indices of a model's outputs: a larger one is a mistake in the file rather than a class.
+/// The largest number of classes. A model has an output for each class number, so a larger number is most likely a
+/// mistake in the file.
 constexpr std::int64_t kMostClasses = 1 << 20;
 
 std::string_view trimmed(std::string_view text) {
@@ -34,7 +35,7 @@ std::string_view trimmed(std::string_view text) {
               cell.text.substr(0, 60), column, allowed);
 }
 
-/// Reads a whole cell, apart from blanks around the text, as a T. Returns false if it is not one.
+/// Converts the text of a cell, without blanks around it, to a T. Returns false if the text is not a valid T.
 template <class T>
 bool parse(std::string_view text, T& value) {
   text = trimmed(text);

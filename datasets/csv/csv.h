@@ -12,7 +12,7 @@
 
 namespace trainyard::csv {
 
-/// The kinds of targets that a row can have: a class, or numbers.
+/// What a model learns to predict from a row: a class, or numbers.
 enum class Task : std::uint8_t { kClassification, kRegression };
 constexpr auto words_of(Task) { return words("task", "classification", "regression"); }
 
@@ -28,7 +28,8 @@ namespace trainyard {
 ///
 /// The first line of the file contains the names of the columns. With `header = false`, the columns are named by their
 /// numbers, counted from 0. The rows of the split "validate" are drawn at random; with `split = "tail"` they are the
-/// last rows. The draw uses `split_seed`, so that it does not depend on the seed of the run.
+/// last rows. The random choice depends on `split_seed` and not on the seed of the run, so a run with another seed has
+/// the same splits.
 ///
 /// Parameters  path               required: the CSV file
 ///             separator          ","; one byte, for example ";" or "\t"
@@ -36,7 +37,7 @@ namespace trainyard {
 ///             target             the columns to predict; [] = the last column; several only for regression
 ///             columns            the columns to learn from; [] = all except the targets
 ///             task               classification | regression
-///             labels             numbers (classes 0, 1, ...) | names (any text; classes in bytewise order)
+///             labels             numbers (classes 0, 1, ...) | names (any text; numbered in bytewise order)
 ///             validate_fraction  0.1; 0 = no split "validate"
 ///             split              random | tail
 ///             split_seed         0

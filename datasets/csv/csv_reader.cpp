@@ -40,7 +40,7 @@ bool Reader::next() {
     const bool quoted = position_ < text_.size() && text_[position_] == '"';
     cells_.push_back(quoted ? quoted_cell() : plain_cell());
     if (end_row()) return true;
-    ++position_;  // This is the separator: cells end only there or at the end of a row.
+    ++position_;  // This skips the separator, because a cell ends only there or at the end of a row.
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace trainyard::csv {
 
-/// A cell of a CSV file, with its position for errors.
+/// A cell of a CSV file, with its position for error messages.
 struct Cell {
   std::string_view text;     ///< Without the enclosing quotes; valid until the next call of next().
   std::uint64_t offset = 0;  ///< The position of the cell's first byte in the file.
@@ -21,7 +21,7 @@ struct Cell {
 /// doubled quotes. Lines end in LF or CRLF. Blank lines and a byte order mark are skipped.
 class Reader {
  public:
-  /// `text` must outlive the reader. `path` is the name of the file in errors.
+  /// `text` must outlive the reader. `path` names the file in error messages.
   Reader(std::string_view text, std::string path, char separator);
 
   /// Parses the next row and returns true, or returns false at the end of the text. Throws kCorrupt for a quote that is
@@ -33,7 +33,7 @@ class Reader {
   std::uint64_t line() const { return row_line_; }      ///< The line in which the row starts, counted from 1.
   std::uint64_t offset() const { return row_offset_; }  ///< The position of the row's first byte in the text.
 
-  /// Returns the position of the row as text for errors: "data.csv line 7 at offset 120".
+  /// Returns the position of the row as text for error messages, such as "data.csv line 7 at offset 120".
   std::string place() const { return place(row_offset_); }
   /// Returns the same text with `offset`, a position inside the row, instead of the row's own offset.
   std::string place(std::uint64_t offset) const;

@@ -47,7 +47,7 @@ TEST(CsvReaderTest, KnowsLineAndOffsetOfEveryRowAndCell) {
   Reader reader("h,i\n\"x\ny\",2\n\n30,40\n", "data.csv", ',');
   ASSERT_TRUE(reader.next() && reader.next());
   EXPECT_EQ(reader.place(), "data.csv line 2 at offset 4");
-  EXPECT_EQ(reader.cells()[0].offset, 5u);  // The place behind the quote.
+  EXPECT_EQ(reader.cells()[0].offset, 5u);  // The position after the quote.
   ASSERT_TRUE(reader.next());
   EXPECT_EQ(reader.line(), 5u);
   EXPECT_EQ(reader.cells()[1].offset, 16u);
@@ -62,7 +62,7 @@ TEST(CsvReaderTest, QuotesThatAreBrokenAreNamed) {
   EXPECT_EQ(message, "data.csv line 1 at offset 3: 'b' behind a closing quote; allowed: ',' or the end of the line");
 }
 
-/// Reads rows that Python's csv module has written, with every awkward text in every place.
+/// Reads rows that Python's csv module has written, with difficult texts in every column.
 TEST(CsvReaderTest, ReadsBackWhatPythonWrites) {
   if (!testing::python_has("csv")) GTEST_SKIP() << "needs /usr/bin/python3";
   testing::TemporaryFolder folder;

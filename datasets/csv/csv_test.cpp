@@ -24,12 +24,12 @@ using testing::values;
 
 using Floats = std::vector<float>;
 
-/// Returns parameters with which all rows are in the split "train", unless `more` says otherwise.
+/// Returns parameters with which all rows are in the split "train", unless `more` changes that.
 std::string parameters(const std::string& path, const std::string& more = R"(, "validate_fraction": 0)") {
   return fmt::format(R"({{"path": "{}"{}}})", path, more);
 }
 
-/// Returns the error that opening a file with this text throws.
+/// Returns the code and the message of the error that the dataset throws when it opens a file with this text.
 std::pair<Code, std::string> refusal(const std::string& text, const std::string& more = "") {
   TemporaryFolder folder;
   const std::string path = folder.write("d.csv", text);

@@ -14,13 +14,13 @@
 
 namespace trainyard {
 
-// Everything is read when the dataset is opened; read() then only looks up and converts, from any thread.
+// open() reads all files into memory. read() then only looks up and converts values, so several threads can call it.
 
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the path of the file with or without `.gz`; empty if there is neither.
+/// Returns the path of the file `name`, with or without `.gz`, or an empty text if neither exists.
 std::string find_file(const std::string& folder, const std::string& name) {
   for (const char* ending : {"", ".gz"}) {
     const fs::path path = fs::path(folder) / (name + ending);
@@ -29,7 +29,7 @@ std::string find_file(const std::string& folder, const std::string& name) {
   return {};
 }
 
-/// The paths of a set of images and its labels, as far as they exist.
+/// The paths of a file with images and of the file with their labels. The path of a file that does not exist is empty.
 struct Paths {
   std::string images;
   std::string labels;
@@ -45,7 +45,7 @@ Paths find_set(const std::string& folder, const std::string& set) {
 void Idx::open() {
   const bool files_given = !images_->empty() && !labels_->empty();
   const bool any_file_given = !images_->empty() || !labels_->empty();
-  // Exactly one of the two ways must be used; other parameters would be silently ignored.
+  // The user must give either both files or the folder. If both were given, one of them would be silently ignored.
   if (folder_->empty() ? !files_given : any_file_given) {
     throw Error(Code::kInvalidArgument,
                 "{}: images = \"{}\", labels = \"{}\", folder = \"{}\"; allowed: both files, or a folder", where(),
@@ -70,14 +70,14 @@ void Idx::open_folder() {
         "and t10k-..., each with and without .gz",
         where(), *folder_);
   }
-  // A folder with only the test set is a dataset, too, for an evaluation of a trained model.
+  // A folder that contains only the test set can be used to evaluate a trained model.
   const Paths& main = train.complete() ? train : test;
   main_ = read_files(main.images, main.labels);
   if (train.complete() && test.complete()) test_ = read_files(test.images, test.labels);
 }
 
 Idx::Files Idx::read_files(const std::string& images, const std::string& labels) const {
-  // The whole file is kept in memory: MNIST has 47 MB, and samples are read in random order.
+  // The whole files are kept in memory, because samples are read in random order and MNIST has only 47 MB.
   Files files{idx::read_file(images, 2), idx::read_file(labels, 1)};
   if (files.labels.shape.size() != 1) {
     throw Error(Code::kCorrupt, "{} at offset 3: labels of shape {}; allowed: one dimension", labels,
@@ -90,7 +90,8 @@ Idx::Files Idx::read_files(const std::string& images, const std::string& labels)
   return files;
 }
 
-/// The first samples are for training, as in the published splits of MNIST; nothing is drawn.
+/// Divides the samples into splits. The first samples are for training, as in the published splits of MNIST, so the
+/// division is not random.
 void Idx::divide() {
   const std::uint64_t all = main_.images.samples();
   const auto wanted = static_cast<std::uint64_t>(*train_count_);
@@ -109,7 +110,8 @@ void Idx::divide() {
   splits_.push_back({"test", &*test_, 0, test_->images.samples()});
 }
 
-/// The table is computed in single precision and in this order, as by torchvision's ToTensor and Normalize.
+/// Computes the normalised value of each byte, in single precision and in the same order of operations as torchvision's
+/// ToTensor and Normalize.
 void Idx::make_pixel_table() {
   for (std::size_t byte = 0; byte < pixel_.size(); ++byte) {
     const float scaled = static_cast<float>(byte) / 255.0f;
@@ -117,7 +119,7 @@ void Idx::make_pixel_table() {
   }
 }
 
-/// Returns the shape of one sample. Images of two dimensions get one channel, as convolutions require.
+/// Returns the shape of one sample. Images without a channel dimension get one channel, as convolutions require.
 std::vector<std::int64_t> Idx::input_shape() const {
   if (*flatten_) return {static_cast<std::int64_t>(main_.images.sample_bytes())};
   std::vector<std::int64_t> shape(main_.images.shape.begin() + 1, main_.images.shape.end());
@@ -131,8 +133,8 @@ DatasetInfo Idx::info() const {
   for (const Split& split : splits_) info.splits.push_back({split.name, split.samples});
   info.fields = {{"input", static_cast<std::uint8_t>(DType::kFloat32), input_shape()},
                  {"target", static_cast<std::uint8_t>(DType::kInt64), {}}};
-  // IDX files do not contain the number of classes. It is determined over all splits, so that the model knows every
-  // label.
+  // IDX files do not contain the number of classes. It follows from the largest label in all splits, so that the model
+  // has an output for every label.
   std::uint8_t largest = 0;
   for (const Split& split : splits_) largest = std::max(largest, *std::ranges::max_element(split.files->labels.bytes));
   info.classes = largest + 1u;
@@ -158,7 +160,7 @@ void Idx::read(std::string_view split_name, std::uint64_t index, std::span<const
   const std::size_t pixels = split.files->images.sample_bytes();
   const std::uint8_t* bytes = split.files->images.bytes.data() + sample * pixels;
   auto* input = reinterpret_cast<float*>(fields[0].data());
-  // Each pixel is looked up in a table instead of divided, because there are only 256 different values.
+  // A table replaces the arithmetic, because there are only 256 different values.
   for (std::size_t i = 0; i < pixels; ++i) input[i] = pixel_[bytes[i]];
   const std::int64_t label = split.files->labels.bytes[sample];
   std::memcpy(fields[1].data(), &label, sizeof label);

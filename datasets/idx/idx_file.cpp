@@ -17,7 +17,7 @@
 namespace trainyard::idx {
 namespace {
 
-/// Reads plain and gzipped files in the same way, and knows its position.
+/// Reads a file, decompressing it if it is gzipped, and keeps track of the position for error messages.
 class Source {
  public:
   explicit Source(const std::string& path) : path_(path) {
@@ -29,24 +29,24 @@ class Source {
     if (!file_) throw Error(Code::kIo, "cannot open {}: {}", path, std::strerror(errno));
   }
 
-  /// Fills `target`. Throws kCorrupt if the file ends before.
+  /// Fills `target`. Throws kCorrupt if the file ends before `target` is full.
   void read(std::span<std::uint8_t> target, const char* what) {
     for (std::size_t done = 0; done < target.size();) {
-      // gzread may return less than requested, long before the end.
+      // gzread may return fewer bytes than requested before the end of the file.
       const std::size_t got = read_some(target.subspan(done));
       if (got == 0) fail(fmt::format("the file ends in the {}, {} of {} bytes are there", what, done, target.size()));
       done += got;
     }
   }
 
-  /// Throws kCorrupt if anything is left. In a compressed file, zlib compares the checksum when it reads past the last
-  /// byte, so without this call a broken end would go unnoticed.
+  /// Throws kCorrupt if the file contains more bytes. zlib compares the checksum of a compressed file only when it
+  /// reads past the last byte, so without this call a damaged end would not be noticed.
   void expect_end() {
     std::uint8_t more = 0;
     if (read_some({&more, 1}) != 0) fail("there are more bytes than the header says");
   }
 
-  /// Returns the largest size that the data can have: deflate expands one byte to at most 1032.
+  /// Returns the largest size that the uncompressed data can have. Deflate expands one byte to at most 1032 bytes.
   std::uint64_t most_bytes() const { return gzdirect(file_.get()) != 0 ? file_bytes_ : file_bytes_ * 1032; }
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -59,7 +59,7 @@ class Source {
   };
 
   std::size_t read_some(std::span<std::uint8_t> target) {
-    constexpr std::size_t kMost = 1 << 30;  // gzread counts in int.
+    constexpr std::size_t kMost = 1 << 30;  // gzread returns an int.
     const int got = gzread(file_.get(), target.data(), static_cast<unsigned>(std::min(target.size(), kMost)));
     // gzread returns the available bytes even if an error follows, so the error is queried separately.
     int code = Z_OK;
@@ -76,8 +76,8 @@ class Source {
   std::unique_ptr<gzFile_s, Close> file_;
 };
 
-/// Returns the number of dimensions from the magic word, which consists of two zero bytes, the element type and this
-/// number.
+/// Reads the magic word (two zero bytes, the element type and the number of dimensions), checks it, and returns the
+/// number of dimensions.
 std::size_t read_magic(Source& source, const std::string& path, std::size_t least_dimensions) {
   constexpr std::uint8_t kUnsignedByte = 0x08;
   constexpr std::size_t kMostDimensions = 8;
@@ -98,8 +98,8 @@ std::size_t read_magic(Source& source, const std::string& path, std::size_t leas
   return dimensions;
 }
 
-/// Returns the product of the extents, which is compared with what the file can contain before memory is allocated for
-/// it.
+/// Returns the number of bytes for this shape. Throws kCorrupt if the file cannot contain so many, before memory is
+/// allocated for them.
 std::uint64_t checked_size(const Source& source, const std::vector<std::int64_t>& shape) {
   std::uint64_t size = 1;
   for (const std::int64_t extent : shape) {

@@ -7,12 +7,12 @@
 
 namespace trainyard::idx {
 
-/// The content of an IDX file whose elements are unsigned bytes. The first extent of `shape` is the number of samples.
-/// The last section of http://yann.lecun.com/exdb/mnist/ describes the format.
+/// The content of an IDX file (the format of MNIST) whose elements are unsigned bytes. The first number in `shape` is
+/// the number of samples. The last section of http://yann.lecun.com/exdb/mnist/ describes the format.
 struct File {
-  std::string path;  ///< The file, for errors.
+  std::string path;  ///< The path of the file, for error messages.
   std::vector<std::int64_t> shape;
-  std::vector<std::uint8_t> bytes;  ///< All elements; the last dimension varies fastest.
+  std::vector<std::uint8_t> bytes;  ///< All elements, in row-major order.
 
   std::uint64_t samples() const { return static_cast<std::uint64_t>(shape[0]); }
   /// Returns the number of bytes in one sample. There is always at least one sample, because read_file() refuses files

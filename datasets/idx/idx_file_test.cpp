@@ -64,7 +64,8 @@ TEST(IdxFileTest, AGzipStreamCutOffOrChangedAnywhereIsCorrupt) {
     const std::string path = folder.write("cut", good.substr(0, size));
     EXPECT_EQ(error_of([&] { read_file(path, 1); }).first, Code::kCorrupt) << size;
   }
-  for (std::size_t at = 10; at < good.size(); ++at) {  // The ten bytes before hold a time stamp and the like.
+  for (std::size_t at = 10; at < good.size();
+       ++at) {  // The first ten bytes are the gzip header with the time stamp; changes there do no harm.
     std::string changed = good;
     changed[at] = static_cast<char>(changed[at] ^ 0x55);
     const std::string path = folder.write("changed", changed);
@@ -76,7 +77,7 @@ TEST(IdxFileTest, BytesBeyondTheHeadersClaimAreNotRead) {
   TemporaryFolder folder;
   EXPECT_THAT(error_of([&] { read_file(folder.write("longer", kGood + "x"), 1); }).second,
               HasSubstr("at offset 29: there are more bytes than the header says"));
-  // A bomb: 64 MiB of zeros in 64 KiB of file, behind a header that claims twelve bytes.
+  // A file of 64 KiB that expands to 64 MiB of zeros, although the header claims twelve bytes.
   const std::string bomb = gzipped(folder.path("bomb"), kGood + std::string(64 << 20, '\0'));
   ASSERT_LT(std::filesystem::file_size(bomb), 100'000u);
   EXPECT_THAT(error_of([&] { read_file(bomb, 1); }).second, HasSubstr("at offset 29: there are more bytes"));

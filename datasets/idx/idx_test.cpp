@@ -149,7 +149,7 @@ TEST(IdxTest, RealDigitsHaveTheirKnownShapeAndLabels) {
     if (i < 5) first.push_back(values<std::int64_t>(sample[1])[0]);
     for (const float pixel : sample[0].as<float>()) ink += pixel;
   }
-  EXPECT_THAT(first, ElementsAre(7, 2, 1, 0, 4));  // As everybody's first test digits.
+  EXPECT_THAT(first, ElementsAre(7, 2, 1, 0, 4));  // The well-known first digits of the test set.
   EXPECT_NEAR(ink / 9000 / 784, 0.1325, 0.004);    // The test set's mean brightness.
 }
 

@@ -30,7 +30,7 @@ void from_ycbcr(std::uint8_t* planes, std::size_t pixels) {
   }
 }
 
-/// Darkens the colours by the black plane, in which 255 means no black.
+/// Multiplies the colours by the black plane, in which 255 means no black ink.
 void darken(std::uint8_t* planes, const std::uint8_t* black, std::size_t pixels) {
   for (std::size_t color = 0; color < 3; ++color, planes += pixels) {
     for (std::size_t i = 0; i < pixels; ++i) {
@@ -51,7 +51,8 @@ void convert_to_rgb(ColorModel model, std::uint8_t* planes, const std::uint8_t* 
       return;
     case ColorModel::kYcbcr:
       return from_ycbcr(planes, pixels);
-    // The colours are those of paper with ink on it; libjpeg's own conversion would invert them.
+    // The values describe how much light the inks leave, so they convert directly to RGB. libjpeg's own conversion
+    // would invert them.
     case ColorModel::kYcck:
       from_ycbcr(planes, pixels);
       for (std::size_t i = 0; i < 3 * pixels; ++i) planes[i] = static_cast<std::uint8_t>(255 - planes[i]);

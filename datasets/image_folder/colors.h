@@ -8,9 +8,9 @@
 
 namespace trainyard::image_folder {
 
-/// Converts a picture to red, green and blue planes, in place. `planes` holds three planes of `pixels` bytes each, one
-/// after another. Of a grey picture, only the first plane is read. `black` is the fourth plane of a picture with the
-/// colour model kCmyk or kYcck; it is not read for other models.
+/// Converts the first three planes of a picture to red, green and blue, in place. `planes` holds three planes of
+/// `pixels` bytes each, one after another. For kGrey, only the first plane is read. `black` is the fourth plane of a
+/// picture with the colour model kCmyk or kYcck; it is not read for other models.
 void convert_to_rgb(ColorModel model, std::uint8_t* planes, const std::uint8_t* black, std::size_t pixels);
 
 }  // namespace trainyard::image_folder

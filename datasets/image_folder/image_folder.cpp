@@ -16,7 +16,7 @@ namespace trainyard {
 namespace fs = std::filesystem;
 
 void ImageFolder::open() {
-  std::error_code ignored;  // A folder that cannot be examined is refused when it is read.
+  std::error_code ignored;  // If the folder cannot be accessed, reading it below throws an error.
   if (fs::is_directory(fs::path(*folder_) / "train", ignored)) {
     open_splits();
   } else {
@@ -25,7 +25,8 @@ void ImageFolder::open() {
   }
 }
 
-/// Without `train`, the folder of another split would be read as the folder of a class named "test".
+/// Throws an error if the folder of another split exists although there is no `train`. Otherwise, that folder would be
+/// mistaken for the folder of a class, such as a class named "test".
 void ImageFolder::refuse_missing_train() const {
   for (const char* split : {"val", "validate", "test"}) {
     if (!image_folder::looks_like_a_split((fs::path(*folder_) / split).string())) continue;
@@ -46,7 +47,8 @@ void ImageFolder::open_splits() {
   }
 }
 
-/// Adds a split. It must have the classes of "train"; otherwise one number would mean two different classes.
+/// Adds a split. Throws an error if its classes differ from those of "train", because a number would then mean
+/// different classes in the two splits.
 void ImageFolder::add_split(const std::string& name, const std::string& folder) {
   image_folder::PictureFolder found = image_folder::scan_pictures(folder);
   if (splits_.empty()) classes_ = found.classes;
@@ -117,7 +119,7 @@ void ImageFolder::read(std::string_view split_name, std::uint64_t index,
   check_sample(split_name, index, split.files.size());
   const image_folder::PictureFile& file = split.files[index];
   std::unique_ptr<image_folder::PictureReader> reader = take_reader();
-  // A reader that throws is destroyed, so nothing of a broken file remains.
+  // A reader that throws is not returned to the list but destroyed, so a damaged file cannot affect later pictures.
   reader->read(file.path, {reinterpret_cast<std::uint8_t*>(fields[0].data()), fields[0].size()});
   std::memcpy(fields[1].data(), &file.label, sizeof file.label);
   const std::lock_guard lock(mutex_);

@@ -21,12 +21,12 @@ namespace trainyard {
 ///
 /// If `folder` contains a folder `train`, then each split has its own folder: `train`, `val` (or `validate`) and
 /// `test`, all with the same classes. Otherwise `folder` contains the class folders. The pictures of the split
-/// "validate" are then drawn at random, with the seed `split_seed`; with `split = "tail"` they are the last pictures. A
-/// folder that contains other splits but no `train` is refused.
+/// "validate" are then drawn at random, with the seed `split_seed`; with `split = "tail"` they are the last pictures.
+/// If `folder` contains the folder of another split but no `train`, open() throws an error.
 ///
 /// Every picture becomes `size` x `size` pixels of red, green and blue. Grey pictures are converted to these three
-/// colours; transparency and an Exif orientation are ignored, as in torchvision. Pictures are scaled in the same way as
-/// by Pillow's BILINEAR filter.
+/// colours; transparency and an Exif orientation are ignored, as in torchvision. Pictures are scaled with the same
+/// filter as Pillow's BILINEAR.
 ///
 /// Parameters  folder             required: the folder with the pictures
 ///             size               224
@@ -37,7 +37,8 @@ namespace trainyard {
 ///             max_pixels         67108864; larger pictures are refused
 /// Fields      input              uint8 [3, size, size]
 ///             target             int64 []
-/// Errors      kNotFound, kIo; kCorrupt, when a sample is read (file, offset, the library's message); kUnsupported
+/// Errors      kNotFound, kIo; when a sample is read, kCorrupt (file, offset, the library's message), or kUnsupported
+///             (colours that the decoder does not know)
 class ImageFolder final : public Dataset {
  public:
   explicit ImageFolder(DatasetContext& context) : Dataset(context) {}
@@ -78,7 +79,8 @@ class ImageFolder final : public Dataset {
   std::vector<Split> splits_;
 
   mutable std::mutex mutex_;  ///< Guards idle_.
-  /// Readers that no thread is using. A thread that reads a sample takes one from the list, and returns it afterwards.
+  /// Readers that no thread is using. A thread that reads a sample takes a reader from this list, or makes a new one if
+  /// the list is empty, and puts it into the list afterwards.
   mutable std::vector<std::unique_ptr<image_folder::PictureReader>> idle_;
 };
 

@@ -44,7 +44,7 @@ std::vector<std::string> listed(const TemporaryFolder& folder) {
   return names;
 }
 
-/// Compares with torchvision's make_dataset, written out in Python.
+/// Compares with the algorithm of torchvision's make_dataset, written in Python.
 TEST(ImageFolderTest, FilesAndClassesHaveTorchvisionsNumbers) {
   if (!testing::python_has("os")) GTEST_SKIP() << "needs /usr/bin/python3";
   TemporaryFolder folder;

@@ -23,11 +23,12 @@ namespace {
 
 constexpr int kBlock = 8;  ///< The number of rows and columns of a block; scales are eighths.
 
-/// A progressive file may have a scan for every bit of every coefficient. A file with thousands of scans only wastes
-/// time.
+/// The largest number of scans. A progressive file can contain a scan for every bit of every coefficient, but a file
+/// with thousands of scans was only made to waste time.
 constexpr int kMostScans = 500;
 
-/// With Huffman codes a block of 64 pixels takes at least one bit.
+/// The largest number of pixels that one byte of a JPEG file can encode. With Huffman codes, a block of 64 pixels takes
+/// at least one bit.
 constexpr std::uint64_t kMostJpegPixelsPerByte = 512;
 
 #if JPEG_LIB_VERSION >= 70
@@ -38,8 +39,9 @@ int block_size(const jpeg_component_info& component) { return component.DCT_scal
 int smallest_block(const jpeg_decompress_struct& info) { return info.min_DCT_scaled_size; }
 #endif
 
-/// Returns true for a harmless warning. Where data is broken, libjpeg warns and makes up pixels. Stray bytes are
-/// harmless between the parts of a header, but among the pixels they mean that decoding has lost its place.
+/// Returns true if a warning of libjpeg is harmless. If data is damaged, libjpeg only warns, and makes up pixels. Stray
+/// bytes are harmless between the parts of a header, but among the pixels they mean that the decoder has lost its
+/// position.
 bool is_harmless(int warning, bool in_header) {
   if (warning == JWRN_EXTRANEOUS_DATA) return in_header;
   return warning == JWRN_ADOBE_XFORM || warning == JWRN_JFIF_MAJOR || warning == JWRN_BOGUS_PROGRESSION;
@@ -47,9 +49,9 @@ bool is_harmless(int warning, bool in_header) {
 
 }  // namespace
 
-/// libjpeg reports errors by calling a function that must not return. It jumps out of the library to `jump`. No frame
-/// between that point and the library may hold an object with a destructor, which explains the form of the code that
-/// calls the library.
+/// The state of libjpeg. The library reports errors by calling a function that must not return, so this function jumps
+/// out of the library to `jump` with longjmp. No stack frame in between may contain an object with a destructor, which
+/// is the reason for the form of the code that calls the library.
 struct JpegDecoder::State {
   jpeg_decompress_struct info{};
   jpeg_error_mgr errors{};
@@ -77,7 +79,8 @@ struct JpegDecoder::State {
     if (of(any).info.input_scan_number > kMostScans) ERREXIT1(any, JERR_BAD_PROGRESSION, kMostScans);
   }
 
-  /// Runs `work`, which calls the library. Returns false if the library has jumped out.
+  /// Runs `work`, which calls the library. Returns false if the library has reported an error and `work` was therefore
+  /// abandoned.
   template <class Work>
   bool guarded(Work work) {
     if (setjmp(jump) != 0) return false;
@@ -102,7 +105,8 @@ JpegDecoder::JpegDecoder() : state_(std::make_unique<State>()) {
   state.errors.error_exit = &State::leave;
   state.errors.emit_message = &State::on_message;
   state.progress.progress_monitor = &State::on_progress;
-  // This is set before the first call, which may already fail; creation does not change it.
+  // This is set before the first call of the library, which may already fail. jpeg_create_decompress does not change
+  // it.
   state.info.client_data = &state;
   const bool made = state.guarded([&] { jpeg_create_decompress(&state.info); });
   if (!made) throw Error(Code::kInternal, "libjpeg cannot be used: {}", state.message.data());
@@ -123,8 +127,8 @@ bool JpegDecoder::State::read_header(std::span<const std::byte> file) {
   return done;
 }
 
-/// Chooses the smallest scale that leaves `least` rows and columns, among those for which libjpeg-turbo has vector
-/// code.
+/// Chooses the scale at which libjpeg decodes the picture: the smallest scale at which the picture still has `least`
+/// rows and columns, among those for which libjpeg-turbo has vector code.
 void JpegDecoder::State::choose_scale(std::size_t least) {
   const std::size_t shorter = std::min(info.image_width, info.image_height);
   info.scale_denom = kBlock;
@@ -132,11 +136,12 @@ void JpegDecoder::State::choose_scale(std::size_t least) {
   for (const unsigned eighths : {4u, 2u, 1u}) {
     if (shorter * eighths / kBlock >= least) info.scale_num = eighths;
   }
-  info.out_color_space = info.jpeg_color_space;  // Nothing is converted here.
+  info.out_color_space = info.jpeg_color_space;  // This avoids a colour conversion.
   info.raw_data_out = TRUE;
 }
 
-/// Allocates planes of whole blocks, because raw data consists of whole blocks.
+/// Allocates the planes. Their sizes are rounded up to whole blocks, because libjpeg's raw data consists of whole
+/// blocks.
 void JpegDecoder::State::make_room() {
   for (int i = 0; i < info.num_components; ++i) {
     const jpeg_component_info& component = info.comp_info[i];
@@ -203,7 +208,7 @@ Picture JpegDecoder::State::picture(ColorModel model) const {
 Picture JpegDecoder::decode(std::span<const std::byte> file, const std::string& path, std::size_t least,
                             const PictureLimits& limits) {
   State& state = *state_;
-  jpeg_abort_decompress(&state.info);  // This discards the remains of an earlier file.
+  jpeg_abort_decompress(&state.info);  // This discards what remains of the previous file.
   const auto check = [&](bool done) {
     if (!done) throw Error(Code::kCorrupt, "{} at offset {}: {}", path, state.offset, state.message.data());
   };
@@ -214,8 +219,8 @@ Picture JpegDecoder::decode(std::span<const std::byte> file, const std::string& 
   state.choose_scale(least);
   check(state.start());
   state.make_room();
-  // The picture is described before the rows are read, because libjpeg frees what it knows of the components at the
-  // end.
+  // The picture is described before the rows are read, because at the end libjpeg frees its information about the
+  // components.
   const Picture picture = state.picture(model);
   check(state.read_rows());
   return picture;

@@ -9,9 +9,10 @@
 
 namespace trainyard::image_folder {
 
-/// Checks the size of a picture that a file's header claims, before memory is allocated for it. The size must be within
-/// `limits`, and a file of `file_bytes` bytes must be able to hold it if each byte encodes at most `most_pixels`
-/// pixels. Otherwise throws kCorrupt, with the file, the offset of the claim, and the limit.
+/// Checks the picture size that the header of a file claims, before memory is allocated for the picture. Throws
+/// kCorrupt, with the file, the offset of the size in the file, and the limit, if the size exceeds `limits`, or if a
+/// file of `file_bytes` bytes cannot hold so many pixels. `most_pixels` is the largest number of pixels that one byte
+/// of the format can encode.
 inline void check_claim(const std::string& path, std::uint64_t offset, std::uint64_t width, std::uint64_t height,
                         const PictureLimits& limits, std::uint64_t file_bytes, std::uint64_t most_pixels) {
   if (width == 0 || height == 0 || width > limits.max_pixels / height) {

@@ -13,14 +13,14 @@ struct Plane {
   std::size_t stride = 0;  ///< The distance from one row to the next, in bytes.
   std::size_t width = 0;
   std::size_t height = 0;
-  /// The size of the plane divided by the size of the picture. Both factors are often 0.5 for chroma, which is then
-  /// stored at half the size.
+  /// The size of the plane divided by the size of the picture. Chroma planes are often stored at half the size; both
+  /// factors are then 0.5.
   double scale_x = 1;
   double scale_y = 1;
 };
 
-/// The meaning of the planes of a picture. In kCmyk and kYcck, the value 255 means no ink, as in files from Adobe's
-/// programs.
+/// The meaning of the planes of a picture. The planes of kCmyk and kYcck are inverted, as in files from Adobe's
+/// programs: the value 255 means no ink.
 enum class ColorModel { kGrey, kRgb, kYcbcr, kCmyk, kYcck };
 
 /// A decoded picture, before it is converted to the requested size and colours. The pixels belong to the decoder, and
@@ -33,8 +33,8 @@ struct Picture {
   std::size_t height = 0;
 };
 
-/// The limits of a decoder, which it checks before it allocates memory, because the header of a file can claim any
-/// size.
+/// The limits for pictures. A decoder checks them before it allocates memory, because the header of a file can claim
+/// any size.
 struct PictureLimits {
   std::uint64_t max_pixels = std::uint64_t{1} << 26;  ///< The largest number of pixels, width times height.
 };

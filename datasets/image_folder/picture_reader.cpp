@@ -17,7 +17,7 @@
 namespace trainyard::image_folder {
 namespace {
 
-/// The largest file: no picture that the other limits allow needs more.
+/// The size of the largest file that is read. No picture within the other limits needs a larger file.
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 
 constexpr std::array<std::uint8_t, 3> kJpegStart{0xff, 0xd8, 0xff};
@@ -46,7 +46,7 @@ class Descriptor {
 
 }  // namespace
 
-/// Reads the file instead of mapping it, because this costs less for files that are read once and as a whole.
+/// Reads the whole file into file_. For files that are read once and completely, this is faster than mapping them.
 std::span<const std::byte> PictureReader::read_file(const std::string& path) {
   const Descriptor file(path);
   struct stat status {};

@@ -20,15 +20,15 @@ struct PictureShape {
   bool crop = false;       ///< True to use the largest square in the middle; false to stretch the whole picture.
 };
 
-/// A reader of picture files that converts every picture to the same size and to red, green and blue planes. It keeps
-/// its memory from one picture to the next, and can be used by one thread at a time.
+/// A reader of picture files that converts every picture to the same size and to red, green and blue planes. It reuses
+/// its memory from one picture to the next, and can be used by only one thread at a time.
 class PictureReader {
  public:
   PictureReader(PictureShape shape, PictureLimits limits) : shape_(shape), limits_(limits) {}
 
   /// Reads the file `path` and writes the 3 x size x size bytes of the converted picture to `target`. The content of
   /// the file, not its name, determines whether it is decoded as PNG or as JPEG. Throws kNotFound, kIo or kCorrupt,
-  /// with the file and the offset.
+  /// with the file and the offset, and kUnsupported for colours that no ColorModel describes.
   void read(const std::string& path, std::span<std::uint8_t> target);
 
  private:

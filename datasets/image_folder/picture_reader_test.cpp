@@ -22,8 +22,8 @@ using testing::TemporaryFolder;
 
 using Pixels = std::vector<std::uint8_t>;
 
-/// Writes Pillow's result for every file NAME: NAME.raw holds it at 40 x 40, one plane after another, and NAME.crop
-/// holds that of the largest square in the middle.
+/// A Python program that writes Pillow's results for every file NAME: NAME.raw contains the picture scaled to 40 x 40,
+/// one plane after another, and NAME.crop the same for the largest square in the middle.
 constexpr const char* kWriteAll = R"(
 import numpy, sys
 from PIL import Image
@@ -93,19 +93,20 @@ TEST_F(PictureReaderTest, PngsOfEveryKindBecomeThePixelsOfPillow) {
     for (const bool crop : {false, true}) {
       const std::string expected = bytes_of(folder_.path(std::string(name) + (crop ? ".crop" : ".raw")));
       const auto [mean, largest] = differences(read(folder_.path(name), crop), expected);
-      EXPECT_LE(largest, 2) << name;  // Pillow rounds between rows and columns in the other order.
+      EXPECT_LE(largest, 2) << name;  // Pillow scales columns first, so it rounds at another point.
       EXPECT_LT(mean, 0.5) << name;
     }
   }
 }
 
-/// Chroma is scaled from the planes of the file, and the transform may shrink the picture, so the result is close to
-/// Pillow's but not the same.
+/// The decoder scales the chroma planes of the file directly, and the inverse cosine transform may shrink the picture,
+/// so the results are close to Pillow's but not equal.
 TEST_F(PictureReaderTest, JpegsOfEveryKindAreCloseToPillow) {
   testing::python(kWriteAll, folder_.path(""));
   for (const char* name :
        {"full.jpg", "half.jpg", "wide.jpg", "shrunk.jpg", "tiny.jpg", "progressive.jpg", "grey.jpg", "cmyk.jpg"}) {
-    // Of 17 x 5 pixels, chroma has 9 x 3: between so few, two ways to interpolate differ more.
+    // The picture has 17 x 5 pixels and its chroma planes only 9 x 3. With so few pixels, the two ways to interpolate
+    // differ more.
     const double factor = std::string_view(name) == "tiny.jpg" ? 2.5 : 1;
     for (const bool crop : {false, true}) {
       const std::string expected = bytes_of(folder_.path(std::string(name) + (crop ? ".crop" : ".raw")));
@@ -171,7 +172,8 @@ TEST_F(PictureReaderTest, AFileWithChangedBitsIsReadOrNamedAndNothingElse) {
     }
   }
   EXPECT_GT(refused_pngs, 780);  // There are 800. Every chunk has a checksum, so nearly all changes are found.
-  // JPEG has none: a changed bit often is another picture, and what is noticed is noticed only where codes break.
+  // JPEG files have no checksums: many changed bits just give a slightly different picture. Only a change that breaks
+  // the Huffman codes is detected.
   EXPECT_GT(refused_jpegs, 300);
 }
 

@@ -15,13 +15,14 @@ namespace {
 
 constexpr std::uint64_t kHeaderEnd = 8 + 8 + 13 + 4;  ///< Signature, then the chunk with the size.
 
-/// Deflate expands one byte to at most 1032, and a pixel may be one bit.
+/// The largest number of pixels that one byte of a PNG file can encode: deflate expands one byte to at most 1032 bytes,
+/// and a pixel may be one bit.
 constexpr std::uint64_t kMostPngPixelsPerByte = std::uint64_t{1032} * 8;
 
 }  // namespace
 
-/// The decoding of one file. Errors jump out of the library to `jump`, so no frame in between may hold an object with a
-/// destructor.
+/// The state of libpng while it decodes one file. If the library finds an error, it jumps out of its code to `jump`
+/// with longjmp, so no stack frame in between may contain an object with a destructor.
 struct PngDecoder::Reading {
   explicit Reading(std::span<const std::byte> file) : file(file) {}
   ~Reading() { png_destroy_read_struct(&png, &info, nullptr); }
@@ -42,7 +43,8 @@ struct PngDecoder::Reading {
     std::strncpy(reading.message.data(), words, reading.message.size() - 1);
     std::longjmp(reading.jump, 1);
   }
-  static void on_warning(png_structp, png_const_charp) {}  // Warnings concern chunks that do not matter for the pixels.
+  static void on_warning(png_structp, png_const_charp) {
+  }  // Warnings are ignored: they concern only chunks that do not affect the pixels.
   static void on_read(png_structp png, png_bytep target, std::size_t size) {
     auto& reading = *static_cast<Reading*>(png_get_io_ptr(png));
     if (size > reading.file.size() - reading.position) png_error(png, "the file ends too early");
@@ -50,7 +52,8 @@ struct PngDecoder::Reading {
     reading.position += size;
   }
 
-  /// Runs `work`, which calls the library. Returns false if the library has jumped out.
+  /// Runs `work`, which calls the library. Returns false if the library has reported an error and `work` was therefore
+  /// abandoned.
   template <class Work>
   bool guarded(Work work) {
     if (setjmp(jump) != 0) return false;
@@ -64,7 +67,8 @@ struct PngDecoder::Reading {
       if (png != nullptr) info = png_create_info_struct(png);
       if (info == nullptr) return;
       png_set_read_fn(png, this, &Reading::on_read);
-      png_set_chunk_cache_max(png, 1);  // Texts are not needed, and small ones may unpack to gigabytes.
+      png_set_chunk_cache_max(
+          png, 1);  // Text chunks are not needed, and a small compressed chunk could expand to gigabytes.
       png_read_info(png, info);
       width = png_get_image_width(png, info);
       height = png_get_image_height(png, info);
@@ -86,7 +90,7 @@ struct PngDecoder::Reading {
   bool read_rows(png_bytepp rows) {
     return guarded([this, rows] {
       png_read_image(png, rows);
-      png_read_end(png, nullptr);  // This also detects a file that is cut off behind its pixels.
+      png_read_end(png, nullptr);  // This also detects a file that is truncated after the pixels.
     });
   }
 };

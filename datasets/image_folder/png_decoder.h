@@ -11,13 +11,15 @@
 
 namespace trainyard::image_folder {
 
-/// A decoder for PNG files of any kind that uses libpng. It converts palettes to colours and 16-bit values to 8 bits,
-/// and ignores transparency. It keeps its memory from one file to the next, and can be used by one thread at a time.
+/// A decoder for PNG files of any kind, based on libpng. It converts palettes to colours and 16-bit values to 8 bits,
+/// and ignores transparency. It reuses its memory from one file to the next, and can be used by only one thread at a
+/// time.
 class PngDecoder {
  public:
-  /// Decodes the PNG file in `file`. The result has the full size of the picture, and is grey or RGB. `path` is the
-  /// name of the file in errors. Throws kCorrupt for every error that libpng finds, with the offset up to which the
-  /// file had been read.
+  /// Decodes `file`, the content of a PNG file. The result has the full size of the picture, and is grey or RGB. The
+  /// pixels are valid until the next call. `path` names the file in error messages. Throws kCorrupt if the header
+  /// claims a size that exceeds `limits`. Also throws kCorrupt, with the offset up to which the file had been read, for
+  /// every error that libpng finds.
   Picture decode(std::span<const std::byte> file, const std::string& path, const PictureLimits& limits);
 
  private:

@@ -18,13 +18,14 @@ constexpr int kBits = 14;
 constexpr std::int32_t kOne = 1 << kBits;
 constexpr std::int32_t kHalf = kOne / 2;
 
-/// The taps of columns are processed in groups of this size; the last ones have weights of zero.
+/// The weights for a column are processed in groups of this size. The last group is filled up with weights of zero.
 constexpr std::size_t kGroup = 8;
 
-/// The variant is chosen when the library is loaded. Integer results are the same on every machine.
+/// Compiles a function for processors with and without AVX2. The version for this processor is chosen when the library
+/// is loaded. The functions compute with integers, so the results are the same on every machine.
 #define TRAINYARD_PIXEL_KERNEL TRAINYARD_TARGET_CLONES("default", "avx2")
 
-/// sums += weight * pixels.
+/// Adds weight * pixels to `sums`, element by element.
 TRAINYARD_PIXEL_KERNEL void add_row(const std::uint8_t* pixels, std::int16_t weight, std::size_t width,
                                     std::int32_t* sums) {
   for (std::size_t x = 0; x < width; ++x) {
@@ -36,7 +37,8 @@ TRAINYARD_PIXEL_KERNEL void round_row(const std::int32_t* sums, std::size_t widt
   for (std::size_t x = 0; x < width; ++x) target[x] = static_cast<std::uint8_t>(sums[x] >> kBits);
 }
 
-/// Returns the sum of kGroup products, for which x86-64 has an instruction that compilers do not use by themselves.
+/// Returns the sum of kGroup products of pixels and weights. x86-64 has an instruction for this that compilers do not
+/// choose on their own.
 std::int32_t weighted_sum(const std::uint8_t* pixels, const std::int16_t* weights) {
 #if defined(__SSE2__)
   const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(pixels));
@@ -51,7 +53,7 @@ std::int32_t weighted_sum(const std::uint8_t* pixels, const std::int16_t* weight
 #endif
 }
 
-/// Computes one row of new columns. One group of taps is the usual case.
+/// Scales one row horizontally. Usually, one group of weights per new pixel is enough.
 void shrink_row(const std::uint8_t* row, const std::size_t* first, const std::int16_t* weights, std::size_t taps,
                 std::size_t size, std::uint8_t* target) {
   for (std::size_t x = 0; x < size; ++x) {
@@ -84,7 +86,8 @@ void round_weights(const double* exact, std::size_t count, std::int16_t* weights
 void Resampler::weigh(std::size_t old_size, double from, double to, std::size_t new_size, Weights& weights) {
   const double scale = (to - from) / static_cast<double>(new_size);
   const double reach = std::max(scale, 1.0);  // Half the width of the triangle, in old pixels.
-  // All have the same number of taps, so that loops are simple; near an edge the window moves inwards.
+  // All new rows have the same number of taps, which keeps the loops simple. Near an edge, the window of old rows is
+  // moved inwards.
   weights.taps = std::min(old_size, static_cast<std::size_t>(std::ceil(reach)) * 2 + 1);
   weights.first.resize(new_size);
   weights.stride = (weights.taps + kGroup - 1) / kGroup * kGroup;
@@ -102,14 +105,16 @@ void Resampler::weigh(std::size_t old_size, double from, double to, std::size_t 
   }
 }
 
-/// Rows are scaled first: processors add whole rows quickly, and less is then left for the columns.
+/// Scales vertically first, because processors add whole rows quickly, and horizontally afterwards, when fewer pixels
+/// are left.
 void Resampler::resample(const Plane& plane, const Box& box, std::size_t size, std::uint8_t* target) {
   weigh(plane.height, box.top * plane.scale_y, box.bottom * plane.scale_y, size, rows_);
   weigh(plane.width, box.left * plane.scale_x, box.right * plane.scale_x, size, columns_);
   const std::size_t first = columns_.first.front();
   const std::size_t width = columns_.first.back() + columns_.taps - first;  // The columns that are needed.
   sums_.resize(width);
-  squeezed_.resize(width + columns_.stride);  // The last group may reach beyond the row, with weights of zero.
+  squeezed_.resize(width +
+                   columns_.stride);  // The last group of weights may reach beyond the row; these weights are zero.
   for (std::size_t& start : columns_.first) start -= first;
   for (std::size_t row = 0; row < size; ++row, target += size) {
     std::fill(sums_.begin(), sums_.end(), kHalf);

@@ -17,14 +17,14 @@ struct Box {
   double bottom = 0;
 };
 
-/// Scales planes to another size in the same way as Pillow's BILINEAR filter. Every new pixel is an average of old
-/// pixels with triangular weights. When a picture shrinks, the triangle is two new pixels wide, so that no old pixel is
-/// skipped; when a picture grows, it is two old pixels wide. A resampler keeps its memory from one plane to the next,
-/// and can be used by one thread at a time.
+/// Scales planes to another size, with the same filter as Pillow's BILINEAR. Every new pixel is an average of old
+/// pixels, whose weights form a triangle. If the picture is made smaller, the base of the triangle is two new pixels
+/// wide, so that no old pixel is skipped; if it is made larger, the base is two old pixels wide. A resampler reuses its
+/// memory from one plane to the next, and can be used by only one thread at a time.
 class Resampler {
  public:
-  /// Scales a part of a plane to `size` x `size` pixels and writes them to `target`. `box` is the part, in pixels of
-  /// the picture to which the plane belongs.
+  /// Scales the part `box` of a plane to `size` x `size` pixels and writes them to `target`, row by row. `box` is
+  /// measured in pixels of the whole picture, even if the plane is stored at a smaller size.
   void resample(const Plane& plane, const Box& box, std::size_t size, std::uint8_t* target);
 
  private:
@@ -32,7 +32,7 @@ class Resampler {
   /// rows, starting with row `first[i]`.
   struct Weights {
     std::vector<std::size_t> first;
-    /// `stride` weights for each new row, of which those after the first `taps` are zero.
+    /// For each new row, `stride` weights. Only the first `taps` weights of a row are used; the others are zero.
     std::vector<std::int16_t> weights;
     std::size_t taps = 0;
     std::size_t stride = 0;

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Deeper folders are most likely a link that leads back to a folder above.
+/// The largest depth of folders. Deeper folders are most likely caused by a link to a folder above.
 constexpr int kMostDepth = 32;
 
 bool is_picture(const fs::path& path) {
@@ -25,7 +25,7 @@ bool is_picture(const fs::path& path) {
   return std::ranges::find(kEndings, ending) != kEndings.end();
 }
 
-/// The content of a folder, sorted by name: folders and pictures.
+/// The folders and the pictures in a folder, each sorted by name.
 struct Listing {
   std::vector<fs::path> folders;
   std::vector<fs::path> pictures;
@@ -36,7 +36,7 @@ Listing list(const fs::path& folder) {
   std::error_code failure;
   fs::directory_iterator entry(folder, failure);
   for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
-    // This is the error of a link that leads nowhere, which is neither a folder nor a picture.
+    // The error of a dangling link, which is neither a folder nor a picture, is ignored.
     std::error_code ignored;
     if (entry->is_directory(ignored)) {
       listing.folders.push_back(entry->path());
@@ -51,7 +51,7 @@ Listing list(const fs::path& folder) {
   return listing;
 }
 
-/// A folder with its own pictures and those below it.
+/// A folder, with the pictures in it and in its subfolders.
 struct Branch {
   std::string folder;
   std::vector<fs::path> pictures;

@@ -27,8 +27,8 @@ struct PictureFolder {
 /// class folder, or contains a class folder without a picture. Throws kIo if a folder cannot be read.
 PictureFolder scan_pictures(const std::string& folder);
 
-/// Returns true if `folder` contains folders but no pictures, like the folder of a split. Returns false if it does not
-/// exist.
+/// Returns true if `folder` contains folders but no pictures, as the folder of a split does. Returns false if `folder`
+/// does not exist.
 bool looks_like_a_split(const std::string& folder);
 
 }  // namespace trainyard::image_folder

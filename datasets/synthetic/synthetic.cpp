@@ -13,10 +13,11 @@
 namespace trainyard {
 namespace {
 
-constexpr std::uint64_t kPlaces = 1 << 15;  // With a few rows of data, the table stays in the second-level cache.
+constexpr std::uint64_t kPlaces =
+    1 << 15;  // The table is small enough to stay in the second-level cache, together with a few samples.
 
-/// Returns independent draws from the normal distribution with mean 0 (Box and Muller), which are the same on every
-/// machine.
+/// Returns independent draws from the normal distribution with mean 0, made with the Box-Muller method. They are the
+/// same on every machine.
 std::vector<float> normal_numbers(std::size_t count, double deviation, std::uint64_t key) {
   std::vector<float> numbers(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -37,7 +38,7 @@ void Synthetic::open() {
   width_ = checked_bytes(DType::kFloat32, sample_shape()) / sizeof(float);
   centres_ = normal_numbers(static_cast<std::size_t>(*classes_) * width_, *separation_,
                             random_key(context().seed, "synthetic centres"));
-  // Two pieces are added, so each has half of the variance.
+  // The noise is the sum of two sections, so each section has half of the variance.
   table_ = normal_numbers(kPlaces + width_, *noise_ * std::numbers::sqrt2 / 2,
                           random_key(context().seed, "synthetic noise"));
 }
@@ -61,7 +62,8 @@ std::uint64_t Synthetic::samples_of(std::string_view split) const {
   return 0;
 }
 
-// Its draws are of their own, so that `mislabelled` changes nothing but labels.
+// The random numbers for labels have a separate key, so the parameter `mislabelled` changes only the labels and not the
+// values.
 std::int64_t Synthetic::label_of(std::int64_t own, std::string_view split, std::uint64_t index) const {
   if (*mislabelled_ == 0 || *classes_ == 1) return own;
   const std::uint64_t key = random_key(context().seed, "synthetic labels", random_key(0, split));
@@ -72,9 +74,9 @@ std::int64_t Synthetic::label_of(std::int64_t own, std::string_view split, std::
 
 void Synthetic::read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const {
   check_sample(split, index, samples_of(split));
-  // The classes take turns, so that a batch in sequential order holds all of them equally often.
+  // The classes take turns, so that even a batch of consecutive samples contains all classes equally often.
   const auto own = static_cast<std::int64_t>(index % static_cast<std::uint64_t>(*classes_));
-  // A sample depends only on seed, split and index, so any worker can make any sample at any time.
+  // A sample depends only on the seed, the split and the index, so any worker thread can generate it at any time.
   const std::uint64_t bits = random_bits(index, random_key(context().seed, split));
   const float* centre = centres_.data() + static_cast<std::size_t>(own) * width_;
   const float* first = table_.data() + bits % kPlaces;

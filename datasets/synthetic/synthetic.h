@@ -12,7 +12,7 @@ namespace trainyard {
 /// A dataset for tests and benchmarks that generates its samples when they are read. The samples of each class form a
 /// Gaussian cluster.
 ///
-/// Sample i of a split has class i modulo `classes`. Its values are the centre of the class plus noise. The noise is
+/// Sample i of a split has class i modulo `classes`. Its values are the centre of the cluster plus noise. The noise is
 /// the sum of two sections of a short table of random numbers; the seed, the split and i determine where the sections
 /// begin. Generating a sample therefore takes little more time than copying it. No sample is stored, so the time for
 /// opening the dataset does not depend on the number of samples. With the same seed, all machines and ranks generate
@@ -50,7 +50,7 @@ class Synthetic final : public Dataset {
   std::vector<std::int64_t> sample_shape() const;
   /// Returns the number of samples of a split; 0 for a split that does not exist.
   std::uint64_t samples_of(std::string_view split) const;
-  /// Returns the label of a sample whose class is `own`: the class itself, or another one if the sample is mislabelled.
+  /// Returns the label of a sample of class `own`: the class itself, or another class if the sample is mislabelled.
   std::int64_t label_of(std::int64_t own, std::string_view split, std::uint64_t index) const;
 
   Parameter<std::int64_t> samples_{*this, "samples", 10000, "samples of the split 'train'", positive()};
@@ -71,7 +71,7 @@ class Synthetic final : public Dataset {
 
   std::size_t width_ = 0;       ///< The number of values in a sample.
   std::vector<float> centres_;  ///< [classes, width]
-  /// Random numbers for the noise. The sections that samples use begin at one of its first kPlaces numbers.
+  /// Random numbers for the noise. Every section that a sample uses begins at one of the first kPlaces numbers.
   std::vector<float> table_;
 };
 

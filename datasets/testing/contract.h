@@ -8,14 +8,15 @@
 
 namespace trainyard::testing {
 
-/// The input of the contract test of datasets for one dataset plugin. The data must be small, and all samples must be
-/// different.
+/// States how the contract test, which tests the rules that every dataset must obey, creates one dataset plugin. The
+/// data must be small, and all samples must be different.
 struct DatasetCase {
-  /// The parameters of the dataset, as a JSON object. The files that they name have been written to the folder of the
-  /// case.
+  /// The parameters of the dataset, as a JSON object. If they name files, the function that makes this case must have
+  /// written the files to the folder that it is given.
   std::string parameters = "{}";
 
-  /// A case in which a file is damaged. A dataset that reads files must have at least one.
+  /// Parameters with a damaged file, for which the dataset must throw an error. A dataset that reads files must have at
+  /// least one such case.
   struct Broken {
     std::string parameters;  ///< The parameters that name the damaged file.
     std::string path;        ///< The path of the damaged file, which the error must contain.

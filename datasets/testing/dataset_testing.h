@@ -20,7 +20,8 @@
 
 namespace trainyard::testing {
 
-/// A dataset that has been constructed in the same way as by the data loader, and opened. `json` holds its parameters.
+/// Constructs a dataset of type D in the same way as the data loader does, and opens it. `json` contains its
+/// parameters.
 template <class D>
 class Opened {
  public:
@@ -58,8 +59,9 @@ std::vector<T> values(const Tensor& tensor) {
   return {tensor.as<T>().begin(), tensor.as<T>().end()};
 }
 
-/// Returns the path of the real data file `name`. It is looked for in $TRAINYARD_TEST_DATA, then in `../shared/data`
-/// next to the source tree. Returns an empty path if it does not exist; the test should then be skipped.
+/// Returns the path of the file `name` of a real dataset, which is not part of the source tree. The function searches
+/// in the folder $TRAINYARD_TEST_DATA, then in `../shared/data` beside the source tree. Returns an empty path if the
+/// file does not exist; the test should then be skipped.
 inline std::string real_data(const std::string& name) {
   namespace fs = std::filesystem;
   const fs::path sources = fs::path(__FILE__).parent_path().parent_path().parent_path();

@@ -4,15 +4,16 @@
 namespace trainyard::text {
 namespace {
 
-/// The information in the first byte of a sequence: the number of bytes, the first byte's own bits of the code point,
-/// and the smallest code point that may have that many bytes.
+/// What the first byte of a UTF-8 sequence determines: the number of bytes, the first bits of the code point, and the
+/// smallest code point for which a sequence may have this length.
 struct Lead {
   std::size_t length;
   std::uint32_t bits;
   std::uint32_t smallest;
 };
 
-/// Returns this information; the length is 0 for a byte that cannot begin a sequence.
+/// Interprets the first byte of a UTF-8 sequence. The length of the result is 0 if no sequence can begin with this
+/// byte.
 Lead lead_of(unsigned char byte) {
   if (byte < 0x80) return {1, byte, 0};
   if ((byte & 0xe0) == 0xc0) return {2, byte & 0x1fu, 0x80};
@@ -35,7 +36,7 @@ std::uint32_t next_code_point(std::string_view text, std::size_t& position) {
     if ((byte & 0xc0) != 0x80) return kNotUtf8;
     code = code << 6 | (byte & 0x3fu);
   }
-  // A code point that is too small for the length is an overlong form, a second spelling of a shorter one.
+  // A code point that is too small for the length of the sequence is an overlong form, which UTF-8 forbids.
   if (code < lead.smallest || code >= kCodePoints || is_surrogate(code)) return kNotUtf8;
   position += lead.length;
   return code;

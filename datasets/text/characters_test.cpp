@@ -9,7 +9,7 @@
 namespace trainyard::text {
 namespace {
 
-/// The standard library's conversion, as an independent oracle.
+/// Converts with the standard library, for comparison.
 std::string standard_utf8(char32_t code) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

@@ -12,9 +12,9 @@
 
 namespace trainyard {
 
-// The text is read in two passes: token numbers are places in the sorted vocabulary, so all characters must be known
-// first. The whole text is kept as token numbers of two bytes each. A sample is a window on it, so there are nearly as
-// many samples as characters, and none needs memory of its own.
+// The text is read in two passes: token numbers are indices in the sorted vocabulary, so all characters must be known
+// before the first token number. The whole text is kept as token numbers of two bytes each. A sample is a window on
+// these token numbers, so there are nearly as many samples as characters, and a sample needs no additional memory.
 void Text::open() {
   const std::vector<text::File> files = text::read_text_files(*path_);
   make_vocabulary(files);
@@ -22,7 +22,8 @@ void Text::open() {
   divide();
 }
 
-/// If a token is a byte, no file can be invalid.
+/// Returns the code of the next token, and advances `position` past it. Throws kCorrupt if the text is not valid UTF-8.
+/// With the encoding `bytes`, every file is valid.
 std::uint32_t Text::next_code(const text::File& file, std::size_t& position) const {
   const auto byte = static_cast<unsigned char>(file.bytes[position]);
   if (by_bytes()) return ++position, byte;
@@ -34,7 +35,7 @@ std::uint32_t Text::next_code(const text::File& file, std::size_t& position) con
 }
 
 void Text::make_vocabulary(const std::vector<text::File>& files) {
-  // A table of all code points is used instead of a set: it has 136 KiB and needs one look-up per character.
+  // A table of all code points is faster than a set, and needs only 136 KiB.
   std::vector<bool> occurs(text::kCodePoints);
   for (const text::File& file : files) {
     for (std::size_t position = 0; position < file.bytes.size();) occurs[next_code(file, position)] = true;
@@ -51,7 +52,7 @@ void Text::make_vocabulary(const std::vector<text::File>& files) {
 }
 
 void Text::make_tokens(const std::vector<text::File>& files) {
-  // This table has 2 MiB, which are freed when the tokens have been made.
+  // This table needs 2 MiB, which are freed as soon as the tokens have been made.
   std::vector<std::uint16_t> token_of(text::kCodePoints);
   for (std::size_t token = 0; token < codes_.size(); ++token)
     token_of[codes_[token]] = static_cast<std::uint16_t>(token);
@@ -67,7 +68,8 @@ void Text::make_tokens(const std::vector<text::File>& files) {
   tokens_.shrink_to_fit();
 }
 
-/// Cuts where the usual `int(fraction * n)` cuts, so that losses can be compared with published ones.
+/// Divides the text into splits. The first split has int(fraction * n) tokens, as in commonly used scripts, so that
+/// losses can be compared with published results.
 void Text::divide() {
   const std::uint64_t all = tokens_.size();
   train_ = {0, static_cast<std::uint64_t>(*train_fraction_ * static_cast<double>(all))};
@@ -82,7 +84,7 @@ void Text::divide() {
   if (*train_fraction_ < 1) check("validate", validate_);
 }
 
-/// The last target of the last sample is the last character.
+/// Returns the number of samples. The target of the last sample ends with the last character.
 std::uint64_t Text::samples_of(const Part& part) const {
   const auto length = static_cast<std::uint64_t>(*length_);
   return part.characters > length ? part.characters - length : 0;
@@ -99,7 +101,7 @@ DatasetInfo Text::info() const {
   for (const std::uint32_t code : codes_) {
     info.vocabulary.push_back(by_bytes() && code >= 0x80 ? fmt::format("\\x{:02x}", code) : text::to_utf8(code));
   }
-  // Throughput is counted in tokens, because samples with different contexts are not comparable.
+  // Throughput is counted in tokens, so that runs with different contexts can be compared.
   info.unit = "token";
   info.units_per_sample = static_cast<std::uint64_t>(*length_);
   info.attributes = {
@@ -111,8 +113,8 @@ void Text::read(std::string_view split, std::uint64_t index, std::span<const std
   const Part& part = split == "train" ? train_ : validate_;
   const bool known = split == "train" || split == "validate";
   check_sample(split, index, known ? samples_of(part) : 0);
-  // A token has two bytes in memory and is widened to the eight bytes that LibTorch's embedding requires when it is
-  // copied.
+  // Token numbers are stored in two bytes. While they are copied, they are widened to eight bytes, because LibTorch's
+  // embedding requires int64.
   const std::uint16_t* start = tokens_.data() + part.first + index;
   std::copy_n(start, *length_, reinterpret_cast<std::int64_t*>(fields[0].data()));
   std::copy_n(start + 1, *length_, reinterpret_cast<std::int64_t*>(fields[1].data()));

@@ -11,7 +11,7 @@
 
 namespace trainyard::text {
 
-/// The ways in which text is divided into tokens: one for each character of UTF-8 text, or one for each byte.
+/// The ways in which text is divided into tokens: one token for each character of UTF-8 text, or one for each byte.
 enum class Encoding : std::uint8_t { kUtf8, kBytes };
 constexpr auto words_of(Encoding) { return words("encoding", "utf-8", "bytes"); }
 
@@ -23,8 +23,8 @@ namespace trainyard {
 /// `context` characters. The target consists of the same number of characters, starting one character later.
 ///
 /// The text is a file, or all files of a folder, one after another. The first part of the text is the split "train",
-/// and the rest is the split "validate". Sample i of a split starts at character i of the split. The vocabulary
-/// consists of all characters that occur in the text, sorted.
+/// and the rest is the split "validate". Sample i of a split starts at character i of the split, so samples overlap.
+/// The vocabulary consists of all characters that occur in the text, sorted.
 ///
 /// A character is a Unicode code point of UTF-8 text. With `encoding = "bytes"` every byte is a character, so any file
 /// is accepted. The vocabulary then shows bytes beyond ASCII as "\xNN".
@@ -42,13 +42,14 @@ class Text final : public Dataset {
   /// Reads the parameters only; open() reads the text.
   explicit Text(DatasetContext& context) : Dataset(context) {}
 
-  /// Returns kTokens as the kind of targets. If the context is a single token, returns kUnknown, because the target can
-  /// then also be used as a class.
+  /// Returns kTokens as the kind of targets. If `context` is 1, returns kUnknown instead, because a target of one token
+  /// can also be used as a class.
   DatasetTraits traits() const override { return {*length_ == 1 ? TargetKind::kUnknown : TargetKind::kTokens}; }
   /// Reads the whole text and converts it into tokens.
   void open() override;
   DatasetInfo info() const override;
-  /// Writes a sample. Consecutive samples overlap in all but one character.
+  /// Writes sample `index` of `split` into `fields`; see Dataset::read(). Consecutive samples overlap in all but one
+  /// character.
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Reads the whole file, whatever its reported size, because a file may grow while it is read.
+/// Reads the file to its end without relying on its reported size, because a file may grow while it is read.
 File read_file(const std::string& path) {
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
@@ -27,13 +27,13 @@ File read_file(const std::string& path) {
   const std::uintmax_t size = fs::file_size(path, failure);
   if (!failure) file.bytes.reserve(size);
   file.bytes.assign(std::istreambuf_iterator<char>(stream), {});
-  // The end of the file is not an error, but a disk that fails in the middle is.
+  // Reaching the end of the file is not an error, but a disk that fails before the end is.
   if (stream.bad()) throw Error(Code::kIo, "cannot read {} beyond byte {}", path, file.bytes.size());
   return file;
 }
 
-/// Files are sorted, because the file system lists them in any order, and the order of the text decides what belongs to
-/// "train".
+/// Returns the files of a folder, sorted. The file system lists them in any order, but their order determines which
+/// text belongs to the split "train".
 std::vector<std::string> sorted_files_of(const std::string& folder) {
   std::error_code failure;
   std::vector<std::string> paths;
@@ -59,7 +59,7 @@ std::vector<File> read_text_files(const std::string& path) {
   std::vector<File> files;
   std::set<fs::path> seen;
   for (const std::string& name : sorted_files_of(path)) {
-    // Files are compared by their real path, so that a link and its target count once.
+    // Files are compared by their real paths, so that a link and its target are read only once.
     if (seen.insert(fs::canonical(name, failure)).second) files.push_back(read_file(name));
   }
   if (files.empty()) throw Error(Code::kNotFound, "there is no regular file in the folder {}", path);

@@ -6,7 +6,7 @@
 
 namespace trainyard::text {
 
-/// The content of a file, with its path for errors.
+/// The content of a file, and its path for error messages.
 struct File {
   std::string path;
   std::string bytes;

@@ -76,8 +76,8 @@ TEST(TextTest, BytesEncodingTakesAnyFile) {
 
 TEST(TextTest, WhatIsNotUtf8IsNamedWithFileAndOffset) {
   TemporaryFolder folder;
-  // These are a stray continuation, a missing one, an overlong slash, a surrogate, a number beyond the last code point,
-  // and a cut-off end.
+  // In this order: a stray continuation byte, a missing continuation byte, an overlong slash, a surrogate, a number
+  // beyond the last code point, and a truncated sequence.
   for (const char* bad : {"\x80", "\xc3(", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
     const std::string path = folder.write("bad", std::string("abcd") + bad);
     const auto [code, message] = error_of([&] { Opened<Text>(parameters(path, 2)); });
@@ -153,7 +153,7 @@ TEST(TextTest, TinyShakespeareHas65Characters) {
   EXPECT_EQ(info.classes, 65u);
   EXPECT_EQ(info.vocabulary.front(), "\n");
   EXPECT_EQ(info.vocabulary.back(), "z");
-  EXPECT_EQ(info.splits[0].samples, 1003854u - 64);  // The sizes that nanoGPT's prepare.py prints, less the context.
+  EXPECT_EQ(info.splits[0].samples, 1003854u - 64);  // The sizes that nanoGPT's prepare.py prints, minus the context.
   EXPECT_EQ(info.splits[1].samples, 111540u - 64);
   std::string first;
   for (const std::int64_t token : values<std::int64_t>(read_sample(*text, "train", 0)[0])) {

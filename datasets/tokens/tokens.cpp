@@ -44,14 +44,16 @@ void Tokens::open() {
 void Tokens::open_folder() {
   const std::filesystem::path folder(*path_);
   for (const auto& [split, name] : {std::pair("train", "train.bin"), {"validate", "val.bin"}, {"test", "test.bin"}}) {
-    const bool needed = std::string_view(split) == "train";  // If it is missing, the error names it.
+    const bool needed =
+        std::string_view(split) == "train";  // If this file is missing, opening it throws an error that names it.
     if (!needed && !std::filesystem::exists(folder / name)) continue;
     const auto file = map_tokens(folder / name);
     add_split(split, file, 0, file->size() / kTokenBytes);
   }
 }
 
-/// Cuts where `int(fraction * n)` cuts, as `text` does and the usual scripts do.
+/// Divides a single file into splits. The first split has int(fraction * n) tokens, as in the dataset `text` and in
+/// commonly used scripts.
 void Tokens::open_file() {
   const auto file = map_tokens(*path_);
   const std::uint64_t all = file->size() / kTokenBytes;
@@ -70,7 +72,7 @@ void Tokens::add_split(const std::string& name, std::shared_ptr<const MappedFile
   splits_.push_back({name, std::move(file), first, tokens});
 }
 
-/// The last target of the last sample is the last token.
+/// Returns the number of samples. The target of the last sample ends with the last token.
 std::uint64_t Tokens::samples_of(const Split& split) const {
   return split.tokens - static_cast<std::uint64_t>(*length_);
 }
@@ -97,8 +99,9 @@ const Tokens::Split& Tokens::split_named(std::string_view name) const {
   throw Error(Code::kNotFound, "{}: no split named '{}'{}", where(), name, suggestion(name, known));
 }
 
-/// Throws for a token beyond the vocabulary, which would make a model read beyond its embedding. This is checked sample
-/// by sample, because checking a file of many gigabytes at the start would take minutes.
+/// Throws kCorrupt if a sample contains a token that is not in the vocabulary, because a model would read past the end
+/// of its embedding. Each sample is checked when it is read, because checking a file of many gigabytes at the start
+/// would take minutes.
 void Tokens::refuse_unknown_token(const Split& split, const std::uint16_t* tokens) const {
   const std::uint16_t* end = tokens + *length_ + 1;
   const std::uint16_t* largest = std::max_element(tokens, end);

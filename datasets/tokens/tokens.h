@@ -22,7 +22,7 @@ namespace trainyard {
 /// they can be larger than the memory of the machine.
 ///
 /// Parameters  path            required: a folder or a file
-///             vocabulary      required: the number of tokens; 50257 for GPT-2
+///             vocabulary      required: the number of different tokens; 50257 for GPT-2
 ///             context         64: the number of tokens in a sample
 ///             train_fraction  0.9: the share of a single file in the split "train"; 1 = no split "validate"
 /// Fields      input           int64 [context]
@@ -33,8 +33,8 @@ class Tokens final : public Dataset {
  public:
   explicit Tokens(DatasetContext& context) : Dataset(context) {}
 
-  /// Returns kTokens as the kind of targets. If the context is a single token, returns kUnknown, because the target can
-  /// then also be used as a class.
+  /// Returns kTokens as the kind of targets. If `context` is 1, returns kUnknown instead, because a target of one token
+  /// can also be used as a class.
   DatasetTraits traits() const override { return {*length_ == 1 ? TargetKind::kUnknown : TargetKind::kTokens}; }
   void open() override;
   DatasetInfo info() const override;

@@ -36,7 +36,7 @@ std::string parameters(const std::string& path, int context, int vocabulary, con
 
 TEST(TokensTest, AFoldersFilesAreTheSplitsAndTargetsAreOnePlaceOn) {
   TemporaryFolder folder;
-  folder.write("train.bin", tokens(250, 10));  // The numbers cross the limit of one byte.
+  folder.write("train.bin", tokens(250, 10));  // The token numbers go beyond 255, so both bytes are used.
   folder.write("val.bin", tokens(500, 5));
   Opened<Tokens> data(parameters(folder.path(""), 3, 600));
   const DatasetInfo info = data->info();
@@ -68,7 +68,8 @@ TEST(TokensTest, ASingleFileIsCutAtItsFraction) {
   EXPECT_EQ(Opened<Tokens>(parameters(path, 2, 20, R"(, "train_fraction": 1)"))->info().splits.size(), 1u);
 }
 
-/// The file is written as nanoGPT's scripts write it, and read as its loop reads it.
+/// The file is written in the same way as by nanoGPT's scripts, and the expected samples are computed as in nanoGPT's
+/// training loop.
 TEST(TokensTest, ReadsWhatNumpyWrites) {
   if (!testing::python_has("numpy")) GTEST_SKIP() << "needs /usr/bin/python3 with numpy (Debian: python3-numpy)";
   TemporaryFolder folder;
@@ -97,7 +98,8 @@ TEST(TokensTest, ATokenBeyondTheVocabularyIsNamedWithItsOffset) {
   TemporaryFolder folder;
   const std::string path = folder.write("train.bin", tokens(0, 30));
   Opened<Tokens> data(parameters(folder.path(""), 4, 20));
-  EXPECT_NO_THROW(read_sample(*data, "train", 15));  // The tokens are 15 to 18, and 19 is the last target.
+  EXPECT_NO_THROW(
+      read_sample(*data, "train", 15));  // The sample contains the tokens 15 to 18, and 19 as the last target.
   const auto [code, message] = error_of([&] { read_sample(*data, "train", 17); });
   EXPECT_EQ(code, Code::kCorrupt);
   EXPECT_EQ(message, path + " at offset 40: token 20; allowed: 0 to 19 (vocabulary = 20)");

@@ -60,7 +60,8 @@ std::size_t Memory::take(std::size_t bytes, const std::string& what) {
   const std::lock_guard lock(mutex_);
   if (bytes <= bytes_) {
     const std::size_t needed = in_pages(bytes);
-    std::size_t hole = 0;  // The first hole that is large enough is as good as any: a run allocates at its start.
+    std::size_t hole =
+        0;  // The first hole that is large enough is good enough, because a run allocates its blocks only at the start.
     for (const auto& [offset, use] : uses_) {
       if (offset - hole >= needed) break;
       hole = offset + use.bytes;
@@ -77,7 +78,7 @@ std::size_t Memory::take(std::size_t bytes, const std::string& what) {
 void Memory::give_back(std::size_t offset) {
   const std::lock_guard lock(mutex_);
   const auto use = uses_.find(offset);
-  // Whoever gets these bytes next finds zeros.
+  // This returns the pages to the operating system, and the next block at this place reads as zeros.
   if (::fallocate(file_.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                   static_cast<off_t>(use->second.bytes)) != 0) {
     std::memset(window(offset), 0, use->second.bytes);
@@ -96,7 +97,7 @@ std::size_t Memory::used_bytes() const {
   return sum;
 }
 
-/// Lists what is in use, the largest first.
+/// Returns a list of the ranges in use for error messages, with the largest first.
 std::string Memory::holders() const {
   std::vector<Use> all;
   for (const auto& [offset, use] : uses_) all.push_back(use);

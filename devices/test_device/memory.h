@@ -12,27 +12,30 @@
 
 namespace trainyard::test_device {
 
-/// The memory of a test device. Either this process or another process has made it.
+/// The memory of a simulated device for tests. It was made by this process, or it belongs to a device of another
+/// process and has been opened here.
 ///
 /// The memory is mapped into the process twice. The first mapping is protected: it supplies the device's addresses, and
-/// code that uses one of them as if it were in host memory crashes at once, as with most real devices. The second
-/// mapping, the window, is accessible. Only kernels and copies of the device know its addresses.
+/// code that mistakes such an address for an address in host memory crashes immediately, as with most real devices. The
+/// second mapping, the window, is accessible. Only kernels and copies of the device know its addresses.
 class Memory {
  public:
-  /// Every block begins at a page, so that the pages of a block that is freed can be returned to the system.
+  /// The size of a page. Every block begins at a page boundary, so that the pages of a block that is freed can be
+  /// returned to the operating system.
   static constexpr std::size_t kGrain = 4096;
 
-  /// Makes memory of `bytes` bytes. It occupies host memory only for the pages that are used.
+  /// Makes memory of `bytes` bytes. Only pages that have been used occupy host memory.
   static std::shared_ptr<Memory> make(std::size_t bytes);
-  /// Opens the memory of another process; see core::MemoryFile::open. This process cannot allocate in it.
+  /// Opens the memory of a device in another process. The errors are those of core::MemoryFile::open. Only the other
+  /// process can allocate blocks in this memory.
   static std::shared_ptr<Memory> open(const SharedHandle& handle);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
   std::size_t bytes() const { return bytes_; }
-  /// Returns the handle of the whole memory. Only the process that made the memory may pass the handle to other
-  /// processes.
+  /// Returns a handle with which another process can open the whole memory. Only the process that made the memory may
+  /// pass the handle on.
   SharedHandle handle() const { return file_.handle(); }
 
   /// Reserves `bytes` bytes of zeroed memory and returns their offset. `what` describes their purpose in error

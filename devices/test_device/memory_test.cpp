@@ -66,7 +66,7 @@ TEST(TestDeviceMemoryTest, FreedMemoryIsUsedAgainAndIsZero) {
   EXPECT_TRUE(is_zero(memory->window(both), 3 * kGrain));
 }
 
-/// The oracle is a list of who has which page.
+/// The test itself keeps a list of the pages that are in use, and compares it with the offsets that take() returns.
 TEST(TestDeviceMemoryTest, BlocksNeverOverlapInAnyOrderOfTakingAndGivingBack) {
   constexpr std::size_t kPages = 32;
   const auto memory = Memory::make(kPages * kGrain);

@@ -17,7 +17,8 @@
 
 namespace trainyard::test_device {
 
-/// What the processes share. A futex has 32 bits, so changes of the value are counted beside it.
+/// The content of the shared memory. A futex has only 32 bits and the value has 64, so a separate 32-bit number counts
+/// the changes of the value.
 struct SharedFence::Page {
   std::atomic<std::uint64_t> value;
   std::atomic<std::uint32_t> changes;
@@ -57,7 +58,7 @@ void SharedFence::signal(std::uint64_t value) {
 
 void SharedFence::await(std::uint64_t value, std::chrono::milliseconds limit) const {
   const auto deadline = std::chrono::steady_clock::now() + limit;
-  // The changes are read before the value, so that no change between the two is slept through.
+  // `changes` is read before the value. If the value changes in between, sleep_unless() notices it and returns.
   for (std::uint32_t seen = page_->changes; this->value() < value; seen = page_->changes) {
     if (std::chrono::steady_clock::now() >= deadline) {
       throw Error(Code::kTimeout, "a fence has not reached {} within {} ms; its value is {}", value, limit.count(),
@@ -75,8 +76,8 @@ bool SharedFence::await(std::uint64_t value, const std::stop_token& stop) const 
   return true;
 }
 
-/// Sleeps until the value changes, unless it has changed since `changes_seen` was read. Returns after a while anyway,
-/// so that its caller looks at its deadline.
+/// Sleeps until the value changes. Returns immediately if the value has changed since `changes_seen` was read, and
+/// returns after a while in any case, so that the caller can check its deadline.
 void SharedFence::sleep_unless(std::uint32_t changes_seen) const {
   const std::timespec limit{.tv_sec = 0, .tv_nsec = 10'000'000};
   ::syscall(SYS_futex, &page_->changes, FUTEX_WAIT, changes_seen, &limit, nullptr, 0);

@@ -12,11 +12,12 @@
 
 namespace trainyard::test_device {
 
-/// A fence in shared memory. Threads of any process that wait for it sleep in the kernel instead of polling.
+/// A fence in shared memory. A thread that waits for the fence, in any process that has opened it, sleeps on a futex
+/// instead of polling.
 class SharedFence final : public devices::Fence {
  public:
   static std::shared_ptr<SharedFence> make();
-  /// Opens a fence of another process; see core::MemoryFile::open.
+  /// Opens a fence of another process. The errors are those of core::MemoryFile::open.
   static std::shared_ptr<SharedFence> open(const SharedHandle& handle);
   ~SharedFence() override;
 

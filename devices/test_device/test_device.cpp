@@ -14,7 +14,8 @@
 namespace trainyard::test_device {
 namespace {
 
-/// A block in the memory of this process or of another one. Only the process that allocated it frees it.
+/// A block in the memory of this process's device or of a device in another process. Only the process that allocated
+/// the block frees it.
 class MemoryBlock final : public devices::Block {
  public:
   MemoryBlock(devices::DeviceId device, std::shared_ptr<Memory> memory, std::size_t offset, std::size_t bytes,
@@ -102,7 +103,8 @@ std::shared_ptr<devices::Fence> TestDevice::open_fence(const devices::FenceHandl
   return SharedFence::open(shared_handle_of(handle.fence));
 }
 
-/// The blocks of one process lie in one allocation, which is mapped once.
+/// Returns the memory to which `handle` refers. All blocks of a process are in the same memory, which is opened only
+/// once.
 std::shared_ptr<Memory> TestDevice::opened(const SharedHandle& handle) {
   const std::lock_guard lock(mutex_);
   std::weak_ptr<Memory>& known = opened_[handle.inode];

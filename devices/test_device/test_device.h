@@ -30,11 +30,11 @@ struct Done {
   const char* what = "";  ///< "to device", "to host", "copy", "zero", "signal", "wait", "call", or a kernel's name.
   std::optional<devices::Purpose> purpose;  ///< Set for copies from and to the host.
   std::size_t link_bytes = 0;               ///< The number of bytes that were copied from or to the host.
-  std::int64_t begin_ns = 0;                ///< When it began, on CLOCK_MONOTONIC.
+  std::int64_t begin_ns = 0;                ///< When the operation began, on CLOCK_MONOTONIC.
   std::int64_t end_ns = 0;
 };
 
-/// A simulated device for tests, which needs no special hardware. It has memory of its own, which the processor cannot
+/// A simulated device for tests, which needs no special hardware. It has separate memory that the processor cannot
 /// access, so code that mistakes device memory for host memory crashes. It has asynchronous streams, and can share its
 /// memory with other processes of the host.
 class TestDevice final : public devices::Device {
@@ -58,10 +58,11 @@ class TestDevice final : public devices::Device {
   /// Returns the address through which the device itself accesses a region. Only streams and kernels may use it.
   std::byte* window(const devices::Region& region) const;
 
-  /// Records an operation. Called by streams.
+  /// Adds an operation to the result of take_done(). Streams call this function when they have carried out an
+  /// operation.
   void add(Done done);
-  /// Returns the operations that have ended since the last call, in the order in which they ended. At most 65,536 of
-  /// them are kept.
+  /// Returns the operations that have ended since the last call, in the order in which they ended. Only the last 65,536
+  /// operations are kept.
   std::vector<Done> take_done();
 
  private:

@@ -52,7 +52,8 @@ void TimedStream::drain(std::chrono::milliseconds limit) {
 void TimedStream::work(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return !queue_.empty(); })) {
-    // A reference stays valid while others are appended, and the memory of the operation is freed without the lock.
+    // The reference stays valid while other operations are appended. The operation is destroyed without the lock,
+    // because that may free memory.
     const Operation& operation = queue_.front();
     lock.unlock();
     const bool carried_out = carry_out(operation, stop);
@@ -67,7 +68,8 @@ void TimedStream::work(const std::stop_token& stop) {
   }
 }
 
-/// Returns false if the stream has failed or is destroyed.
+/// Carries out one operation. Returns false if the operation has failed or if the stream is being destroyed; the thread
+/// then ends.
 bool TimedStream::carry_out(const Operation& operation, const std::stop_token& stop) {
   Done done{name(), operation.what, operation.purpose, operation.link_bytes, now_ns(), 0};
   try {
@@ -86,7 +88,8 @@ bool TimedStream::carry_out(const Operation& operation, const std::stop_token& s
   return true;
 }
 
-/// Takes the time that the link would need, and the latency. The destructor interrupts it.
+/// Waits for as long as the link of a real device would need, plus the latency. The destructor of the stream interrupts
+/// the wait.
 void TimedStream::take_time(const Operation& operation, const std::stop_token& stop) {
   const Options& options = test_device().options();
   const double rate = options.link_gb_per_s * 1e9;

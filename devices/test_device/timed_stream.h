@@ -23,18 +23,18 @@ namespace trainyard::test_device {
 
 class TestDevice;
 
-/// A stream of a test device: a thread that carries out one operation after another. Each operation takes as long as
-/// the options of the device specify.
+/// A stream of a test device: a thread that carries out one operation after another. Each operation takes at least the
+/// time that results from the latency and the link speed in the options of the device.
 class TimedStream final : public devices::Stream {
  public:
   TimedStream(TestDevice& device, std::string name);
-  /// Discards the operations that have not begun or that wait for a fence. To have all operations carried out, call
-  /// drain() first.
+  /// Discards the operations that have not begun or that wait for a fence. Call drain() first if all operations must be
+  /// carried out.
   ~TimedStream() override;
 
-  /// Submits a kernel, which is called with the bytes of each region, in the order of `regions`. It may access no other
-  /// memory of the device, and these bytes only while it runs. `what` is the name of the kernel; the text must live as
-  /// long as the process.
+  /// Submits a kernel, which is called with the bytes of each region, in the order of `regions`. The kernel may access
+  /// no other memory of the device, and may access these bytes only while it runs. `what` is the name of the kernel,
+  /// normally a string literal, because the text must exist until the process ends.
   void launch(const char* what, std::vector<devices::Region> regions,
               std::function<void(std::span<const std::span<std::byte>>)> kernel);
 

@@ -21,7 +21,7 @@ using devices::Region;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::chrono::milliseconds kLimit{20'000};  ///< Far longer than anything takes.
+constexpr std::chrono::milliseconds kLimit{20'000};  ///< Far longer than any operation takes.
 
 std::unique_ptr<TimedStream> timed(TestDevice& device, const char* name) {
   return std::make_unique<TimedStream>(device, name);
@@ -125,7 +125,8 @@ TEST(TimedStreamTest, AFenceOrdersTwoStreamsWithoutTheHost) {
   const auto gradients_ready = device.make_fence();
   const auto parameters_ready = device.make_fence();
   std::vector<int> order;  // Only written by kernels; the fences keep them apart.
-  // Everything is submitted at once, and the reader before the writer.
+  // All operations are submitted without waiting, and those of the stream that reads before those of the stream that
+  // writes.
   for (std::uint64_t step = 1; step <= 50; ++step) {
     update->wait(gradients_ready, step);
     update->launch("update", {}, [&order](auto) { order.push_back(2); });

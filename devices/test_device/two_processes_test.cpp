@@ -23,7 +23,7 @@ using devices::Region;
 
 constexpr std::chrono::milliseconds kLimit{20'000};
 
-/// A pipe between the two processes, for the handles that messages would carry.
+/// A pipe between the two processes. In a run, messages would carry the handles that the test sends through it.
 class Pipe {
  public:
   explicit Pipe(int socket) : socket_(socket) {}
@@ -64,8 +64,8 @@ class Pipe {
   int socket_;
 };
 
-/// A second process, which is made before this one has a device and its threads. It runs `function` and ends with exit
-/// code 0, or with 1 if the function throws.
+/// A second process, which the test starts before it makes a device and its threads. The process runs `function` and
+/// ends with exit code 0, or with 1 if the function throws.
 class SecondProcess {
  public:
   explicit SecondProcess(const std::function<void(const Pipe&)>& function) {
@@ -86,7 +86,8 @@ class SecondProcess {
 
   Pipe pipe() const { return Pipe(socket_); }
 
-  /// Waits for the end of the process, after sending it a signal unless that is 0. Returns its status.
+  /// Sends `signal` to the process, unless it is 0, and waits until the process ends. Returns the status from
+  /// waitpid().
   int end(int signal = 0) {
     if (signal != 0) ::kill(process_, signal);
     int status = -1;
@@ -127,8 +128,9 @@ Code code_of(const Function& function) {
   return Code::kInternal;
 }
 
-/// As an accelerator host and an optimizer in processes of their own: in every step the first writes to the beginning
-/// of the block, and the second copies that to the place of the step. Neither host waits within a step.
+/// Imitates an accelerator host and an optimizer in two processes: in every step, the first process writes to the
+/// beginning of the block, and the second copies these bytes to the position for this step. No thread of a host waits
+/// during the steps.
 TEST(TwoProcessesTest, TwoDevicesWorkOnOneBlockInTurn) {
   SecondProcess second([](const Pipe& pipe) {
     TestDevice device;

@@ -39,7 +39,8 @@ Allocation Flux::allocation(const ProcessFacts& facts) const {
                 where(), tasks, allocation.hosts, allocation.hosts);
   }
   allocation.job = variables.text("FLUX_JOB_ID");
-  // SIGTERM is for `flux cancel`; `--signal` asks for one before the time limit, SIGUSR1 by default.
+  // `flux cancel` sends SIGTERM. The option `--signal` makes Flux send a signal before the time limit, SIGUSR1 by
+  // default.
   allocation.stop.signals = {SIGTERM, SIGUSR1, SIGALRM};
   allocation.stop.to_all_processes = true;
   return allocation;

@@ -5,8 +5,7 @@
 
 namespace trainyard {
 
-/// A list of hosts without an engine: somebody starts the run on each of them, for instance with ssh or pdsh, or by
-/// hand.
+/// A list of hosts without an engine: the user starts the run on each host, for instance with ssh or pdsh.
 ///
 /// Parameters  names     the names of the hosts, as the other hosts can resolve them; by default those of the variable
 ///                       TRAINYARD_HOST_NAMES, a list such as "a,b" or "n[0-3]"

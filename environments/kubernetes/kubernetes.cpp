@@ -43,7 +43,7 @@ Allocation Kubernetes::allocation(const ProcessFacts& facts) const {
   if (variables.has("TRAINYARD_JOB")) allocation.job = variables.text("TRAINYARD_JOB");
   allocation.restarts = variables.number("TRAINYARD_RESTARTS", 0, 1'000'000).value_or(0);
   allocation.restarts_failures = true;
-  // SIGKILL comes after terminationGracePeriodSeconds, 30 unless the manifest changes it.
+  // Kubernetes sends SIGKILL after terminationGracePeriodSeconds, which is 30 unless the manifest changes it.
   allocation.stop.signals = {SIGTERM};
   allocation.stop.grace = std::chrono::seconds(30);
   return allocation;

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using testing::facts_with;
 using ::testing::IsEmpty;
 
-/// A pod of a JobSet whose manifest passes on what the environment asks for.
+/// Returns the facts of a pod of a JobSet whose manifest sets all variables that the environment uses.
 ProcessFacts pod() {
   return facts_with({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
                      {"JOB_COMPLETION_INDEX", "1"},

@@ -7,12 +7,13 @@
 
 namespace trainyard::lsf {
 
-/// Returns the hosts in a list in which each name is followed by a number of slots, such as "a 4 b 4". Throws
-/// kInvalidArgument if the list has another form; `where` is the name of the environment in the error message.
+/// Returns the host names in a list such as "a 4 b 4", in which each name is followed by the number of slots (processor
+/// cores, usually) that the job has on the host. Throws kInvalidArgument if the list has another form; `where` is the
+/// name of the environment in the error message.
 std::vector<std::string> hosts_with_counts(std::string_view text, const std::string& where);
 
-/// Returns the hosts in a text that names the host of each slot, such as "a a b b". The result contains each host once,
-/// in the order of the text.
+/// Returns the host names in a text such as "a a b b", which names a host once for each of its slots. The result
+/// contains each name once, in the order of the text.
 std::vector<std::string> hosts_of_slots(std::string_view text);
 
 }  // namespace trainyard::lsf

@@ -14,7 +14,8 @@ using environments::VariableReader;
 
 constexpr std::uint32_t kMostTasks = 1'000'000;
 
-/// The hosts of the job, and from which variable they are. LSF leaves LSB_HOSTS away if it would be too long.
+/// The hosts of the job, and the name of the variable that lists them. LSF does not set LSB_HOSTS if the list would be
+/// too long.
 struct HostList {
   std::vector<std::string> names;
   std::string source;
@@ -56,9 +57,10 @@ Allocation Lsf::allocation(const ProcessFacts& facts) const {
   const std::string job = variables.required_text("LSB_JOBID");
   const std::uint32_t index = variables.number("LSB_JOBINDEX", 0, 0x7fffffff).value_or(0);
   allocation.job = index == 0 ? job : fmt::format("{}[{}]", job, index);
-  allocation.restarts = variables.text("LSB_RESTART") == "Y" ? 1 : 0;  // LSF does not say how often.
-  // LSF sends SIGUSR2 when the run limit of the queue is over, and kills the job ten minutes later; bkill sends SIGINT
-  // and SIGTERM. `bsub -wa` can ask for another signal earlier.
+  // LSF does not state how often the job was restarted.
+  allocation.restarts = variables.text("LSB_RESTART") == "Y" ? 1 : 0;
+  // LSF sends SIGUSR2 at the run limit of the queue, and kills the job ten minutes later. bkill sends SIGINT and
+  // SIGTERM. With `bsub -wa`, LSF sends another signal before the limit.
   allocation.stop.signals = {SIGUSR2, SIGINT, SIGTERM};
   allocation.stop.to_all_processes = true;
   allocation.requeue = {"brequeue", allocation.job};

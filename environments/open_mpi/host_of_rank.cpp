@@ -4,8 +4,8 @@
 namespace trainyard::open_mpi {
 namespace {
 
-/// True if a process with these numbers can be on the host with this number, in a job with equally many processes on
-/// every host.
+/// Returns true if a process with these numbers can be on host number `host`, provided that every host has the same
+/// number of processes and that mpirun assigns ranks by slot or by node.
 bool fits(const RankNumbers& numbers, std::uint32_t host) {
   if (std::uint64_t{numbers.hosts} * numbers.local_ranks != numbers.ranks) return false;
   const std::uint64_t by_slot = std::uint64_t{host} * numbers.local_ranks + numbers.local_rank;

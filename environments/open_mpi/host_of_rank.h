@@ -21,8 +21,8 @@ struct RankNumbers {
 /// Daemons are numbered in the order of the hosts. If mpirun runs on a host of the job, that host is host 0, and the
 /// number of every host is the number of its daemon. If mpirun runs elsewhere, for instance on a login node, the number
 /// of every host is one lower than the number of its daemon. If every host has the same number of processes, the rank
-/// shows which of the two cases applies, whether mpirun assigns ranks by slot or by node. If the hosts have different
-/// numbers of processes, the result is empty for at least one process.
+/// of a process shows which of these two cases applies. This works for both ways in which mpirun can assign ranks, by
+/// slot and by node. If the hosts have different numbers of processes, the result is empty for at least one process.
 std::optional<std::uint32_t> host_of(const RankNumbers& numbers);
 
 }  // namespace trainyard::open_mpi

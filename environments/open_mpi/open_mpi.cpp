@@ -40,7 +40,7 @@ DaemonUri parse_uri(const VariableReader& variables, std::string_view name) {
   return uri;
 }
 
-/// One process on one host needs to know nothing about daemons.
+/// Returns the number of this host. On a single host it is 0, whatever is known about daemons.
 std::uint32_t number_of_host(const VariableReader& variables, const open_mpi::RankNumbers& numbers) {
   if (numbers.hosts == 1) return 0;
   if (const auto host = open_mpi::host_of(numbers)) return *host;
@@ -70,7 +70,8 @@ Allocation OpenMpi::allocation(const ProcessFacts& facts) const {
   numbers.local_rank = variables.required_index("OMPI_COMM_WORLD_LOCAL_RANK", numbers.local_ranks);
   const DaemonUri mpirun = parse_uri(variables, "OMPI_MCA_orte_hnp_uri");
   numbers.daemon = parse_uri(variables, "OMPI_MCA_orte_local_daemon_uri").number;
-  // A job can be on fewer hosts than mpirun has been given.
+  // OMPI_MCA_orte_num_nodes counts the hosts that mpirun was given. A job can use fewer of them, in particular only
+  // one.
   numbers.hosts = numbers.local_ranks == numbers.ranks ? 1 : variables.required_count("OMPI_MCA_orte_num_nodes");
 
   Allocation allocation;
@@ -83,13 +84,13 @@ Allocation OpenMpi::allocation(const ProcessFacts& facts) const {
     allocation.meeting = MeetingPlace{mpirun.address, {}};
   }
   allocation.job = mpirun.job;
-  // mpirun passes the user's signals on, and kills 1 s after SIGTERM (odls_base_sigkill_timeout).
+  // mpirun forwards SIGUSR1 and SIGUSR2. It sends SIGKILL 1 s after SIGTERM (its parameter odls_base_sigkill_timeout).
   allocation.stop.signals = {SIGTERM, SIGUSR1, SIGUSR2};
   allocation.stop.grace = std::chrono::seconds(1);
   return allocation;
 }
 
-/// Settings of the user, such as OMPI_MCA_btl and OMPI_ALLOW_RUN_AS_ROOT, are kept.
+/// The list does not contain settings of the user, such as OMPI_MCA_btl and OMPI_ALLOW_RUN_AS_ROOT.
 std::vector<std::string> OpenMpi::process_variables() const {
   return {"OMPI_COMM_WORLD_*",
           "OMPI_UNIVERSE_SIZE",

@@ -14,7 +14,7 @@ using testing::changed;
 using testing::facts_with;
 using ::testing::HasSubstr;
 
-/// What Open MPI 4.1 sets. `daemon` is the number of mpirun's daemon on the host.
+/// Returns a process with the variables that Open MPI 4.1 sets. `daemon` is the number of mpirun's daemon on the host.
 ProcessFacts process(int rank, int ranks, int local_rank, int local_ranks, int hosts, int daemon) {
   return facts_with({{"OMPI_COMM_WORLD_RANK", std::to_string(rank)},
                      {"OMPI_COMM_WORLD_SIZE", std::to_string(ranks)},
@@ -40,7 +40,7 @@ TEST(OpenMpiTest, OneProcessOnEachHostIsThatHost) {
   EXPECT_EQ(second.meeting->ports, first.meeting->ports);
 }
 
-// The numbers are those that mpirun gave in runs on real hosts.
+// The numbers were observed in runs of mpirun on real hosts.
 TEST(OpenMpiTest, SeveralProcessesOnEachHostFindTheirHostBySlotAndByNode) {
   EXPECT_EQ(host(process(1, 4, 1, 2, 2, 0)), 0u);
   EXPECT_EQ(host(process(2, 4, 0, 2, 2, 1)), 1u);
@@ -59,7 +59,8 @@ TEST(OpenMpiTest, IfMpirunIsOnALoginNodeTheHostsAreNumberedWithoutItAndMustBeTol
   EXPECT_EQ(open_mpi.allocation(told).meeting->host, "a");
 }
 
-/// Deals ranks out to hosts by slot, as mpirun does, and compares what each process finds out with where it is.
+/// Assigns ranks to hosts by slot, as mpirun does. Checks that host_of() returns the right host for every process, or
+/// that it returns nothing for at least one process.
 TEST(OpenMpiTest, EveryProcessFindsItsHostOrOneOfThemSaysThatItCannot) {
   for (const std::vector<std::uint32_t>& counts :
        {std::vector<std::uint32_t>{1, 1, 1}, {2, 2}, {4, 4, 4, 4}, {1, 2}, {2, 1}, {3, 2, 1}, {1, 3, 2}, {2, 1, 3}}) {

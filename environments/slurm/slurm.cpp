@@ -26,7 +26,8 @@ constexpr std::uint32_t kMostDevices = 1024;
               variables.where(), place, environments::shown(variables.text("SLURM_JOB_ID"), false));
 }
 
-/// A batch script runs on the first host of its job; that is enough if there is no other.
+/// Returns the allocation of a batch script. Slurm runs the script only on the first host of its job, so this is an
+/// error if the job has several hosts.
 Allocation allocation_of_batch_script(const VariableReader& variables) {
   if (!variables.has("SLURMD_NODENAME")) refuse_without_srun(variables, "in the shell of salloc");
   Allocation allocation;
@@ -75,7 +76,8 @@ Allocation allocation_of_step(const VariableReader& variables) {
   return allocation;
 }
 
-/// Slurm itself numbers a task of an array on its own, but requeues it under either number.
+/// Returns the number of the job. For a task of a job array, this is the task's own job number, which `scontrol
+/// requeue` accepts, too.
 std::string job_of(const VariableReader& variables) {
   return std::to_string(variables.required_number("SLURM_JOB_ID", 1, 0xfffffffe));
 }
@@ -93,12 +95,12 @@ Allocation Slurm::allocation(const ProcessFacts& facts) const {
   const bool in_step = variables.has("SLURM_STEP_NODELIST");
   Allocation allocation = in_step ? allocation_of_step(variables) : allocation_of_batch_script(variables);
   const std::string job = job_of(variables);
-  // Two steps of one job can run at the same time, so a step has a name of its own.
+  // The name contains the number of the step, because two steps of one job can run at the same time.
   allocation.job = in_step ? fmt::format("{}.{}", job, variables.required_number("SLURM_STEP_ID", 0, 0xffffffff)) : job;
   allocation.devices = variables.number("SLURM_GPUS_ON_NODE", 0, kMostDevices);
   allocation.restarts = variables.number("SLURM_RESTART_COUNT", 0, 1'000'000).value_or(0);
-  // SIGTERM is for the time limit and for scancel; `--signal` asks for another one earlier. KillWait is 30 s unless
-  // the administrator has changed it.
+  // Slurm sends SIGTERM at the time limit and for scancel, and kills the job after KillWait, which is 30 s unless the
+  // administrator has changed it. With `--signal`, Slurm sends another signal before the time limit.
   allocation.stop.signals = {SIGTERM, SIGUSR1, SIGUSR2};
   allocation.stop.to_all_processes = true;
   allocation.stop.grace = std::chrono::seconds(30);

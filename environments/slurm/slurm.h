@@ -6,7 +6,7 @@
 namespace trainyard {
 
 /// Slurm: the run is started with `srun trainyard launch ...`, with one task on each host or one task for each device.
-/// It works with every value of srun's option `--mpi`, in job arrays and in heterogeneous jobs.
+/// This environment works with every value of srun's option `--mpi`, in job arrays and in heterogeneous jobs.
 ///
 /// The hosts meet at the first host of the job step, and not at the host on which srun runs, which is often a login
 /// node. The ports are those that `srun --resv-ports` has reserved, if any.

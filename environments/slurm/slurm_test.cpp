@@ -17,7 +17,8 @@ using testing::facts_with;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// What Slurm 22.05 sets for task 2 of `srun -N2 -n3 --resv-ports=4`, the second host's only task.
+/// Returns a process with the variables that Slurm 22.05 sets for task 2 of `srun -N2 -n3 --resv-ports=4`. This is the
+/// only task on the second host.
 ProcessFacts step() {
   return facts_with({{"SLURMD_NODENAME", "n1"},
                      {"SLURM_JOB_ID", "12"},
@@ -39,7 +40,7 @@ ProcessFacts step() {
                     "n1");
 }
 
-/// What Slurm sets in the batch script of a job on two hosts.
+/// Returns a process with the variables that Slurm sets in the batch script of a job on two hosts.
 ProcessFacts batch_script() {
   return changed(step(), {{"SLURM_STEP_ID", ""},
                           {"SLURM_STEP_NODELIST", ""},

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint32_t kMostTasks = 1'000'000;
 
-/// Appends what one item stands for, such as "2(x3)"; returns false if it has another form.
+/// Appends the counts for one item of the list, such as "2(x3)", which stands for 2, 2 and 2. Returns false if the item
+/// has another form.
 bool append(std::vector<std::uint32_t>& counts, std::string_view item) {
   std::string_view repeated = "1";
   if (const std::size_t open = item.find("(x"); open != item.npos) {

@@ -10,7 +10,7 @@
 
 namespace trainyard::testing {
 
-/// Returns the facts of a process that an engine has started with these variables, on a host with this name.
+/// Returns the facts of a process with these environment variables, on a host with this name.
 inline ProcessFacts facts_with(ProcessFacts::Variables variables, std::string host_name = "here") {
   ProcessFacts facts;
   facts.variables = std::move(variables);
@@ -30,7 +30,8 @@ inline ProcessFacts changed(ProcessFacts facts, const ProcessFacts::Variables& c
   return facts;
 }
 
-/// An environment of the class `Kind` with these parameters, a JSON object. Error messages call it "engine".
+/// Creates an environment of the class `Kind` for a test. `parameters` is a JSON object. Error messages call the
+/// environment "engine".
 template <class Kind>
 class UnderTest {
  public:
@@ -43,7 +44,7 @@ class UnderTest {
   }
 
   Detection detect(const ProcessFacts& facts) const { return candidate_.environment->detect(facts); }
-  /// Returns the allocation as allocation_of() completes and checks it.
+  /// Returns the allocation of the environment, checked and completed by allocation_of().
   Allocation allocation(const ProcessFacts& facts) const { return environments::allocation_of(candidate_, facts); }
   /// Returns the text of the error that allocation() throws.
   std::string error(const ProcessFacts& facts) const {

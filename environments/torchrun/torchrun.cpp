@@ -18,8 +18,8 @@ constexpr std::uint32_t kMostDevices = 1024;
 enum class Form {
   kNone,
   kProcesses,  ///< torchrun or Ray Train has started one process for each device, or one for the host.
-  kPod,        ///< Kubeflow Trainer describes the pods, for a torchrun that was not called.
-  kOldPod,     ///< Kubeflow's PyTorchJob: a "rank" is a pod.
+  kPod,        ///< Kubeflow Trainer has set the variables for torchrun, but the pod runs `trainyard launch` instead.
+  kOldPod,     ///< Kubeflow's PyTorchJob has set the variables, in which a "rank" is a pod.
 };
 
 Form form_of(const VariableReader& variables) {
@@ -29,7 +29,7 @@ Form form_of(const VariableReader& variables) {
   return Form::kNone;
 }
 
-/// Returns the number of hosts if every host has as many processes as this one.
+/// Returns the number of hosts, assuming that every host has the same number of processes.
 std::uint32_t even_hosts(const VariableReader& variables, std::uint32_t ranks, std::uint32_t local_ranks) {
   if (ranks % local_ranks == 0) return ranks / local_ranks;
   throw Error(Code::kInvalidArgument,
@@ -38,7 +38,8 @@ std::uint32_t even_hosts(const VariableReader& variables, std::uint32_t ranks, s
               variables.where(), ranks, local_ranks);
 }
 
-/// Only torchrun sets TORCHELASTIC_*. Its agent keeps a server at MASTER_PORT, unless the workers are to do so.
+/// Returns the ports at which the hosts can meet. With TORCHELASTIC_USE_AGENT_STORE, torchrun's own server occupies
+/// MASTER_PORT, so the ports above it are returned.
 std::vector<std::uint16_t> meeting_ports(const VariableReader& variables, std::string_view name) {
   const std::uint32_t port = variables.required_number(name, 1, 65535);
   if (variables.text("TORCHELASTIC_USE_AGENT_STORE") == "True") return environments::ports_from(port + 1);
@@ -78,7 +79,7 @@ Allocation allocation_of_pod(const VariableReader& variables) {
   Allocation allocation;
   allocation.hosts = variables.required_count("PET_NNODES");
   allocation.host = variables.required_index("PET_NODE_RANK", allocation.hosts);
-  // "auto", "cpu" and "gpu" leave the number to the host.
+  // The variable can also be "auto", "cpu" or "gpu". The number of devices is then unknown.
   allocation.devices = environments::parse_number(variables.text("PET_NPROC_PER_NODE"), 1, kMostDevices);
   if (variables.has("PET_MASTER_ADDR")) {
     allocation.meeting =
@@ -128,7 +129,7 @@ Allocation Torchrun::allocation(const ProcessFacts& facts) const {
       allocation = allocation_of_old_pod(variables);
       break;
     case Form::kProcesses:
-    case Form::kNone:  // The error says what is missing.
+    case Form::kNone:  // The error names the missing variable.
       allocation = allocation_of_processes(variables);
       read_restarts(variables, allocation);
       break;

@@ -14,7 +14,8 @@ using ::testing::ElementsAre;
 using testing::facts_with;
 using ::testing::HasSubstr;
 
-/// What torchrun sets for the second of two processes on the second of three hosts.
+/// Returns a process with the variables that torchrun sets for the second of two processes on the second of three
+/// hosts.
 ProcessFacts worker() {
   return facts_with({{"RANK", "3"},
                      {"LOCAL_RANK", "1"},
@@ -34,7 +35,8 @@ ProcessFacts worker() {
                      {"OMP_NUM_THREADS", "1"}});
 }
 
-/// What Kubeflow Trainer sets in the second pod of two, if its command is not torchrun.
+/// Returns a process with the variables that Kubeflow Trainer sets in the second of two pods, if the command of the pod
+/// is not torchrun.
 ProcessFacts pod() {
   return facts_with({{"PET_NNODES", "2"},
                      {"PET_NPROC_PER_NODE", "4"},

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the loss of a running training, and how often its topics are published, in a terminal. See README.md."""
+"""Draws the loss of a training run in a terminal, and shows how many messages its topics carry per second. See
+README.md."""
 import collections
 import shutil
 import sys
@@ -12,7 +13,7 @@ BARS = " ▁▂▃▄▅▆▇█"
 
 
 def curve(values, width, height=8):
-    """Returns lines of bars, each of which is the mean of as many values."""
+    """Returns a bar chart as lines of text. Each bar is the mean of the same number of consecutive values."""
     size = -(-len(values) // width)
     shown = [sum(values[at:at + size]) / len(values[at:at + size]) for at in range(0, len(values), size)]
     low, high = min(shown), max(shown)
@@ -24,7 +25,7 @@ def curve(values, width, height=8):
 def main():
     run = trainyard.find_run(sys.argv[1] if len(sys.argv) > 1 else None)
     losses, counts, drawn = [], collections.Counter(), time.monotonic()
-    # "latest": a dashboard that falls behind wants the newest message, not the oldest.
+    # With the policy "latest", a program that falls behind receives the newest message next, not the oldest.
     with run.subscribe(["/metrics", "/orders", "/log"], timeout=None, policy="latest") as messages:
         for header, message in messages:
             counts[header.topic] += 1

@@ -1,23 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints what a training run reports, from outside of it: one line per step, one per evaluation. See README.md."""
+"""Attaches to a training run and prints its metrics: one line for each report and each evaluation. See README.md."""
 import signal
 import sys
 
 
 def on_stop(action):
-    """Sets what happens when the program is asked to end. A launcher does so with SIGINT and, later, SIGTERM."""
+    """Sets the handler for the signals that end the program. At the end of a run, the launcher sends SIGINT and, two
+    seconds later, SIGTERM."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, action)
 
 
 def stop(*_):
-    """Ends the program without a traceback, wherever it is. The second signal must not disturb the end."""
+    """Ends the program without a traceback, wherever it is. Further signals are ignored, so that they do not interrupt
+    the end."""
     on_stop(signal.SIG_IGN)
     sys.exit(0)
 
 
-on_stop(stop)  # Before the other imports, because a run may end while they are under way.
+on_stop(stop)  # This comes before the other imports, because a signal may arrive while they are still being loaded.
 
 import pathlib
 import time

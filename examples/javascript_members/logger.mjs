@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// A logger in JavaScript. It takes the place of the standard logger: it prints the metrics, and writes everything that it
+// A logger in JavaScript, in place of the standard logger. It prints the metrics, and writes all messages that it
 // receives to metrics.jsonl.
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Component, runMember } from "trainyard/member";
 
-/** Returns the line of JSON for a message. Maps become objects, and integers of 64 bits that fit become numbers. */
+/** Returns a message as one line of JSON. Maps become objects, and 64-bit integers become numbers if they fit. */
 function toJson(value) {
   return JSON.stringify(value, (_, part) => {
     if (part instanceof Map) return Object.fromEntries(part);

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// AdamW in JavaScript. It takes the place of the standard optimizer. It copies the gradients and the parameters out of the
-// arena, and writes them back. In the precision 32-true, the losses are bit-identical.
+// AdamW in JavaScript, in place of the standard optimizer. In every step it copies the gradients and the parameters
+// from shared memory (the arena), and writes them back. In the precision 32-true, the losses are bit-identical to those
+// with the standard optimizer.
 import { Component, runMember, TrainyardError } from "trainyard/member";
 
 const { fround, sqrt } = Math;
 
-/** The numbers of a block, in an array of this process, and the tensor in the arena. */
+/** A copy of the numbers in a block of the arena, which read() and write() copy from and to the arena. */
 class Block {
   constructor(tensor) {
     this.tensor = tensor;
@@ -46,7 +47,8 @@ class Optimizer extends Component {
   square = null;
 
   onConfigure() {
-    // The checkpoint writer says at which step the run begins. Without one, it begins at 0.
+    // If the run has a checkpoint writer, its message RunState contains the step at which the run begins. Otherwise the
+    // run begins at step 0.
     if (this.inputs.run_state.connections === 0) this.step = 0n;
   }
 
@@ -62,7 +64,7 @@ class Optimizer extends Component {
     const count = find("parameters").size;
     this.mean ??= new Float32Array(count);
     this.square ??= new Float32Array(count);
-    // The checkpoint writer cannot read the memory of this process, so it gets the averages from saveState().
+    // The checkpoint writer cannot read the memory of this process, so saveState() passes the averages to it.
     this.outputs.optimizer_state.send({ rank: this.rank, rule: "adamw", blocks: [],
       hyperparameters: new Map(Object.entries({ lr, beta1, beta2, eps, weight_decay })) });
     this.outputs.parameters.send({ step: 0, learning_rate: 0 });
@@ -106,7 +108,7 @@ class Optimizer extends Component {
     this.outputs.parameters.send({ step, learning_rate: this.parameters.lr });
   }
 
-  /** The formula of the standard optimizer, with the same roundings. */
+  /** Computes the formula of the standard optimizer, with the same rounding. */
   update(parameters, gradients, scale) {
     const { lr, weight_decay, beta1, beta2, eps } = this.parameters;
     const { mean, square } = this;

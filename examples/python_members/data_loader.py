@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A data loader in Python. It takes the place of the standard one, and makes the samples of the dataset `synthetic` with
-numpy: the batches, and therefore the losses, are bit-identical. Replace the class Clusters by your own data."""
+"""A data loader in Python, in place of the standard data loader. It generates the samples of the dataset `synthetic`
+with numpy. The batches, and therefore the losses, are bit-identical to those of the standard data loader. Replace the
+class Clusters with your own data."""
 import collections
 import math
 
@@ -14,7 +15,8 @@ _PLACES = 1 << 15
 
 
 def _normal_numbers(count, deviation, key):
-    """Draws from the normal distribution (Box and Muller), with the functions of the C library, which numpy replaces."""
+    """Draws from the normal distribution with the Box-Muller method. Uses the math functions of the C library, because
+    numpy's own functions round differently."""
     first = random_unit(random_bits(np.arange(0, 2 * count, 2, dtype=np.uint64), key))
     second = random_unit(random_bits(np.arange(1, 2 * count, 2, dtype=np.uint64), key))
     return np.array([deviation * math.sqrt(-2 * math.log(a)) * math.cos(2 * math.pi * b)
@@ -22,7 +24,8 @@ def _normal_numbers(count, deviation, key):
 
 
 class Clusters:
-    """Gaussian clusters; a tenth of the samples has the label of another class (datasets/synthetic)."""
+    """Generates the samples of the dataset `synthetic`: Gaussian clusters, in which a tenth of the samples has the
+    label of another class."""
 
     fields = [{"name": "input", "dtype": 7, "shape": [784]}, {"name": "target", "dtype": 4, "shape": []}]
     width, classes, mislabelled = 784, 10, 0.1
@@ -35,7 +38,7 @@ class Clusters:
         self.noise = np.lib.stride_tricks.sliding_window_view(table, self.width)
 
     def read(self, split, samples, inputs, targets):
-        """Writes samples of a split into the two tensors of a batch."""
+        """Writes the given samples of a split into the two tensors of a batch."""
         own = samples % np.uint64(self.classes)
         bits = random_bits(samples, random_key(self.seed, split))
         np.add(self.centres[own], self.noise[bits % np.uint64(_PLACES)], out=inputs)
@@ -47,14 +50,15 @@ class Clusters:
 
 
 class Wanted:
-    """What is left of an order."""
+    """The part of an order that has not been carried out yet. `batches` is the number of batches that are still to be
+    sent."""
 
     def __init__(self, order, plan, epoch, place, batches):
         self.order, self.plan, self.epoch, self.place, self.batches = order, plan, epoch, place, batches
 
 
 class DataLoader(trainyard.Component):
-    """Makes samples with numpy and sends batches, as orders ask for them."""
+    """Sends the batches that the orders of the strategy manager request."""
 
     per_rank = True
     restartable = False
@@ -100,7 +104,8 @@ class DataLoader(trainyard.Component):
         self.pump()
 
     def pump(self):
-        """Sends batches as long as they are wanted and their receivers have room. Called again when they have."""
+        """Sends batches until none are requested or the receivers have no room. In the latter case, the method is
+        called again as soon as they have room."""
         while self.wanted and self.batches.ready():
             self.send(self.wanted[0])
             if self.wanted[0].batches == 0:
@@ -109,7 +114,7 @@ class DataLoader(trainyard.Component):
     def send(self, wanted):
         plan, place, epoch = wanted.plan, wanted.place, wanted.epoch
         rows = plan.rows(place)
-        # A piece of shared memory, which the accelerator host reads in place.
+        # The inputs are in shared memory, so the accelerator host can read them without a copy.
         inputs = self.allocate((rows, self.data.width), np.float32)
         targets = np.empty(rows, np.int64)
         self.data.read(plan.split, plan.samples_of(epoch, place), inputs, targets)
@@ -121,7 +126,7 @@ class DataLoader(trainyard.Component):
         else:
             wanted.place += plan.step
             last = wanted.batches == 0
-        # Everything that happens because of this batch has its number.
+        # All messages that are sent because of this batch carry its number, so that `trainyard trace` can show them.
         self.sent += 1
         self.trace = (self.rank + 1) << 48 | self.sent
         self.batches.send({"order": wanted.order["id"], "split": plan.split, "epoch": epoch,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A logger in Python. It takes the place of the standard logger: it prints the metrics, and writes everything that it
-receives to metrics.jsonl."""
+"""A logger in Python, in place of the standard logger. It prints the metrics, and writes all messages that it receives
+to metrics.jsonl."""
 import json
 import os
 
@@ -47,7 +47,7 @@ class Logger(trainyard.Component):
 
     @trainyard.service
     def flush(self, request):
-        """Writes to disk what is in memory."""
+        """Writes buffered lines to disk."""
         self.file.flush()
 
     def on_deactivate(self):

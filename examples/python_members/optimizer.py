@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""AdamW in Python. It takes the place of the standard optimizer, and updates the parameters in the arena in place, with
-numpy. In the precision 32-true, the losses are bit-identical."""
+"""AdamW in Python, in place of the standard optimizer. It updates the parameters in shared memory (the arena) in place,
+with numpy. In the precision 32-true, the losses are bit-identical to those with the standard optimizer."""
 import math
 
 import numpy as np
@@ -10,7 +10,7 @@ import trainyard
 
 
 class Optimizer(trainyard.Component):
-    """AdamW over the arena, with numpy."""
+    """Updates the parameters with AdamW whenever the gradients of a step are complete."""
 
     per_rank = True
     restartable = False
@@ -29,13 +29,14 @@ class Optimizer(trainyard.Component):
 
     def on_configure(self):
         self.waiting = None
-        # The checkpoint writer says at which step the run begins. Without one, it begins at 0.
+        # If the run has a checkpoint writer, its message RunState contains the step at which the run begins. Otherwise
+        # the run begins at step 0.
         self.step = None if self.run_state.connections else 0
         self.blocks = {}
 
     @arena.handler
     def on_arena(self, arena):
-        # The tensors are views of the memory that the accelerator host computes with.
+        # The tensors are views of the shared memory on which the accelerator host also works.
         self.blocks = {block["name"]: block["data"].numpy().reshape(-1) for block in arena["blocks"]}
         if self.blocks["parameters"].dtype != np.float32:
             raise trainyard.TrainyardError(f"the parameters are {self.blocks['parameters'].dtype}; this optimizer takes "
@@ -75,8 +76,8 @@ class Optimizer(trainyard.Component):
         self.parameters.send({"step": self.step, "learning_rate": self.lr})
 
     def update(self, scale):
-        """The formula of the standard optimizer, with the same roundings. Without temporary arrays, it is limited by
-        memory, too."""
+        """Computes the formula of the standard optimizer, with the same rounding. It makes no temporary arrays, so that
+        its speed is limited only by memory bandwidth, like that of the standard optimizer."""
         step_size = np.float32(self.lr / (1 - math.pow(self.beta1, self.step)))
         root_scale = np.float32(1 / math.sqrt(1 - math.pow(self.beta2, self.step)))
         parameters, gradient = self.blocks["parameters"], self.blocks["gradients"]

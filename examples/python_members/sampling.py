@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of samples, exactly as the standard data loader has it (components/data_loader/batch_plan.h), so that a run
-with a loader in Python sees the same batches. Numbers are 64-bit and wrap around."""
+"""Determines the order of the samples, exactly as the standard data loader does (components/data_loader/batch_plan.h),
+so that a run with a data loader in Python uses the same batches. All numbers are unsigned 64-bit integers, and
+arithmetic wraps around."""
 import numpy as np
 
 _ALL = 0xFFFFFFFFFFFFFFFF
 
 
 def random_bits(counter, key):
-    """A random number of 64 bits for each counter: the finalizer of SplitMix64. Takes numbers or arrays of uint64."""
+    """Returns 64 random bits for each counter, computed with the finalizer of SplitMix64. Accepts numbers or arrays of
+    uint64."""
     with np.errstate(over="ignore"):
         bits = (np.uint64(1) + counter) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(key)
         bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -16,7 +18,7 @@ def random_bits(counter, key):
 
 
 def random_key(seed, name, number=0):
-    """The key of the random stream with this seed, name and number."""
+    """Returns the key for the sequence of random numbers with this seed, name and number."""
     key = random_bits(np.uint64(seed), 0)
     for letter in name.encode():
         key = random_bits(np.uint64(letter), key)
@@ -24,18 +26,19 @@ def random_key(seed, name, number=0):
 
 
 def random_below(bits, bound):
-    """Integers in [0, bound): the upper half of the product of 128 bits."""
+    """Converts random bits to integers in [0, bound): returns the upper 64 bits of the 128-bit product bits * bound."""
     high, low = bits >> np.uint64(32), bits & np.uint64(0xFFFFFFFF)
     return (high * np.uint64(bound) + (low * np.uint64(bound) >> np.uint64(32))) >> np.uint64(32)
 
 
 def random_unit(bits):
-    """Numbers in (0, 1)."""
+    """Converts random bits to numbers in (0, 1)."""
     return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
 class Permutation:
-    """A shuffled order of the numbers below `size`: a Feistel network of six rounds, with cycle walking."""
+    """A random permutation of the numbers below `size`, which needs no memory for a list: a Feistel network of six
+    rounds, with cycle walking. Calling the object maps positions to numbers."""
 
     def __init__(self, size, key):
         bits = max(2, int(size - 1).bit_length())
@@ -58,13 +61,13 @@ class Permutation:
 
 
 class Plan:
-    """How one split is divided into batches for one rank. A place is the number of samples of the epoch before a batch,
-    on all ranks together."""
+    """Divides one split into batches for one rank. A place is the position of a batch in the epoch: the number of
+    samples that all ranks together have used before the batch."""
 
     def __init__(self, split, samples, batch_size, rank, world, seed, training):
         self.split, self.samples, self.batch_size, self.rank, self.world = split, samples, batch_size, rank, world
         self.shuffled = self.drop_last = self.training = training
-        self.step = batch_size * world  # The samples that full batches of all ranks have together.
+        self.step = batch_size * world  # The number of samples in the full batches of all ranks together.
         self.key = random_key(random_key(seed, "train" if training else "evaluate"), split)
         self.batches = samples // self.step + (0 if self.drop_last or samples % self.step == 0 else 1)
 
@@ -82,14 +85,14 @@ class Plan:
         return left // self.step + (0 if self.drop_last or left % self.step == 0 else 1)
 
     def samples_of(self, epoch, place):
-        """The samples of this rank's batch, in order."""
+        """Returns the numbers of the samples in this rank's batch, in order."""
         places = np.uint64(place + self.rank) + np.uint64(self.world) * np.arange(self.rows(place), dtype=np.uint64)
         if not self.shuffled:
             return places
         return Permutation(self.samples, random_bits(np.uint64(epoch), self.key))(places)
 
     def advance(self, epoch, place, batches):
-        """The place that is so many batches further, if necessary in a later epoch."""
+        """Returns the epoch and the place that are `batches` batches further on, if necessary in a later epoch."""
         left = self.batches_from(place)
         if batches < left:
             return epoch, place + batches * self.step

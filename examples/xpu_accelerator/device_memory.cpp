@@ -48,7 +48,8 @@ DeviceMemory::~DeviceMemory() {
   ::close(file_);
 }
 
-/// A step allocates the same sizes again and again, so a freed block is kept for the next request of its size.
+/// Allocates memory. A freed block is kept for the next request of the same size, because every step allocates the same
+/// sizes.
 void* DeviceMemory::take(std::size_t bytes) {
   const std::size_t size = rounded(bytes);
   const std::lock_guard lock(mutex_);
@@ -90,7 +91,8 @@ DeviceMemory::Use DeviceMemory::use() const {
 
 namespace {
 
-/// It is never destroyed, because LibTorch frees tensors until the very end of a process.
+/// Returns the memories of all devices. They are never destroyed, because LibTorch frees tensors until the very end of
+/// a process.
 std::array<DeviceMemory*, kDevices>& all() {
   static auto* devices = new std::array<DeviceMemory*, kDevices>{new DeviceMemory, new DeviceMemory};
   return *devices;

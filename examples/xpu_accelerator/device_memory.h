@@ -9,12 +9,12 @@
 
 namespace xpu {
 
-/// The memory of one imaginary device.
+/// The memory of one imaginary device, which this example simulates in host memory.
 ///
-/// The processor cannot access the device's addresses: code that dereferences one causes a segmentation fault, as with
-/// a real card. Only `window` gives access to the bytes, like the driver of a real card, which copies them. If a
-/// program runs without a crash, none of its code has therefore mistaken a tensor of the device for a tensor of the
-/// host.
+/// The processor cannot access the device's addresses: code that dereferences such an address causes a segmentation
+/// fault, as with a real card. Only window() gives access to the bytes; the functions that copy tensors use it, as a
+/// real card's driver would copy the bytes. If a program runs without a crash, it has therefore never mistaken a tensor
+/// on the device for a tensor in host memory.
 class DeviceMemory {
  public:
   /// The size of the address space. Only the part in use occupies memory of the host.

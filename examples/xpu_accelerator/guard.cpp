@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells LibTorch about the devices and their memory.
+// Registers the devices and their memory with LibTorch.
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <cstring>
@@ -11,15 +11,15 @@
 namespace xpu {
 namespace {
 
-/// Autograd runs backward passes on threads of its own, so every thread has its own current device.
+/// The current device is different for every thread, because autograd runs backward passes on separate threads.
 thread_local int current = 0;
 
 c10::Device to_device(int index) { return {c10::kPrivateUse1, static_cast<c10::DeviceIndex>(index)}; }
 
 c10::Stream stream_of(c10::Device device) { return c10::Stream(c10::Stream::DEFAULT, device); }
 
-/// Tells LibTorch on which device a thread works, and about its streams: there is one, which finishes everything at
-/// once.
+/// The object through which LibTorch queries and sets the current device of a thread, and handles streams. A device has
+/// only one stream, and every operation is complete when its call returns.
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return c10::kPrivateUse1; }
   c10::Device exchangeDevice(c10::Device device) const override {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations on tensors of the device: making them, viewing them in another shape, copying them. Everything else is
-// computed on the processor, on copies. A real device would add its kernels here, one by one.
+// The operations on tensors of the device. Making tensors, viewing them with another shape and copying them is
+// implemented here. For all other operations, the tensors are copied to the processor, which computes the result. A
+// real device would add its kernels here, one by one.
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/_reshape_alias_native.h>
@@ -44,7 +45,7 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, TorchOpti
   return at::detail::empty_strided_generic(size, stride, allocator(), kKeys, type.value_or(at::kFloat));
 }
 
-/// Grows the memory if necessary and keeps its content.
+/// Gives the tensor another size. If its memory is too small, allocates more and copies the content.
 const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size, TorchOptional<at::MemoryFormat>) {
   const c10::DeviceGuard guard(self.device());
   self.unsafeGetTensorImpl()->set_sizes_contiguous(size);
@@ -62,7 +63,8 @@ const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size, TorchOpt
   return self;
 }
 
-/// Returns the tensor as the copying hardware sees it: the same bytes, through the window. It is used only for copies.
+/// Returns a CPU tensor over the same bytes, at the addresses at which the host can access them (DeviceMemory::window).
+/// Only copies use this function; it stands for the copying hardware of a real card.
 at::Tensor through_window(const at::Tensor& tensor) {
   if (tensor.is_cpu()) return tensor;
   void* bytes = memory_at(tensor.data_ptr())->window(tensor.data_ptr());
@@ -95,11 +97,11 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("resize_", &resize_);
   library.impl("_copy_from", &copy_from);
   library.impl("_copy_from_and_resize", &copy_from_and_resize);
-  // Views need no device at all: LibTorch's own functions only compute sizes and strides.
+  // Views do not access the memory: LibTorch's own functions only compute sizes and strides.
   library.impl("view", &at::native::view);
   library.impl("as_strided", &at::native::as_strided_tensorimpl);
   library.impl("_reshape_alias", &at::native::_reshape_alias);
-  // For a device that it does not know, LibTorch dispatches convolutions elsewhere, unless the device registers them.
+  // LibTorch passes the convolutions of an unknown device to the fallback only if the device registers them explicitly.
   library.impl("convolution", torch::CppFunction::makeFromBoxedFunction<&compute_on_cpu>());
   library.impl("convolution_backward", torch::CppFunction::makeFromBoxedFunction<&compute_on_cpu>());
 }

@@ -12,8 +12,8 @@
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #endif
 
-// Everything about PrivateUse1 that differs between the supported versions of LibTorch. No other file in this folder
-// depends on a version.
+// Hides the differences between the supported versions of LibTorch that concern PrivateUse1, the device type that
+// LibTorch reserves for backends outside of its source tree. No other file in this folder depends on the version.
 namespace xpu {
 
 /// The base class of the backend's allocator. It hides a difference in LibTorch's interface: up to version 2.2,
@@ -47,7 +47,7 @@ struct Hooks final : at::PrivateUse1HooksInterface {
 inline void announce_backend() {
 #if TRAINYARD_TORCH_AT_LEAST(2, 1)
   c10::register_privateuse1_backend("imaginary_xpu");
-  at::RegisterPrivateUse1HooksInterface(new Hooks);  // LibTorch keeps it for as long as it lives.
+  at::RegisterPrivateUse1HooksInterface(new Hooks);  // LibTorch keeps the object until the process ends.
 #endif
 }
 

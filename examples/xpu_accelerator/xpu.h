@@ -18,13 +18,13 @@ class Xpu final : public trainyard::Accelerator {
   std::unique_ptr<trainyard::ClaimedDevice> open(int index) const override;
 };
 
-/// A claimed device of the card. The functions that it overrides only add counters; a real device can inherit the
-/// defaults.
+/// A device that this process uses. The class overrides functions only to count their calls; for a real device, the
+/// default implementations are usually enough.
 class Card final : public trainyard::ClaimedDevice {
  public:
   Card(const Xpu& xpu, int index);
 
-  /// Logs the counters.
+  /// Writes the counters to the log.
   ~Card() override;
 
   void copy_block(at::Tensor to, const at::Tensor& from) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the device without a launch: where tensors are, and that they hold what they should.
+// Tests the device without a launch: that tensors are in the memory of the device, and that their values are right.
 #include "xpu.h"
 
 #include <ATen/TensorOperators.h>
@@ -32,7 +32,7 @@ trainyard::Buffer zeroed(std::size_t bytes) {
   return buffer;
 }
 
-/// A small convolutional network, which the launch file of MNIST trains.
+/// A small convolutional network, like the one that the launch file mnist.toml trains.
 struct Net {
   at::Tensor filter = at::rand({4, 1, 3, 3}).sub_(0.5).set_requires_grad(true);
   at::Tensor bias = at::rand({4}).set_requires_grad(true);
@@ -71,7 +71,8 @@ TEST(XpuTest, WhatIsFreedIsTakenAgain) {
 
 TEST(XpuTest, MoreThanThereIsIsRefused) { EXPECT_THROW(memory_of(0).take(DeviceMemory::kBytes + 1), trainyard::Error); }
 
-/// The processor computes the same network twice: once on its own tensors, once on those of the device.
+/// Computes the same network twice, with tensors in host memory and with tensors on the device, and compares the
+/// gradients.
 TEST(XpuTest, ANetworkTrainsOnTheDeviceWithTheGradientsOfTheProcessor) {
   const Net net;
   const at::Tensor image = at::rand({6, 1, 8, 8});

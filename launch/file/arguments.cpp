@@ -11,7 +11,7 @@ namespace {
 
 const std::vector<std::string> kTypes{"bool", "integer", "number", "string", "any"};
 
-/// One entry of [args], with the values that it allows.
+/// One entry of the table [args]: the declaration of an argument.
 struct Declaration {
   std::string name;
   std::string type;
@@ -27,7 +27,7 @@ struct Declaration {
   }
 };
 
-/// Returns the type of a default. An argument without a default is text, unless its entry says otherwise.
+/// Returns the type of a default. Without a default, the type is "string".
 std::string infer_type(const Value* value) {
   if (value == nullptr) return "string";
   if (value->get_if<bool>() != nullptr) return "bool";
@@ -42,7 +42,8 @@ bool has_type(const Value& value, const std::string& type) {
   return type == "any" || own == type || (type == "number" && own == "integer");
 }
 
-/// Returns true if a default contains a substitution. It has its type only afterwards, so it cannot be checked here.
+/// Returns true if a default contains a substitution. The type of such a default is known only after the substitution,
+/// so it cannot be checked here.
 bool holds_substitution(const Value& value) {
   const auto* text = value.get_if<std::string>();
   return text != nullptr && text->find("${") != std::string::npos;
@@ -50,12 +51,12 @@ bool holds_substitution(const Value& value) {
 
 bool fits(const Declaration& declared, const Value& value) {
   if (!has_type(value, declared.type)) return false;
-  // The texts are compared, because values have no equality, since each also knows its place.
+  // Values have no operator==, because they contain their origins, so their texts are compared.
   const auto same = [&value](const Value& choice) { return to_text(choice) == to_text(value); };
   return declared.choices.empty() || std::ranges::any_of(declared.choices, same);
 }
 
-// A table is a declaration; anything else is short for a default.
+// Reads an entry of [args]. A table is a full declaration; any other value is a short form that gives only the default.
 Declaration read_declaration(const std::string& name, const Value& value) {
   Declaration declared;
   declared.name = name;
@@ -78,7 +79,8 @@ Declaration read_declaration(const std::string& name, const Value& value) {
   return declared;
 }
 
-// For text the words of the command line are taken literally: `name=1` is the text "1".
+// Converts the text from the command line to a value. For an argument of the type "string", the text is taken
+// literally, so `name=1` gives the text "1".
 Value given_value(const Declaration& declared, const std::string& text) {
   Value value = declared.type == "string" ? Value{text, {}} : read_command_line_value(text);
   if (fits(declared, value)) return value;
@@ -88,7 +90,7 @@ Value given_value(const Declaration& declared, const std::string& text) {
 Value default_value(const Declaration& declared) {
   if (declared.default_value == nullptr) {
     const std::string help = declared.help.empty() ? "" : " (" + declared.help + ")";
-    // The message shows how to give the argument, because this is the error that a new user meets first.
+    // The error shows how to give the argument, because new users often meet this error first.
     throw error_at(declared.origin, declared.key(),
                    fmt::format("must be given: {}=VALUE, {}{}", declared.name, declared.allowed(), help));
   }
@@ -108,7 +110,7 @@ Assignment parse_assignment(const std::string& word) {
 std::map<std::string, Value> resolve_arguments(const Value* declared, const std::map<std::string, std::string>& given) {
   std::map<std::string, Value> values;
   if (declared == nullptr) return values;
-  // sort_command_line() has refused names that nobody declares.
+  // sort_command_line() has already refused arguments that the file does not declare.
   for (const auto& [name, value] : table_of(*declared, "args")) {
     const Declaration declaration = read_declaration(name, value);
     const auto text = given.find(name);

@@ -14,22 +14,23 @@ namespace {
 const std::vector<std::string> kComponentKeys{"plugin",    "command", "declaration", "params",  "when",
                                               "namespace", "remap",   "inputs",      "process", "thread",
                                               "host",      "cpus",    "environment", "respawn", "required"};
-/// An external program has no ports in the plan and no event loop, so these keys would be silently ignored.
+/// Keys that are refused for external programs. Such a program has no ports in the plan and no event loop, so the keys
+/// would be silently ignored.
 const std::vector<std::string> kNotForPrograms{"remap", "inputs", "process", "thread", "host", "namespace"};
-/// A member is a process of its own, with one event loop.
+/// Keys that are refused for members. A member always has a separate process with one event loop.
 const std::vector<std::string> kNotForMembers{"process", "thread"};
 const std::vector<std::string> kGroupKeys{"namespace", "when", "environment", "component"};
 
-/// What surrounds a component.
+/// The table that contains a component, and what it specifies for all its components.
 struct Surroundings {
-  std::string key;         ///< For example "" or "group.eval".
-  std::string name_space;  ///< For example "" or "eval".
+  std::string key;         ///< The key of the table, such as "" or "group.eval".
+  std::string name_space;  ///< The namespace of the table, such as "" or "eval".
   std::map<std::string, std::string> environment;
-  std::vector<std::string> names = {};  ///< Of the components beside it that say what they are.
+  /// The names of the other components in the table that have a plugin or a command, for suggestions.
+  std::vector<std::string> names = {};
 };
 
-/// Returns the value of `when`. If it is false, the component or group is treated as if it were not written, and its
-/// other keys are not read.
+/// Returns the value of `when`. If it is false, the component or group is ignored, and its other keys are not read.
 bool enabled(const TableReader& table) {
   const Value* when = table.find("when");
   return when == nullptr || holds(*when, table.key("when"));
@@ -39,7 +40,7 @@ std::string join_names(const std::string& outer, const std::string& inner) {
   return outer.empty() ? inner : inner.empty() ? outer : outer + "/" + inner;
 }
 
-/// Returns a word with its place, because it is compared with other parts of the file later.
+/// Returns a text with its origin, for errors that are found when other parts of the file are known.
 std::optional<Word> word(const TableReader& table, const std::string& name) {
   if (!table.has(name)) return std::nullopt;
   return Word{table.name(name, ""), table.find(name)->origin};
@@ -55,7 +56,7 @@ void read_host(const TableReader& table, ComponentSpec& spec) {
   }
   const std::string host = table.text("host", "local");
   spec.tcp = host == "127.0.0.1" || host == "localhost";
-  // Which hosts there are is known only to the planner.
+  // The planner checks later whether the run has this host.
   if (!spec.tcp && host != "local") spec.host = Word{host.substr(0, 200), value->origin};
 }
 
@@ -63,7 +64,7 @@ RespawnPolicy read_respawn(const TableReader& component) {
   RespawnPolicy policy;
   const Value* value = component.find("respawn");
   if (value == nullptr) return policy;
-  // `respawn = "always"` is short for a table with nothing but the policy.
+  // `respawn = "always"` is a short form for a table that contains only the policy.
   if (value->get_if<Value::Table>() == nullptr) {
     policy.when = component.word("respawn", RespawnPolicy::When::kNever);
     return policy;
@@ -102,13 +103,15 @@ std::map<std::string, Word> read_remap(const TableReader& component) {
   return remap;
 }
 
-/// "; did you mean 'data_loader'?" for a name that is most likely a slip.
+/// Returns "; did you mean 'data_loader'?" if the name is similar to that of another component, and otherwise an empty
+/// text.
 std::string other_component(const std::string& name, const Surroundings& outer) {
   const std::string meant = nearest(name, outer.names);
   return meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
 }
 
-/// Returns how a member declares itself. A path is relative to the file in which it is written.
+/// Returns the value of the key `declaration` of a member. A path is relative to the file that contains it, and is
+/// returned with the folder of this file.
 std::optional<Word> read_declaration(const TableReader& table) {
   if (!table.has("declaration")) return std::nullopt;
   Word word{table.text("declaration", ""), table.find("declaration")->origin};
@@ -119,7 +122,7 @@ std::optional<Word> read_declaration(const TableReader& table) {
   return word;
 }
 
-/// Throws unless the component is a plugin, an external program or a member.
+/// Throws if the keys do not describe exactly one of a plugin, an external program and a member.
 void check_kind(const TableReader& table, const ComponentSpec& spec, const std::string& other) {
   if (table.has("plugin") == table.has("command")) {
     throw error_at(spec.origin, spec.key,
@@ -146,14 +149,14 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   spec.origin = value.origin;
   check_name(value, spec.key, name);
   const TableReader table(value, spec.key, kComponentKeys);
-  // This comes before anything else is read, because a disabled component may hold what would be an error here.
+  // `when` is read first, because errors in a disabled component must not matter.
   if (!enabled(table)) return std::nullopt;
   spec.name_space = join_names(outer.name_space, table.name("namespace", ""));
   spec.name = join_names(spec.name_space, name);
   if (table.has("plugin")) spec.plugin = {table.text("plugin", ""), table.find("plugin")->origin};
   spec.command = table.texts("command");
   spec.declaration = read_declaration(table);
-  // This comes as soon as plugin and command are known, because they decide what else is allowed.
+  // The kind is checked before the other keys, because it determines which of them are allowed.
   check_kind(table, spec, other_component(name, outer));
   const Value* parameters = table.find("params");
   spec.parameters = parameters == nullptr ? Value{Value::Table{}, value.origin} : *parameters;
@@ -161,7 +164,7 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   spec.remap = read_remap(table);
   spec.inputs = read_inputs(table);
   spec.environment = read_environment(table);
-  // insert() keeps what is there, so the component's own value wins over its group's.
+  // insert() does not replace existing values, so the component's own values take precedence over those of its group.
   spec.environment.insert(outer.environment.begin(), outer.environment.end());
   spec.process = word(table, "process");
   spec.thread = word(table, "thread");
@@ -182,7 +185,7 @@ void add_components(const Value* components, Surroundings outer, std::vector<Com
   }
 }
 
-/// Adds the components of a group. Groups do not nest; a namespace may have several words instead.
+/// Adds the components of a group. Groups cannot be nested, but the namespace of a group can have several parts.
 void add_group(const std::string& name, const Value& value, std::vector<ComponentSpec>& out) {
   Surroundings outer{.key = "group." + name};
   check_name(value, outer.key, name);
@@ -201,7 +204,8 @@ std::vector<ComponentSpec> read_components(const Value& root) {
   if (const Value* groups = root.find("group")) {
     for (const auto& [name, value] : table_of(*groups, "group")) add_group(name, value, specs);
   }
-  // The order is by name, so that indices, and with them the whole plan, do not depend on the order in the file.
+  // Components are sorted by name, so that their indices, and thus the whole plan, do not depend on their order in the
+  // file.
   std::ranges::stable_sort(specs, {}, &ComponentSpec::name);
   const auto twice = std::ranges::adjacent_find(specs, {}, &ComponentSpec::name);
   if (twice != specs.end()) {

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<ComponentSpec> read(const std::string& text) { return read_components(read_toml(text, "a.toml")); }
 
-/// Reads a plugin component 'c' whose further keys start on line 3.
+/// Reads a component 'c' with a plugin. Its other keys, in `text`, start on line 3.
 ComponentSpec read_one(const std::string& text) { return read("[component.c]\nplugin = 'x'\n" + text).at(0); }
 
 std::string error(const std::string& text) {

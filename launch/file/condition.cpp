@@ -17,7 +17,8 @@ bool holds(const Value& when, std::string_view key) {
   if (const auto* text = when.get_if<std::string>()) {
     const std::string_view condition = trim(*text);
     if (condition == "true" || condition == "false") return condition == "true";
-    // The first comparison in the text counts; there are no others and no parentheses.
+    // The first operator in the text determines the comparison. Conditions with several comparisons or parentheses are
+    // not supported.
     for (const std::string_view comparison : {"==", "!="}) {
       const std::size_t at = condition.find(comparison);
       if (at == std::string_view::npos) continue;

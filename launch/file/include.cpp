@@ -15,8 +15,8 @@
 
 namespace trainyard::launch {
 
-// Included files are merged as trees before anything is interpreted, so every later step sees one file. Each value
-// still knows the file in which it was written.
+// Included files are merged as trees of values before anything is interpreted, so later steps see only one file. Each
+// value keeps its origin, which names the file in which it was written.
 
 namespace {
 
@@ -24,19 +24,20 @@ namespace fs = std::filesystem;
 
 /// The depth to which files may include each other.
 constexpr std::size_t kMaxIncludes = 16;
-/// The limit for all files, because a few files that include each other twice would take forever.
+/// The limit for the total number of files. Without it, a few files that each include the next file twice would take
+/// forever.
 constexpr std::size_t kMaxFiles = 256;
 
-/// Reads one launch file and, depth first, what it includes.
+/// Reads a launch file and, depth first, the files that it includes.
 class IncludeReader {
  public:
   explicit IncludeReader(std::vector<SourceFile>* sources) : sources_(sources) {}
 
-  // What a file says itself takes precedence over the files that it includes.
+  // Returns the merged content of a file and its includes. The file takes precedence over the files that it includes.
   Value read(const std::string& path) {
     chain_.push_back(path);
     if (++files_ > kMaxFiles) throw Error(Code::kInvalidArgument, "{}: more than {} files", path, kMaxFiles);
-    // The file is parsed before its includes, because these are named in it.
+    // The file must be parsed first, because it names its includes.
     std::string text = read_launch_text(path);
     Value own = read_toml(text, path);
     if (sources_ != nullptr) sources_->push_back({path, std::move(text)});
@@ -53,7 +54,8 @@ class IncludeReader {
     const Value::List one{include};
     const auto* list = include.get_if<Value::List>();
     for (const Value& entry : list != nullptr ? *list : one) {
-      // Arguments are declared in the files that are being read, so only the environment and file_dir are known here.
+      // The arguments are not known yet, because they are declared in the files that are being read. So only
+      // `${env:...}` and `${file_dir}` can be used here.
       const Value resolved = Substitution().resolve(entry, "include");
       const auto* name = resolved.get_if<std::string>();
       if (name == nullptr) throw not_allowed(entry, "include", "a list of files");
@@ -76,7 +78,8 @@ class IncludeReader {
     return read(path);
   }
 
-  // The line that includes it is where the mistake can be mended.
+  // Throws if the path is not a file. The error points to the line with the include, because that is where the user can
+  // correct it.
   static void check_is_file(const Origin& origin, const std::string& path) {
     try {
       core::require_regular_file(path);
@@ -85,10 +88,11 @@ class IncludeReader {
     }
   }
 
-  // Files are compared by identity, not by name, because a link may lead back to an open file under another name.
+  // Throws if the file is already being read. Files are compared by device and inode, because a link can give the same
+  // file another name.
   void check_chain(const Origin& origin, const std::string& path) const {
     const auto same = [&path](const std::string& open) {
-      std::error_code gone;  // If the file disappears meanwhile, reading it reports that.
+      std::error_code gone;  // If the file disappears meanwhile, reading it fails with an error.
       return fs::equivalent(open, path, gone);
     };
     if (const auto first = std::ranges::find_if(chain_, same); first != chain_.end()) {
@@ -118,8 +122,8 @@ bool replaces(const Value::Table& base, const Value::Table& over) {
          (base.contains("plugin") && over.contains("command")) || (base.contains("command") && over.contains("plugin"));
 }
 
-/// Another command is most often another way to start the same member, which must not silently become an external
-/// program. So `over` takes the declaration of `base`, unless it has its own.
+/// Another command is usually another way to start the same member. It must not silently turn the member into an
+/// external program, so `over` gets the declaration of `base` if it has none.
 void keep_declaration(Value::Table& base, Value::Table& over) {
   if (!base.contains("command") || !over.contains("command")) return;
   if (auto declaration = base.extract("declaration"); !declaration.empty()) over.insert(std::move(declaration));
@@ -139,11 +143,11 @@ void merge(Value& base, Value over) {
     base = std::move(over);
     return;
   }
-  // Errors about the table as a whole point to the file that changed it last. A word of the command line changes one
-  // value of it.
+  // Errors about the whole table point to the file that changed it last. The command line does not count, because it
+  // changes only single values.
   if (!over.origin.file.empty()) base.origin = over.origin;
   for (auto& [key, value] : *above) {
-    // try_emplace leaves `value` alone if the key is there, so it can be merged.
+    // try_emplace() does not move `value` if the key exists, so it can be merged.
     const auto [place, fresh] = below->try_emplace(key, std::move(value));
     if (!fresh) merge(place->second, std::move(value));
   }

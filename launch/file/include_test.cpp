@@ -80,7 +80,7 @@ TEST_F(IncludeTest, PathsAreRelativeToTheIncludingFile) {
   folder_.write("sub/one.toml", "include = ['../two.toml', '${file_dir}/../sub/three.toml']\n");
   folder_.write("two.toml", "a = 2\n");
   folder_.write("sub/three.toml", "b = 3\n");
-  // ${file_dir} is relative to the working directory if the file was named that way; here all paths are absolute.
+  // ${file_dir} is an absolute path here, because the path of the launch file is.
   EXPECT_EQ(read("main.toml").dump(), R"({"a":2,"b":3})");
 }
 

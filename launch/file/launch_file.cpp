@@ -31,12 +31,13 @@ std::string default_run_name(const std::string& path) {
   return name.empty() || std::isalpha(static_cast<unsigned char>(name[0])) == 0 ? "run_" + name : name;
 }
 
-/// Returns a duration, which is never 0, because that would be a deadline in the past.
+/// Returns a duration of at least one millisecond, because a timeout of 0 would have passed immediately.
 std::chrono::milliseconds seconds(const TableReader& table, const std::string& name, double fallback) {
   return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(table.seconds(name, fallback) * 1000)));
 }
 
-/// A shell replaces '~' only at the beginning of a word, so it may come here as it was written: "run.directory=~/x".
+/// Replaces '~' at the beginning of a path by the home directory. A shell does not do this within a word such as
+/// "run.directory=~/x".
 std::string with_home(const TableReader& table, const std::string& key, const std::string& path) {
   if (!path.starts_with('~')) return path;
   const std::size_t end = std::min(path.find('/'), path.size());
@@ -54,7 +55,7 @@ std::string with_home(const TableReader& table, const std::string& key, const st
 RunSpec read_run(const Value& run, const std::string& path) {
   const TableReader table(run, "run");
   RunSpec spec;
-  // A name from the file is checked; one that we derive is made to fit.
+  // name() checks a name from the file. The default is always valid.
   spec.name = table.name("name", default_run_name(path));
   spec.seed = static_cast<std::uint64_t>(table.integer("seed", 1, 0));
   spec.log_level = table.word("log_level", LogLevel::kInfo);
@@ -64,7 +65,7 @@ RunSpec read_run(const Value& run, const std::string& path) {
   spec.stop_timeout = seconds(table, "stop_timeout_s", 10);
   spec.progress_timeout =
       std::chrono::milliseconds(std::llround(table.seconds("progress_timeout_s", 300, true) * 1000));
-  // Whether the strategy manager knows the other keys is checked by the planner.
+  // The planner checks later whether the strategy manager has parameters of these names.
   for (const auto& [key, value] : table_of(run, "run")) {
     if (std::ranges::find(launcher_run_keys(), key) == launcher_run_keys().end()) spec.manager[key] = value;
   }
@@ -78,7 +79,7 @@ void read_placement_table(const Value& placement, TopologySpec& spec) {
     check_name(components, table.key(process), process);
     for (const std::string& component : table.texts(process)) {
       const auto [place, fresh] = spec.placed.try_emplace(component, Word{process, components.origin});
-      // One component in two processes would be a mistake that no later step could see.
+      // A component that is listed in two processes must be refused here, because the map keeps only one of them.
       if (fresh) continue;
       throw error_at(components.origin, table.key(process),
                      fmt::format("'{}' is placed in '{}' already", component, place->second.text));
@@ -86,8 +87,7 @@ void read_placement_table(const Value& placement, TopologySpec& spec) {
   }
 }
 
-/// Reads [topology]. The other keys are for components that declare a parameter of that name, and are only collected
-/// here.
+/// Reads [topology]. Keys for components, such as `accelerator`, are only collected in `given`.
 TopologySpec read_topology(const Value& topology) {
   const TableReader table(topology, "topology", topology_keys());
   TopologySpec spec;
@@ -117,27 +117,27 @@ TopologySpec read_topology(const Value& topology) {
   return spec;
 }
 
-/// Reads the file and makes every value final.
+/// Reads the file, and applies includes, arguments, substitution and overrides.
 Value resolve(const std::string& path, const std::vector<std::string>& words, std::vector<std::string> run_keys,
               std::vector<SourceFile>& sources) {
   Value root = read_with_includes(path, &sources);
-  // This is constructed for its check alone: unknown keys at the root.
+  // The constructor throws for unknown keys at the root. The object is not used otherwise.
   [[maybe_unused]] const TableReader checked(root, "", kRootKeys);
   run_keys.insert(run_keys.end(), launcher_run_keys().begin(), launcher_run_keys().end());
   const CommandLine line = sort_command_line(words, root, run_keys);
   const Substitution substitution(resolve_arguments(root.find("args"), line.arguments));
   auto& table = std::get<Value::Table>(root.data);
-  // Their values have been taken, and what they hold must not be substituted again.
+  // The arguments have been read, and their values must not be substituted again.
   table.erase("args");
   root = substitution.resolve(root, "");
-  // Overrides come last and without substitution, because the command line is meant literally.
+  // Overrides are applied last, without substitution, because values on the command line are taken literally.
   apply_overrides(root, line.overrides);
   return root;
 }
 
-/// Returns the path of the user's own file or, if there is none, of one that comes with Trainyard.
+/// Returns the path of the user's file or, if it does not exist, of the file of that name that comes with Trainyard.
 std::string find_launch_file(const std::string& given) {
-  // Reading says what is wrong with it, if it is no file.
+  // If this is not a file, reading it fails with an error.
   if (core::is_there(given)) return given;
   const std::string shipped = shipped_file(given);
   if (!shipped.empty()) return shipped;
@@ -151,7 +151,7 @@ LaunchFile load_launch_file(const std::string& given, const std::vector<std::str
   const std::string path = find_launch_file(given);
   std::vector<SourceFile> sources;
   const Value root = resolve(path, words, manager_keys, sources);
-  // A missing section counts as an empty one.
+  // A missing table counts as an empty one.
   const Value none{Value::Table{}, {path, 0}};
   const auto section = [&](const char* name) -> const Value& {
     const Value* found = root.find(name);

@@ -19,7 +19,8 @@ struct Word {
   Origin origin;
 };
 
-/// The properties of an input that the launch file overrides. An empty one keeps the value that the component declares.
+/// The properties of an input that the launch file overrides. An empty property keeps the value that the component
+/// declares.
 struct InputSpec {
   Origin origin;
   std::optional<Policy> policy;
@@ -27,21 +28,23 @@ struct InputSpec {
   std::optional<std::uint64_t> window_bytes;
 };
 
-/// The value of the key `declaration` for a member that prints its declaration.
+/// The value of the key `declaration` for a member that prints its declaration when it is called with `--describe`.
 constexpr const char* kDescribe = "describe";
 
-/// One table `[component.NAME]` of a launch file: a plugin, a member or an external program. Unknown keys and values of
-/// the wrong type have already been refused. The planner checks later whether the plugin, its ports and its parameters
-/// exist.
+/// One table `[component.NAME]` of a launch file. It describes a plugin, a member (a program, in any language, that is
+/// a full component of the run) or an external program (which only attaches to the run as a visitor). Unknown keys and
+/// values of the wrong type have already been refused. The planner checks later whether the plugin, its ports and its
+/// parameters exist.
 struct ComponentSpec {
   std::string name;        ///< The name with its namespace, such as "eval/logger".
   std::string name_space;  ///< The namespace alone, such as "eval" or "a/b"; empty if there is none.
   std::string key;         ///< The key of its table, such as "component.logger", for errors.
   Origin origin;           ///< The position of the table in the file.
-  Word plugin;             ///< The name of the plugin; an empty text for a program.
+  Word plugin;             ///< The name of the plugin; empty for a program.
   /// The program and its arguments; empty for a plugin.
   std::vector<std::string> command;
-  /// How a member declares itself: kDescribe, or the path of a JSON file. Empty for a plugin and an external program.
+  /// Where the declaration of a member (its ports, parameters and so on) comes from: kDescribe, or the path of a JSON
+  /// file. Empty for a plugin and an external program.
   std::optional<Word> declaration;
   Value parameters;                         ///< The table `params`.
   std::map<std::string, Word> remap;        ///< The new topics of the remapped ports, by the port's name.
@@ -62,7 +65,8 @@ struct ComponentSpec {
 };
 
 /// The table `[run]` of a launch file. The launcher uses the named keys; `manager` holds the keys for the strategy
-/// manager. docs/launch_files.md describes all of them.
+/// manager, the component that decides when to train, validate, save and stop. docs/launch_files.md describes all of
+/// them.
 struct RunSpec {
   std::string name;
   std::string directory;
@@ -90,9 +94,9 @@ struct TopologySpec {
   std::optional<Value> environment;         ///< The environment that the file names, not yet checked.
   bool overcommit = false;                  ///< True to start a run even if it needs more memory than the machine has.
   std::optional<Value> nodes;               ///< The number of hosts, not yet checked; empty if the engine decides.
-  /// The number of ranks of each host, not yet checked; empty if every host has as many as `devices` says.
+  /// The number of ranks of each host, not yet checked; empty if every host has the number that `devices` gives.
   std::optional<Value> ranks_per_host;
-  std::optional<Word> key_file;  ///< The file with the key by which the hosts of the run know each other.
+  std::optional<Word> key_file;  ///< The file with the key that authenticates the hosts of the run to each other.
   std::chrono::milliseconds join_timeout{600'000};  ///< How long host 0 waits for the other hosts.
   std::map<std::string, Word> placed;               ///< The process of each component, if `placement` is a table.
 };

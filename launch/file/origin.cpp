@@ -5,7 +5,7 @@ namespace trainyard::launch {
 
 std::string to_text(const Origin& origin) {
   if (origin.file.empty()) return "command line";
-  // Line 0 stands for the file as a whole.
+  // Line 0 stands for the whole file.
   return origin.line == 0 ? origin.file : fmt::format("{}:{}", origin.file, origin.line);
 }
 

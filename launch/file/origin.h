@@ -9,8 +9,8 @@
 
 namespace trainyard::launch {
 
-/// The position at which a value was written. Every value keeps its origin, because most errors are found long after
-/// the file was read.
+/// The position in a launch file at which a value was written. Every value keeps its origin, because most errors are
+/// found long after the file was read.
 struct Origin {
   std::string file;  ///< The path used to open the file; empty for the command line.
   std::uint32_t line = 0;

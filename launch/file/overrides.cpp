@@ -12,14 +12,14 @@
 
 namespace trainyard::launch {
 
-// The command line has no quotes and no sections, so each word says where it belongs: by a path, or by a name that is
-// looked up first in the file's arguments, then in [topology] and [run].
+// A word of the command line names the value that it sets either by its path, or by a single name, which is looked up
+// first in the arguments of the file and then in [topology] and [run].
 
 namespace {
 
 const Origin kCommandLine{};
 
-/// Returns the keys of a table, or none for any other value, for suggestions and look-ups.
+/// Returns the keys of a table, or an empty list for any other value.
 std::vector<std::string> keys_of(const Value* value) {
   std::vector<std::string> keys;
   const auto* table = value == nullptr ? nullptr : value->get_if<Value::Table>();
@@ -28,7 +28,7 @@ std::vector<std::string> keys_of(const Value* value) {
   return keys;
 }
 
-/// Splits "run.max_steps" into its words. Throws for an empty word and for too many.
+/// Splits a path such as "run.max_steps" into its parts. Throws for an empty part and for too many parts.
 std::vector<std::string> split(const std::string& path) {
   std::vector<std::string> parts;
   for (std::size_t at = 0;;) {
@@ -53,8 +53,8 @@ bool is_name(const std::vector<std::string>& parts, std::size_t depth) {
   return depth == 3 && parts[0] == "group" && parts[2] == "component";
 }
 
-/// Throws if a component or group does not exist. Otherwise a typing error in its name would make a new, nearly empty
-/// component, and the error would be about that one.
+/// Throws if a component or group does not exist. Otherwise a typing error in its name would add a new, nearly empty
+/// component, and a later error would be about this component.
 void check_part(const Value& table, const std::vector<std::string>& parts, std::size_t depth, const std::string& path) {
   static const std::vector<std::string> kRoots{"component", "group", "run", "topology"};
   if (depth == 0 && !contains(kRoots, parts[0])) {
@@ -67,14 +67,15 @@ void check_part(const Value& table, const std::vector<std::string>& parts, std::
   }
 }
 
-/// The table under `key`, which is made if it is missing.
+/// Returns the table at `key`, and adds it if it is missing.
 Value& open_table(Value& table, const std::string& key, const std::string& path) {
   Value& inner = std::get<Value::Table>(table.data).try_emplace(key, Value{Value::Table{}, kCommandLine}).first->second;
   if (inner.get_if<Value::Table>() != nullptr) return inner;
   throw error_at(kCommandLine, path, fmt::format("'{}' is {} on the command line, not a table", key, to_text(inner)));
 }
 
-/// Adds one value to the tree that the command line makes.
+/// Adds one value to `tree`, the tree of all values that the command line gives. Throws if a part of the path must
+/// exist in the file `root` but does not.
 void add_to_tree(Value& tree, const Value& root, const Assignment& assignment) {
   const std::vector<std::string> parts = split(assignment.name);
   Value* table = &tree;
@@ -95,8 +96,9 @@ void add_to_tree(Value& tree, const Value& root, const Assignment& assignment) {
   value = read_command_line_value(assignment.text);
 }
 
-/// A value such as `rule = "adamw"` on the way is not silently replaced by a table, unless the command line names a
-/// plugin there, since the value may be the name of one.
+/// Throws if the path leads through a value of the file that is not a table, such as `rule = "adamw"`, because a table
+/// would silently replace it. This is allowed only if the command line also gives `plugin` there, since the value may
+/// be the name of a plugin.
 void check_way(const Value& root, const Value& tree, const Assignment& assignment) {
   const std::vector<std::string> parts = split(assignment.name);
   const Value* in_file = &root;
@@ -123,8 +125,8 @@ void add_paths(const Value& table, const std::string& path, const std::string& n
   }
 }
 
-/// Where the file gives a parameter of this name to a component or to a plugin inside one:
-/// "component.optimizer.params.lr", "component.accelerator_host.params.model.hidden".
+/// Returns the paths at which the file gives a parameter of this name to a component or to a plugin of a component,
+/// such as "component.optimizer.params.lr" or "component.accelerator_host.params.model.hidden".
 std::vector<std::string> paths_of_parameter(const Value& root, const std::string& name) {
   std::vector<std::string> paths;
   const auto add = [&](const Value* components, const std::string& path) {
@@ -140,7 +142,7 @@ std::vector<std::string> paths_of_parameter(const Value& root, const std::string
   return paths;
 }
 
-/// What a user needs most comes first, and the long list last.
+/// Returns the error about an unknown name. The most helpful hint comes first, and the long list of known names last.
 Error unknown_word(const Assignment& given, const Value& root, std::vector<std::string> known) {
   std::vector<std::string> meant = paths_of_parameter(root, given.name);
   if (!meant.empty()) {
@@ -151,7 +153,7 @@ Error unknown_word(const Assignment& given, const Value& root, std::vector<std::
   }
   const std::string similar = nearest(given.name, known);
   std::ranges::sort(known);
-  // An argument may have the name of a key.
+  // An argument and a key can have the same name, so duplicates are removed.
   known.erase(std::ranges::unique(known).begin(), known.end());
   return error_at(
       kCommandLine, given.name,
@@ -176,14 +178,15 @@ const std::vector<std::string>& launcher_run_keys() {
   return keys;
 }
 
-// An argument of the file comes first, because its author has chosen the name.
+// The arguments of the file take precedence over keys of [topology] and [run], because the author of the file has
+// chosen their names.
 CommandLine sort_command_line(const std::vector<std::string>& words, const Value& root,
                               const std::vector<std::string>& run_keys) {
   const std::vector<std::string> arguments = keys_of(root.find("args"));
   CommandLine out;
   for (const std::string& word : words) {
     const Assignment given = parse_assignment(word);
-    // A path shows where it belongs; single words are looked up.
+    // A name with dots is a path; other names are looked up.
     if (given.name.find('.') != std::string::npos) {
       out.overrides.push_back(given);
     } else if (contains(arguments, given.name)) {
@@ -202,8 +205,9 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
   return out;
 }
 
-// The words make one tree, which is merged like a file that includes the launch file, so that another plugin drops the
-// parameters of the old one but keeps those that the command line gives, whatever their order.
+// Builds one tree from all words, and merges it into `root`, as if it were a file that includes the launch file. So if
+// the command line changes a plugin, the parameters of the old plugin are dropped, but those on the command line are
+// kept, whatever their order.
 void apply_overrides(Value& root, const std::vector<Assignment>& assignments) {
   Value tree{Value::Table{}, kCommandLine};
   for (const Assignment& assignment : assignments) add_to_tree(tree, root, assignment);

@@ -24,8 +24,8 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
                               const std::vector<std::string>& run_keys);
 
 /// Replaces values of the launch file `root`, following the rules of merge() (include.h). A component or parameter that
-/// is given another plugin therefore loses the parameters of the old one. Throws for a component or group that is not
-/// in the file; other keys are added if they are missing.
+/// is given another plugin therefore loses the parameters of the old plugin. Throws for a component or group that is
+/// not in the file; other keys are added if they are missing.
 void apply_overrides(Value& root, const std::vector<Assignment>& assignments);
 
 /// Returns the keys that [topology] can have. On the command line they can be given without "topology.".

@@ -14,9 +14,9 @@ fs::path shipped_folder() { return shared_folder("launch"); }
 
 }  // namespace
 
-// It is next to the folder of the program, in an installation as well as in a build folder.
+// The folder share/ is next to the folder of the program, both in an installation and in a build folder.
 std::string shared_folder(const std::string& name) {
-  std::error_code none;  // Without /proc, no files are found.
+  std::error_code none;  // If /proc is not available, no files are found.
   const fs::path program = fs::read_symlink("/proc/self/exe", none);
   return program.parent_path().parent_path() / "share" / "trainyard" / name;
 }

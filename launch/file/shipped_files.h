@@ -10,7 +10,7 @@ namespace trainyard::launch {
 /// It need not exist.
 std::string shared_folder(const std::string& name);
 
-/// Returns the path of the launch file `name`, such as "mnist.toml", that comes with Trainyard. Returns an empty text
+/// Returns the path of the launch file `name`, such as "mnist.toml", that comes with Trainyard. Returns an empty string
 /// if there is no such file.
 std::string shipped_file(const std::string& name);
 
@@ -18,7 +18,7 @@ std::string shipped_file(const std::string& name);
 std::vector<std::string> shipped_files();
 
 /// Returns the last part of the error about a missing launch file: ", nor one that comes with Trainyard; did you mean
-/// 'mnist.toml'? known: ...". Returns an empty text if Trainyard's launch files are not installed.
+/// 'mnist.toml'? known: ...". Returns an empty string if Trainyard's launch files are not installed.
 std::string shipped_suggestion(const std::string& name);
 
 }  // namespace trainyard::launch

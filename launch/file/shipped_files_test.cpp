@@ -25,7 +25,7 @@ std::vector<std::string> shipped_files() {
 class ShippedFilesTest : public ::testing::TestWithParam<std::string> {
  protected:
   LaunchFile load(std::vector<std::string> words = {}) const {
-    // These are arguments without a default, because the place of the data is unknown.
+    // These arguments have no default, because they name the user's data.
     static const std::map<std::string, std::string> kNeeded{{"shakespeare_char", "text=input.txt"},
                                                             {"cifar10", "folder=cifar"}};
     if (const auto needed = kNeeded.find(GetParam()); needed != kNeeded.end()) words.push_back(needed->second);

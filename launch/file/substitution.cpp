@@ -8,18 +8,18 @@
 
 namespace trainyard::launch {
 
-// Substitution works on values, not on the text of the file: what is inserted can never change the file's structure,
-// and a value keeps its type where it stands alone.
+// Substitution works on values and not on the text of the file. So an inserted text cannot change the structure of the
+// file, and a string that consists only of a reference becomes a value of the argument's type.
 
 namespace {
 
-/// The depth to which an argument's default may name other arguments.
+/// The largest depth to which defaults of arguments may refer to other arguments.
 constexpr int kMaxReferences = 16;
 constexpr std::size_t kMaxTextBytes = 64 << 10;
 constexpr std::string_view kEnvironment = "env:";
 
-/// Returns a value as text inside a longer string. Errors name the place of the string, not of the argument, because
-/// the mistake is there.
+/// Returns a value as a text that can be part of a longer string. Errors give the position of the string, because that
+/// is where the mistake is.
 std::string as_text(const Value& value, const std::string& name, const Origin& origin, const std::string& key) {
   if (const auto* text = value.get_if<std::string>()) return *text;
   if (value.get_if<Value::List>() != nullptr || value.get_if<Value::Table>() != nullptr) {
@@ -30,7 +30,8 @@ std::string as_text(const Value& value, const std::string& name, const Origin& o
 
 }  // namespace
 
-/// The string being resolved; `depth` counts the arguments that led here.
+/// The position of the string that is being resolved. `depth` is the number of arguments whose defaults are being
+/// resolved.
 struct Substitution::Place {
   const Origin& origin;
   const std::string& key;
@@ -43,7 +44,7 @@ Value Substitution::resolve(const Value& value, const std::string& key) const {
   return resolve(value, Place{value.origin, key});
 }
 
-// The depth is bounded by the text that was read (text_guard.h) and, for arguments, by kMaxReferences.
+// The recursion is limited by the nesting of the file (text_guard.h) and, for arguments, by kMaxReferences.
 Value Substitution::resolve(const Value& value, const Place& place) const {
   if (const auto* text = value.get_if<std::string>()) return resolve_text(*text, place);
   Value out = value;
@@ -61,8 +62,7 @@ Value Substitution::resolve(const Value& value, const Place& place) const {
   return out;
 }
 
-// The string is read once, from left to right. What is inserted is not looked at again, so a value with a dollar in it
-// stays as it is.
+// Reads the string once, from left to right. An inserted text is not examined again, so dollar signs in it are kept.
 Value Substitution::resolve_text(const std::string& text, const Place& place) const {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -70,7 +70,7 @@ Value Substitution::resolve_text(const std::string& text, const Place& place) co
     out += text.substr(at, dollar - at);
     if (dollar == std::string::npos) break;
     const char next = dollar + 1 < text.size() ? text[dollar + 1] : '\0';
-    // A lone dollar stands for itself, as in a shell's text; two of them stand for one.
+    // Two dollar signs stand for one. A single dollar sign without '{' is kept.
     if (next != '{') {
       out += '$';
       at = dollar + (next == '$' ? 2 : 1);
@@ -80,7 +80,7 @@ Value Substitution::resolve_text(const std::string& text, const Place& place) co
     if (end == std::string::npos) throw place.error("\"${\" has no \"}\"; write $$ for a dollar");
     const std::string name = text.substr(dollar + 2, end - dollar - 2);
     Value value = lookup(name, place);
-    // The string is nothing but the reference, so the value keeps its type.
+    // The string consists only of the reference, so the result is the value with its type.
     if (dollar == 0 && end + 1 == text.size()) return value;
     out += as_text(value, name, place.origin, place.key);
     if (out.size() > kMaxTextBytes) throw place.error(fmt::format("becomes longer than {} bytes", kMaxTextBytes));
@@ -96,7 +96,7 @@ Value Substitution::lookup(std::string_view name, const Place& place) const {
   }
   if (name.starts_with(kEnvironment)) {
     const std::string variable(name.substr(kEnvironment.size()));
-    // An unset variable is an error, not an empty text: `${env:DATA}/mnist` would become "/mnist".
+    // A variable that is not set is an error. With an empty text, `${env:DATA}/mnist` would become "/mnist".
     const char* text = std::getenv(variable.c_str());
     if (text == nullptr) throw place.error(fmt::format("the environment variable '{}' is not set", variable));
     return {std::string(text), place.origin};
@@ -108,9 +108,9 @@ Value Substitution::lookup(std::string_view name, const Place& place) const {
   if (place.depth >= kMaxReferences)
     throw place.error(fmt::format("arguments refer to one another without end: '{}'", name));
   Value value = found->second;
-  // A value from the file may hold references of its own. A value from the command line is final.
+  // A value from the file can contain references, too. A value from the command line is taken literally.
   if (!value.origin.file.empty()) value = resolve(value, Place{found->second.origin, place.key, place.depth + 1});
-  // Errors about the value point to where it is used.
+  // Later errors about the value point to the position at which it is used.
   value.origin = place.origin;
   return value;
 }

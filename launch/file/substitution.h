@@ -9,9 +9,9 @@
 
 namespace trainyard::launch {
 
-/// The substitution of references in the strings of a launch file. `${name}` is replaced by the argument `name`,
-/// `${env:NAME}` by the environment variable `NAME`, and `${file_dir}` by the folder of the file that contains the
-/// string. `$$` becomes a dollar sign. A string that consists only of `${name}` becomes a value of the argument's type.
+/// Replaces references in the strings of a launch file. `${name}` is replaced by the argument `name`, `${env:NAME}` by
+/// the environment variable `NAME`, and `${file_dir}` by the folder of the file that contains the string. `$$` becomes
+/// a dollar sign. A string that consists only of `${name}` becomes a value of the argument's type.
 ///
 /// An argument's default can refer to other arguments, up to 16 levels deep. A string can grow to 64 KiB. Exceeding a
 /// limit is an error.

@@ -9,14 +9,14 @@
 
 namespace trainyard::launch {
 
-// There is one function for each kind of value, and all have the same shape: a missing value gives the fallback, a
-// right one is returned, and a wrong one is thrown with its place and what is allowed.
+// There is one function for each type of value. All have the same structure: if the key is missing, they return the
+// fallback; if the value has another type or is not allowed, they throw an error with the position and what is allowed.
 
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 64;
 
-/// Returns true for a character that a name may contain. isalnum is not used, because it depends on the locale.
+/// Returns true for a character that a name may contain. std::isalnum() is not used, because it depends on the locale.
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
@@ -28,7 +28,8 @@ const Value::Table& table_of(const Value& value, std::string_view key) {
   throw not_allowed(value, key, "a table");
 }
 
-// Names become topics, socket files and process names, so they are limited to what all of those allow.
+// Names become parts of topics, socket files and process names, so only characters that are allowed in all of these are
+// allowed.
 void check_name(const Value& value, std::string_view key, const std::string& name) {
   const bool starts_well = !name.empty() && name.front() != '-' && (name.front() < '0' || name.front() > '9');
   if (starts_well && name.size() <= kMaxNameBytes && std::ranges::all_of(name, is_name_character)) return;
@@ -41,7 +42,7 @@ TableReader::TableReader(const Value& value, std::string path) : value_(value), 
   table_of(value, path_);
 }
 
-// The first unknown key in alphabetical order is reported; one at a time is enough to repair a file.
+// Reports only the first unknown key, in alphabetical order.
 TableReader::TableReader(const Value& value, std::string path, const std::vector<std::string>& known)
     : TableReader(value, std::move(path)) {
   for (const auto& [name, element] : table_of(value, path_)) {
@@ -70,7 +71,7 @@ std::string TableReader::one_of(const std::string& name, const std::vector<std::
   if (value == nullptr) return fallback;
   const auto* text = value->get_if<std::string>();
   if (text != nullptr && std::ranges::find(choices, *text) != choices.end()) return *text;
-  // Choices are few and are all listed, so only the nearest one is added.
+  // The error lists all choices, because there are few, and repeats the most similar one.
   const std::string meant = text == nullptr ? "" : nearest(*text, choices);
   throw not_allowed(*value, key(name),
                     fmt::format("one of: {}{}", fmt::join(choices, ", "),
@@ -90,13 +91,13 @@ std::int64_t TableReader::integer(const std::string& name, std::int64_t fallback
   if (value == nullptr) return fallback;
   const auto* integer = value->get_if<std::int64_t>();
   if (integer != nullptr && *integer >= minimum && *integer <= maximum) return *integer;
-  // An upper bound is shown only if there is one.
+  // The error shows the upper bound only if there is one.
   std::string allowed = fmt::format("an integer >= {}", minimum);
   if (maximum != std::numeric_limits<std::int64_t>::max()) allowed += fmt::format(" and <= {}", maximum);
   throw not_allowed(*value, key(name), allowed);
 }
 
-// `30` is an integer in TOML and means the same as 30.0.
+// Accepts an integer as well, because a user may write 30 instead of 30.0.
 double TableReader::seconds(const std::string& name, double fallback, bool may_be_zero) const {
   const Value* value = find(name);
   if (value == nullptr) return fallback;
@@ -109,7 +110,7 @@ double TableReader::seconds(const std::string& name, double fallback, bool may_b
                     fmt::format("a number {} 0 and <= {}", may_be_zero ? ">=" : ">", kMaxMilliseconds / 1000));
 }
 
-// An element of another type is shown with its own place, not that of the list.
+// The error about an element of another type points to the element and not to the list.
 std::vector<std::string> TableReader::texts(const std::string& name) const {
   const Value* value = find(name);
   if (value == nullptr) return {};
@@ -124,7 +125,8 @@ std::vector<std::string> TableReader::texts(const std::string& name) const {
   return out;
 }
 
-// The bound is far above any real machine; it prevents a 64-bit number from being cut to another index.
+// The limit is far above the number of CPUs of any machine. It prevents a 64-bit number from being truncated to a
+// different index.
 std::vector<std::uint32_t> TableReader::indices(const std::string& name) const {
   const Value* value = find(name);
   if (value == nullptr) return {};
@@ -154,7 +156,7 @@ std::map<std::string, std::string> TableReader::text_table(const std::string& na
   return out;
 }
 
-// execve() would take such an entry for another, or cut it off.
+// Refuses names with '=' and texts with zero bytes, because execve() would interpret them differently.
 std::map<std::string, std::string> read_environment(const TableReader& table) {
   std::map<std::string, std::string> environment = table.text_table("environment");
   for (const auto& [name, value] : environment) {

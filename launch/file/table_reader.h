@@ -17,14 +17,14 @@ const Value::Table& table_of(const Value& value, std::string_view key);
 
 /// Throws unless `name` is valid as the name of a component, process or thread. A valid name starts with a letter or
 /// '_', continues with letters, digits, '_' and '-', and has at most 64 bytes. The error contains `key` and the origin
-/// of `value`.
+/// of `value`, the value that contains the name.
 void check_name(const Value& value, std::string_view key, const std::string& name);
 
 /// The longest duration that a launch file can contain: one day.
 constexpr std::int64_t kMaxMilliseconds = 86'400'000;
 
-/// A reader for the keys of one table, with one function for each type of value. If a key is missing, the function
-/// returns its `fallback`. If the value has another type, the function throws; values are never converted, except that
+/// Reads the values of one table, with one function for each type of value. If a key is missing, the function returns
+/// its `fallback`. If the value has another type, the function throws; values are never converted, except that
 /// seconds() also accepts an integer. Every error contains the file, the line and the key. The table must outlive the
 /// reader.
 class TableReader {

@@ -12,8 +12,8 @@
 namespace trainyard::launch {
 namespace {
 
-/// Walks over the text once, without recursion. A run is everything that could be one dotted key: it grows over words,
-/// quotes and dots, and ends at any other punctuation.
+/// Goes through the text once, without recursion, and measures "runs". A run is a piece of text that could be one
+/// dotted key: it consists of words, quoted strings and dots, and ends at any other punctuation.
 class Scanner {
  public:
   Scanner(std::string_view text, const std::string& file) : text_(text), file_(file) {}
@@ -23,7 +23,7 @@ class Scanner {
   }
 
  private:
-  // Comments and strings may hold any punctuation.
+  // Comments and strings are skipped as a whole, because they can contain any punctuation.
   void step() {
     const char c = text_[at_];
     if (c == '#') {
@@ -36,7 +36,8 @@ class Scanner {
     }
   }
 
-  // Spaces and other characters make the run longer as well, which measures a little too much and never too little.
+  // Spaces and other characters count as part of the run, too. So a run can be measured as too long, but never as too
+  // short.
   void plain(char c) {
     switch (c) {
       case '\n':
@@ -75,7 +76,8 @@ class Scanner {
     parts_ = 1;
   }
 
-  // There are four kinds: basic and literal strings, each on one line or (with three quotes) on several.
+  // Skips a string. There are four kinds of strings: basic and literal strings, each on one line or, with three
+  // quotation marks, on several lines.
   void skip_string(char quote) {
     const std::string_view rest = text_.substr(at_);
     const std::string triple(3, quote);
@@ -83,14 +85,15 @@ class Scanner {
     const std::size_t length = string_length(rest, many_lines ? triple : std::string(1, quote));
     line_ += static_cast<std::uint32_t>(std::ranges::count(rest.substr(0, length), '\n'));
     at_ += length;
-    // A string may be long as a value; as part of a key it counts.
+    // A string counts for the run only if it is part of a key. As a value, it may be long.
     if (!many_lines && is_key_before(at_)) grow(length);
   }
 
-  /// Reads up to and including the closing quotes. A string without an end takes the rest of its line, or of the text.
+  /// Returns the length of a string, including its quotation marks. If the closing quotation marks are missing, the
+  /// string extends to the end of the line, or, if it can have several lines, to the end of the text.
   static std::size_t string_length(std::string_view text, std::string_view quotes) {
     for (std::size_t i = quotes.size(); i < text.size(); ++i) {
-      // Only basic strings have escapes.
+      // Only basic strings, in double quotation marks, have escapes.
       if (text[i] == '\\' && quotes.front() == '"') {
         ++i;
       } else if (text.substr(i).starts_with(quotes)) {
@@ -102,7 +105,7 @@ class Scanner {
     return text.size();
   }
 
-  /// A quoted key can be distinguished from a value only by what follows it.
+  /// Returns true if the string that ends at `at` is part of a key, which only the text after it shows.
   bool is_key_before(std::size_t at) const {
     const std::size_t next = text_.find_first_not_of(" \t", at);
     return next != std::string_view::npos && (text_[next] == '.' || text_[next] == '=');
@@ -127,7 +130,7 @@ std::string read_launch_text(const std::string& path) {
   core::require_regular_file(path);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kNotFound, "{}: cannot be read: {}", path, std::strerror(errno));
-  // It reads one byte more than is allowed, which reveals a file that is too long, however long it is.
+  // Reading one byte more than is allowed is enough to detect a file that is too long.
   std::string text(kMaxFileBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/file/toml_reader.h"
 
-// This is the only place that knows the TOML library, which is header-only and slow to compile.
+// Only this file includes the TOML library, which is header-only and slow to compile.
 #include <toml++/toml.h>
 
 #include <cmath>
@@ -13,8 +13,8 @@ namespace {
 
 Value convert(const toml::node& node, const Origin& outer);
 
-/// Returns the place of a node. Tables that exist only through a dotted key have no place of their own; they get that
-/// of the outer table.
+/// Returns the position of a node. A table that exists only because of a dotted key has no position in the file, so it
+/// gets that of the outer table.
 Origin origin_of(const toml::node& node, const Origin& outer) {
   const std::uint32_t line = node.source().begin.line;
   return {outer.file, line == 0 ? outer.line : line};
@@ -32,13 +32,13 @@ Value convert_list(const toml::array& array, const Origin& origin) {
   return {std::move(out), origin};
 }
 
-/// Throws for infinity and NaN, because parameters are sent as JSON, which does not have them.
+/// Throws for infinity and NaN, because parameters are sent as JSON, which cannot represent them.
 Value convert_number(double number, const Origin& origin) {
   if (std::isfinite(number)) return {number, origin};
   throw error_at(origin, "", fmt::format("{} is not allowed; a finite number", number));
 }
 
-// The recursion is safe, because check_text_limits() has bounded the depth.
+// The recursion is safe, because check_text_limits() has limited the depth.
 Value convert(const toml::node& node, const Origin& outer) {
   const Origin origin = origin_of(node, outer);
   if (const auto* table = node.as_table()) return convert_table(*table, origin);
@@ -52,7 +52,8 @@ Value convert(const toml::node& node, const Origin& outer) {
 
 }  // namespace
 
-/// Returns a hint for a letter at the beginning of a value: the quotes are missing, or the word is Python's.
+/// Returns a hint for the error about a value that begins with a letter: its quotation marks are missing, or it is a
+/// word of Python such as True.
 const char* hint(std::string_view description) {
   const auto says = [description](const char* words) { return description.find(words) != std::string_view::npos; };
   if (says("could not determine value type")) return "; text needs quotes: \"...\"";
@@ -65,21 +66,22 @@ Value read_toml(std::string_view text, const std::string& file) {
   try {
     return convert(toml::parse(text, std::string_view(file)), {file, 1});
   } catch (const toml::parse_error& error) {
-    // The parser's own exception must not leave this file.
+    // The exception of the library is converted to an Error.
     throw error_at({file, error.source().begin.line}, "", std::string(error.description()) + hint(error.description()));
   }
 }
 
 Value read_command_line_value(const std::string& text) {
   Value literal{text, {}};
-  // A line break would let the text define more than one value, and nobody writes comments on a command line.
+  // A text with a line break or '#' is taken literally. A line break could begin another value, and '#' a comment.
   if (text.size() > kMaxFileBytes || text.find_first_of("\n#") != std::string::npos) return literal;
   try {
     Value read = read_toml("value = " + text, "");
     Value::Table& table = std::get<Value::Table>(read.data);
     return std::move(table.at("value"));
   } catch (const Error&) {
-    // It is not TOML, so it is meant as text: `name=my run` needs no quotes beyond those of the shell.
+    // The text is not a TOML value, so it becomes a string. So `name=my run` needs no quotation marks other than those
+    // of the shell.
     return literal;
   }
 }

@@ -5,7 +5,7 @@
 
 namespace trainyard::launch {
 
-// Values leave the launch file as JSON: as parameters, to be compared, and to be shown.
+// Values are converted to JSON when they are passed on as parameters or shown.
 using nlohmann::json;
 
 const Value* Value::find(const std::string& key) const {
@@ -15,7 +15,7 @@ const Value* Value::find(const std::string& key) const {
   return found == table->end() ? nullptr : &found->second;
 }
 
-// The recursion is bounded by the limits on the text.
+// check_text_limits() limits the depth of the recursion.
 json to_json(const Value& value) {
   if (const auto* list = value.get_if<Value::List>()) {
     json out = json::array();
@@ -33,7 +33,7 @@ json to_json(const Value& value) {
   return std::get<std::string>(value.data);
 }
 
-// A launch file is UTF-8 by its format, but an argument and an environment variable may be any bytes.
+// A launch file is always UTF-8, but arguments and environment variables can contain any bytes.
 std::string to_json_text(const Value& value, std::string_view key) {
   try {
     return to_json(value).dump();

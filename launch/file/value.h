@@ -34,7 +34,7 @@ struct Value {
   const Value* find(const std::string& key) const;
 };
 
-/// Returns the value as JSON, without origins. Parameters are sent in this form.
+/// Returns the value as JSON, without origins. Plugins receive their parameters in this form.
 nlohmann::json to_json(const Value& value);
 
 /// Returns the value as JSON text. Throws if it contains text that is not UTF-8, which can come from the command line

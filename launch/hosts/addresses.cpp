@@ -15,7 +15,7 @@
 namespace trainyard::launch {
 namespace {
 
-constexpr std::uint16_t kAnyPort = 9;  // Nothing is sent; the kernel only wants a destination.
+constexpr std::uint16_t kAnyPort = 9;  // Nothing is sent to this port, but connect() requires a destination.
 
 std::string address_text(const sockaddr_in& address) {
   char text[INET_ADDRSTRLEN] = {};
@@ -47,7 +47,7 @@ std::string resolve_host(const std::string& host) {
   return address_text(*reinterpret_cast<const sockaddr_in*>(found->ai_addr));
 }
 
-// A datagram socket is connected without sending anything; the kernel then says which address it would use.
+// Connects a datagram socket, which sends nothing, and asks the kernel which local address the socket uses.
 std::string address_towards(const std::string& address) {
   const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const sockaddr_in to = socket_address(address, kAnyPort);

@@ -24,8 +24,8 @@ bool is_loopback(const std::string& address);
 /// Returns true if `host` is "localhost" or an address of the loopback interface. Other names are not resolved.
 bool means_loopback(const std::string& host);
 
-/// Returns the address and port in the form in which system calls take them. Throws kInvalidArgument if `address` is
-/// not an IPv4 address.
+/// Returns the address and port in the form that system calls require. Throws kInvalidArgument if `address` is not an
+/// IPv4 address.
 sockaddr_in socket_address(const std::string& address, std::uint16_t port);
 
 }  // namespace trainyard::launch

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kExitInterrupted = 130;
 
-/// The guard hears of the directory before it exists.
+/// Tells the guard about the run directory before it is made, and returns the name of the run.
 std::string announced_directory(const Plan& plan, const LaunchOptions& options, const GuardLink& guard) {
   std::string run = run_name(plan.run, ::getpid());
   guard.will_make(options.base + "/" + run);
@@ -103,7 +103,8 @@ void Agent::beat() {
   }
 }
 
-// The launcher on host 0 decides how the run stops. Only a second signal ends the processes of this host at once.
+// The first signal is reported to host 0, which decides how the run stops. A second signal ends the processes of this
+// host immediately, unless it is SIGHUP, SIGUSR1 or SIGUSR2.
 void Agent::on_signal(int signal) {
   if (signal == SIGCHLD) {
     if (processes_) processes_->reap();

@@ -23,7 +23,7 @@ namespace trainyard::launch {
 /// host 0, with one exception: if the agent has lost host 0, it ends its processes. The processes themselves
 /// communicate with the launcher directly.
 ///
-/// Like a supervisor, it must be made and run on the main thread.
+/// Like the class Supervisor, it must be constructed and run on the main thread.
 class Agent {
  public:
   /// Makes the run directory. `plan`, `settings`, `options` and `guard` must outlive this object.

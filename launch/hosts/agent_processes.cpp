@@ -11,8 +11,7 @@
 namespace trainyard::launch {
 namespace {
 
-/// The wait status of a process that ended with the exit code with which shells report a program that cannot be
-/// started.
+/// The wait status that is reported for a program that cannot be started. It contains the exit code 127, as in shells.
 constexpr int kNotStarted = 127 << 8;
 
 PlannedProcess planned_process(const HostProcess& process) {
@@ -62,8 +61,8 @@ void AgentProcesses::reap() {
   pid_t pid = 0;
   while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
     const auto entry = std::ranges::find_if(entries_, [&](const auto& one) { return one.second.child->pid() == pid; });
-    if (entry == entries_.end()) continue;  // This is a grandchild whose parent died before it.
-    // This sends the last lines, which the launcher must have before it learns of the end.
+    if (entry == entries_.end()) continue;  // This is a grandchild whose parent has ended.
+    // reaped() sends the last lines of the process, which must reach the launcher before the report that it has ended.
     if (WIFEXITED(status) || WIFSIGNALED(status)) entry->second.child->reaped();
     link_.send(ProcessChanged{entry->first, status, ""});
   }

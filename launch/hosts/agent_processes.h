@@ -15,15 +15,16 @@
 
 namespace trainyard::launch {
 
-/// The processes of the run on an agent's host. The launcher on host 0 decides when they start and end. This class
-/// carries out its requests, and reports to the launcher what the processes print and how they end.
+/// The processes of the run on the host of an agent, which acts for the launcher there. The launcher on host 0 decides
+/// when they start and end. This class carries out its requests, and reports to the launcher what the processes print
+/// and how they end.
 class AgentProcesses {
  public:
   /// `link` must outlive this object.
   AgentProcesses(PollLoop& loop, const HostPart& part, CrewOptions options, HostLink& link);
 
-  /// Carry out requests of the launcher. `index` is the index of the process in the plan. A request for a process that
-  /// does not exist is ignored.
+  /// These two functions carry out requests of the launcher. `index` is the index of the process in the plan. A request
+  /// for a process that does not exist is ignored.
   void start(std::uint32_t index);
   void signal(std::uint32_t index, int signal);
 

@@ -15,12 +15,13 @@
 namespace trainyard::launch {
 namespace {
 
-/// How long the agents have for leaving.
+/// How long end_all() waits until the agents have disconnected.
 constexpr std::chrono::seconds kFarewell{5};
 constexpr std::chrono::milliseconds kLook{10};
 
-/// Host 0 listens on all its interfaces, because it does not know over which the others come; only somebody with the
-/// key gets in. An address of the loopback device is taken literally.
+/// Returns the socket for the agents. It listens on all interfaces, because host 0 does not know over which interface
+/// the agents connect; only agents with the key are admitted. If the meeting place is a loopback address, the socket
+/// listens only there.
 std::unique_ptr<RouterSocket> open_door(zmq::context_t& context, const HostSettings& settings) {
   const MeetingPlace& meeting = settings.meeting;
   const bool local = means_loopback(meeting.host);
@@ -111,8 +112,8 @@ std::vector<std::string> HostDoor::missing() const {
 void HostDoor::end_all(int exit_code, const std::string& reason) {
   ended_ = true;
   for (std::uint32_t host = 1; host < hosts(); ++host) send(host, RunEnded{exit_code, reason});
-  // An agent that has heard this leaves. If the connection were closed earlier, libzmq might drop what the agent has
-  // not read yet.
+  // An agent disconnects when it has received RunEnded. If host 0 closed the connection earlier, libzmq might drop the
+  // message.
   const auto all_left = [this] {
     for (std::uint32_t host = 1; host < hosts(); ++host) {
       if (send(host, HostBeat{})) return false;
@@ -127,7 +128,7 @@ std::string HostDoor::own_address() const {
   for (std::uint32_t host = 1; host < hosts(); ++host) {
     if (joined_[host] && is_own_address(joined_[host]->join.reached)) return joined_[host]->join.reached;
   }
-  // Host 0 is behind an address that is not its own, such as that of a Kubernetes service.
+  // The agents use an address that does not belong to this machine, such as that of a Kubernetes service.
   return address_towards(joined(1).address);
 }
 
@@ -152,7 +153,8 @@ void HostDoor::receive() {
   }
 }
 
-/// A host that has joined is needed, and nothing that it has sent may be lost.
+/// Throws if the message is from a host that has joined, because the run cannot continue without its messages. Messages
+/// of other hosts are only reported.
 void HostDoor::handle_broken(const std::string& peer, const std::string& type, const std::string& reason) {
   const auto host = host_of(peer);
   if (host != joined_.end() && type != Join::kTypeName) {
@@ -188,7 +190,7 @@ void HostDoor::say_joined(const Join& join) const {
   }
 }
 
-// Another version of Trainyard may put other fields into a Join.
+// In another version of Trainyard, the message Join may have other fields, so it cannot be decoded.
 void HostDoor::refuse_unreadable(const std::string& peer) {
   const JoinAnswer answer{
       .reason = fmt::format("sent a Join that host 0, which speaks version {} of the protocol between hosts, cannot "
@@ -197,7 +199,7 @@ void HostDoor::refuse_unreadable(const std::string& peer) {
   socket_->send({peer, JoinAnswer::kTypeName, body_of_message(answer)});
 }
 
-// An agent repeats its Join until it is answered, so the same peer may come twice.
+// An agent repeats its Join until it is answered, so the same agent can ask twice.
 std::string HostDoor::object_to(const std::string& peer, const Join& join) {
   if (std::string objection = objection_to(settings_.self, join); !objection.empty()) return objection;
   std::optional<Joined>& there = joined_[join.host];

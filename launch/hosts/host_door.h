@@ -18,9 +18,9 @@
 
 namespace trainyard::launch {
 
-/// The socket of host 0 to which the agents of the other hosts connect. Connections are encrypted, and only an agent
-/// that has the key of the hosts can connect (CURVE). An agent whose launch differs from that of host 0 is refused, and
-/// learns the reason.
+/// The socket of host 0 to which the agents (the processes that act for the launcher on the other hosts) connect.
+/// Connections are encrypted, and only an agent that has the key of the hosts can connect (CURVE). An agent whose
+/// launch differs from that of host 0 is refused, and learns the reason.
 ///
 /// gather() waits until all hosts have joined. Afterwards, the door carries messages between the launcher and the
 /// agents, on the launcher's poll loop.
@@ -48,8 +48,9 @@ class HostDoor {
 
   /// The handlers for messages from agents. Their first argument is the number of the host.
   MessageTable<std::uint32_t>& messages() { return messages_; }
-  /// Tells all agents that the run has ended, and waits a few seconds at most until they have disconnected. If a door
-  /// is destroyed without this call, it tells the agents that the run will not begin.
+  /// Tells all agents that the run has ended, with its exit code and a text for the user (`reason`, which may be
+  /// empty), and waits a few seconds at most until they have disconnected. If a door is destroyed without this call, it
+  /// tells the agents that the run will not begin.
   void end_all(int exit_code, const std::string& reason);
 
   /// Polls the sockets on `loop` from now on. `loop` must outlive this object.

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using namespace std::chrono_literals;
 
-/// Returns a few ports of the loopback device that were free just now.
+/// Returns a few ports of the loopback device that are free at present.
 std::vector<std::uint16_t> free_ports() {
   zmq::context_t context;
   std::vector<std::uint16_t> ports;
@@ -32,7 +32,7 @@ std::vector<std::uint16_t> free_ports() {
   return ports;
 }
 
-/// What an agent of another version might send.
+/// A Join that an agent of another version might send.
 struct OtherJoin {
   static constexpr const char* kTypeName = "Join";
 
@@ -44,7 +44,8 @@ struct OtherJoin {
   }
 };
 
-/// Two or more hosts on the loopback device. Host 0 is the test's own thread; every agent has a thread.
+/// Tests with two or more hosts on the loopback device. Host 0 runs on the test's own thread, and every agent on a
+/// separate thread.
 class HostDoorTest : public ::testing::Test {
  protected:
   explicit HostDoorTest() {
@@ -65,7 +66,7 @@ class HostDoorTest : public ::testing::Test {
     return settings;
   }
 
-  /// Lets an agent search until it has an answer. Returns "accepted", or why it was not.
+  /// Lets an agent search for host 0 until it has an answer. Returns "accepted", or the reason why it was refused.
   std::string search(const HostSettings& settings) const {
     PollLoop loop;
     RunConsole console;
@@ -78,7 +79,7 @@ class HostDoorTest : public ::testing::Test {
     return result;
   }
 
-  /// Lets host 0 wait for its agents. Returns the text of the error, or "(no error)".
+  /// Lets host 0 wait for the agents. Returns the text of the error, or "(no error)".
   std::string gather(const HostSettings& settings) {
     HostDoor door(plan_, settings);
     return testing::error_of([&] { door.gather(console_); });
@@ -198,7 +199,7 @@ TEST_F(HostDoorTest, AMessageOfAHostThatCannotBeReadNamesTheHost) {
                                  },
                              .failed = [&](const std::string&) { sent = true; }});
     while (!sent) loop.run_once(10ms);
-    // The message is out when the link is closed, because libzmq waits for it.
+    // Closing the link does not drop the message, because libzmq sends it first.
   });
   door.gather(console_);
   PollLoop loop;
@@ -225,7 +226,7 @@ TEST_F(HostDoorTest, APortThatIsTakenIsLeftToItsOwner) {
 
 TEST_F(HostDoorTest, AHostThatIsGoneWhileOthersAreMissingEndsTheWait) {
   plan_.hosts = 3;
-  std::jthread agent([&] { search(settings(1)); });  // Its connection is closed as soon as it is accepted.
+  std::jthread agent([&] { search(settings(1)); });  // The agent closes its connection as soon as it is accepted.
   EXPECT_THAT(gather(settings(0)), HasSubstr("host 1 (here, 127.0.0.1) joined and is gone"));
 }
 

@@ -23,7 +23,7 @@ HostLink::HostLink(zmq::context_t& context, PollLoop& loop, std::string endpoint
   core::check_member_address(endpoint_, key);
   core::present_as_member(socket_, key);
   socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxBodyBytes));
-  // Nothing is queued for a host that is not there: a message that could not be sent says so.
+  // With this option, send() fails while there is no connection, instead of queuing the message.
   socket_.set(zmq::sockopt::immediate, true);
   socket_.set(zmq::sockopt::reconnect_ivl, kReconnectMilliseconds);
   socket_.connect(endpoint_);
@@ -38,7 +38,7 @@ bool HostLink::send(const std::string& type, const std::string& body) {
   return core::send_frames(socket_, frames);
 }
 
-// A handler may end the use of this link, but does not destroy it.
+// A handler may end the use of this link, but must not destroy it.
 void HostLink::receive() {
   core::Frames frames;
   while (core::receive_frames(socket_, frames)) {

@@ -12,7 +12,7 @@
 
 namespace trainyard::launch {
 
-/// An agent's connection to host 0.
+/// An agent's connection to host 0. An agent is the process that acts for the launcher on another host.
 class HostLink {
  public:
   /// Begins to connect to `endpoint`. Nobody needs to listen there yet. `key` is the key of the hosts.
@@ -26,7 +26,7 @@ class HostLink {
   /// The handlers for messages from host 0.
   MessageTable<>& messages() { return messages_; }
 
-  /// Returns the time at which the last message arrived.
+  /// Returns the time at which the last message from host 0 arrived.
   PollLoop::Clock::time_point heard() const { return heard_; }
 
   /// Sends a message. Returns false if the agent is not connected.

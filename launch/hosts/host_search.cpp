@@ -14,15 +14,14 @@
 namespace trainyard::launch {
 namespace {
 
-/// How often the agent looks whether a connection exists over which it can ask. A connection that exists is used soon,
-/// and while there is none, looking costs next to nothing.
+/// How often the agent checks whether it is connected, so that it can send its Join. Checking takes hardly any time.
 constexpr std::chrono::milliseconds kBetweenTries{50};
-/// How long before a reminder, and before it gives up, the agent begins to find out. A lost packet is sent again after
-/// one second.
+/// How long before a reminder, and before it gives up, the agent begins to find out why nobody answers. This is longer
+/// than one second, after which TCP sends a lost packet again.
 constexpr std::chrono::milliseconds kLookAhead{1'500};
 
-/// Some machines enter their own name, or that of others, as a loopback address into /etc/hosts. An agent would then
-/// wait for itself.
+/// Throws if the name of host 0 stands for a loopback address, as on machines whose /etc/hosts contains such an entry.
+/// The agent would then wait for itself.
 void check_loopback(const HostSettings& settings, const std::string& reached) {
   const std::string& name = settings.meeting.host;
   if (!is_loopback(reached) || means_loopback(name) || name == settings.self.host_name) return;
@@ -60,7 +59,7 @@ void HostSearch::try_again() {
     ask(now);
   } catch (const Error& error) {
     if (error.code() == Code::kInvalidArgument) return reports_.failed(error.what());
-    // A name may become known later, for instance that of a Kubernetes pod.
+    // It may be possible to resolve the name later, for instance that of a Kubernetes pod.
     problem_ = error.what();
     resolve_again_ = now + kHostBeat;
   }
@@ -104,7 +103,7 @@ void HostSearch::open_links() {
   }
 }
 
-// Over each connection, the agent asks once a second until it has an answer.
+// Sends a Join over each connection, once a second, until there is an answer.
 void HostSearch::ask(PollLoop::Clock::time_point now) {
   join_.clock_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   asked_.resize(links_.size(), PollLoop::Clock::time_point{});
@@ -113,7 +112,7 @@ void HostSearch::ask(PollLoop::Clock::time_point now) {
   }
 }
 
-// No link is destroyed here, because this function is called by one.
+// The other links are destroyed later by a timer, because a link calls this function.
 void HostSearch::on_answer(HostLink& link, const JoinAnswer& answer) {
   if (answer.other_job) heard_other_job_ = true;
   if (done_ || answer.other_job) return;

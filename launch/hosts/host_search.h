@@ -16,8 +16,8 @@
 
 namespace trainyard::launch {
 
-/// An agent's search for host 0, which listens at one of the ports of the meeting place. The agent asks at all of these
-/// ports until it is accepted at one of them.
+/// An agent's search for host 0. Host 0 listens at one of the ports of the meeting place, the address at which the
+/// hosts of a run meet. The agent asks at all of these ports until it is accepted at one of them.
 class HostSearch {
  public:
   struct Reports {
@@ -37,7 +37,7 @@ class HostSearch {
 
  private:
   void try_again();
-  // Says what keeps this host from joining, if it is time to. A while before, it begins to find out.
+  // If the next reminder is due, prints what keeps this host from joining. Shortly before that, begins to find it out.
   void remind(PollLoop::Clock::time_point now);
   // Returns a text about what keeps this host from joining, for the user.
   std::string state();

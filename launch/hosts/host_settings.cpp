@@ -26,7 +26,8 @@ HostSettings host_settings(const Plan& plan, const Engine& engine, const std::ve
                         .join_timeout = plan.join_timeout};
   settings.self.host = number_of_launch(engine);
   settings.self.host_name = environments::facts_of_this_process().host_name;
-  // An engine that starts a job again gives it the same name, while agents of the first start may still be there.
+  // An engine that restarts a job gives it the same name. The number of the restart is added, because agents of the
+  // earlier attempt may still exist.
   settings.self.job = fmt::format("{}#{}", allocation.job, allocation.restarts);
   return settings;
 }

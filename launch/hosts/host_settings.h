@@ -18,18 +18,18 @@ namespace trainyard::launch {
 struct HostSettings {
   Join self;  ///< The description of this host, without the fields that an agent knows only after it has connected.
   MeetingPlace meeting;                             ///< The address and the ports at which host 0 listens.
-  core::RunKeys key;                                ///< The key of the hosts, which all of them have.
+  core::RunKeys key;                                ///< The key that all hosts of the run share.
   std::string key_file;                             ///< The path of the file with this key, for messages.
   std::chrono::milliseconds join_timeout{600'000};  ///< The maximum time for which the hosts wait for each other.
-  /// The time after which the first reminder says which hosts are missing, or why host 0 is not found.
+  /// The time after which the first reminder names the missing hosts, or the reason why host 0 was not found.
   std::chrono::milliseconds first_reminder{3'000};
   std::chrono::milliseconds reminder{10'000};  ///< The time between two reminders.
   std::chrono::milliseconds silence{20'000};   ///< The time without messages after which a host counts as lost.
 };
 
 /// Returns the settings of this host. `plugins` are the plugins of this installation. Reads the key of the hosts, and
-/// throws what find_host_key() and read_host_key() throw. Throws kNotFound if neither the engine nor the user has said
-/// where the hosts meet.
+/// throws what find_host_key() and read_host_key() throw. Throws kNotFound if neither the engine nor the user has
+/// specified where the hosts meet.
 HostSettings host_settings(const Plan& plan, const Engine& engine, const std::vector<PluginLabel>& plugins);
 
 /// The interval at which each side sends a HostBeat, and at which an agent repeats its Join.

@@ -15,7 +15,8 @@
 namespace trainyard::launch {
 namespace {
 
-/// Clocks that are set over a network differ by far less.
+/// The difference between two clocks, in seconds, above which there is a warning. Clocks that are synchronised over a
+/// network differ by far less.
 constexpr double kLargestClockDifference = 10;
 
 std::string content_of(const Plan& plan) {
@@ -29,8 +30,8 @@ std::string words_as_given(const std::vector<std::string>& words) {
   return printable_line(fmt::format("{}", fmt::join(words, " "))).substr(0, 300);
 }
 
-/// Returns the first plugin of host 0 that the other host does not have in the same version and place. Further plugins
-/// do no harm.
+/// Returns an objection about the first plugin of host 0 that the other host does not have in the same version and at
+/// the same path. Additional plugins of the other host are allowed.
 std::string missing_plugin(const Join& own, const Join& other) {
   const std::set<std::string> there(other.plugins.begin(), other.plugins.end());
   const auto missing =
@@ -38,7 +39,7 @@ std::string missing_plugin(const Join& own, const Join& other) {
   return missing == own.plugins.end() ? "" : *missing;
 }
 
-/// Returns the first value that the planner has chosen differently on the two hosts, as an objection.
+/// Returns an objection about the first value that the planners of the two hosts have chosen differently.
 std::string other_choice(const Join& own, const Join& other) {
   if (own.choices == other.choices) return "";
   const auto [here, there] = std::ranges::mismatch(own.choices, other.choices);
@@ -64,7 +65,7 @@ Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins) 
   for (const PluginLabel& label : plugins) {
     lines.insert(fmt::format("{} '{}' {} ({})", label.kind, label.name, label.version, label.abi_tag));
   }
-  // The plan names these libraries by their paths, so they must be in the same place.
+  // The plan contains the paths of these libraries, so the paths must be the same on all hosts.
   for (const ComponentPlan& component : plan.components) {
     if (!component.library.empty())
       lines.insert(fmt::format("component '{}' in {}", component.plugin, component.library));
@@ -115,7 +116,7 @@ std::vector<std::string> remarks_on(const Join& own, const Join& other, std::int
                     "host 0: {}",
                     printable_line(other.processor.substr(0, 300)), own.processor));
   }
-  // Whatever another host says, this does not overflow.
+  // The difference is computed with doubles, so that it cannot overflow, whatever value the other host has sent.
   const double behind = (static_cast<double>(clock_ns) - static_cast<double>(other.clock_ns)) / 1e9;
   if (std::abs(behind) > kLargestClockDifference) {
     remarks.push_back(

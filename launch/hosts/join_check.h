@@ -10,18 +10,20 @@
 
 namespace trainyard::launch {
 
-/// Returns the parts of a Join that follow from the plan and from this installation: everything that must be the same
-/// on all hosts. `plugins` are the plugins of this installation.
+/// Returns a Join in which only those fields are set that follow from the plan and from this installation, such as
+/// everything that must be the same on all hosts. `plugins` are the plugins of this installation.
 Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins);
 
-/// Returns the reason why an agent cannot join the run, or an empty string if it can. The reason continues a sentence
-/// that begins with the name of the host, as in "was started with other arguments: ...". `own` describes the launch on
-/// host 0, and `other` that of the agent. Characters that could harm a terminal are replaced.
+/// Returns the reason why an agent (the process that acts for the launcher on another host) cannot join the run, or an
+/// empty string if it can. The reason continues a sentence that begins with the name of the host, as in "was started
+/// with other arguments: ...". `own` describes the launch on host 0, and `other` that of the agent. Characters that
+/// could harm a terminal are replaced.
 std::string objection_to(const Join& own, const Join& other);
 
-/// Returns warnings about an agent that may join: that its processor uses other kernels, and that its clock differs by
-/// more than 10 s. They continue a sentence in the same way as the result of objection_to(). `clock_ns` is the time of
-/// host 0's clock at which the Join arrived.
+/// Returns warnings about an agent that may join, namely if its processor and that of host 0 use different compute
+/// kernels, or if their clocks differ by more than 10 s. The warnings continue a sentence in the same way as the result
+/// of objection_to(), and `own` and `other` are the same as there. `clock_ns` is the time of host 0's clock at which
+/// the Join arrived.
 std::vector<std::string> remarks_on(const Join& own, const Join& other, std::int64_t clock_ns);
 
 /// Returns a description of a host from its Join: "host 1 (h1, 10.77.0.2)". Characters that could harm a terminal are

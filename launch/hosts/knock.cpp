@@ -38,7 +38,7 @@ void Knock::look() {
       if (::poll(&ready, 1, 0) <= 0) continue;
       ::getsockopt(attempt.socket.get(), SOL_SOCKET, SO_ERROR, &attempt.error, &size);
     }
-    attempt.socket.reset();  // Whoever listens there need not wait for words.
+    attempt.socket.reset();  // The result is known, so the connection is closed.
   }
 }
 

@@ -16,8 +16,8 @@ namespace trainyard::launch {
 /// run.
 inline constexpr std::uint32_t kHostProtocol = 2;
 
-/// The first message of an agent. It says which host the agent is on, and contains everything that must be the same on
-/// all hosts. The agent repeats the message until the launcher answers.
+/// The first message of an agent. It identifies the agent's host, and contains everything that must be the same on all
+/// hosts. The agent repeats the message until the launcher answers.
 struct Join {
   static constexpr const char* kTypeName = "Join";
 
@@ -35,8 +35,10 @@ struct Join {
   std::string file;                      ///< The path of the launch file, for errors.
   std::string content;                   ///< A fingerprint of the launch file and of all files that it includes.
   std::vector<std::string> arguments;    ///< The words of the command line.
-  std::vector<std::string> plugins;      ///< One line for every plugin that the plan uses: its name, version and hash.
-  std::string processor;                 ///< A description of the processor, as describe_processor() returns it.
+  /// One line for every plugin of the installation, with its kind, name, version and ABI tag, and one line with the
+  /// path of the library for every plugin that is a component of the plan.
+  std::vector<std::string> plugins;
+  std::string processor;  ///< A description of the processor, as describe_processor() returns it.
   /// What the planner has decided where the launch file left the choice open, such as "devices = 2".
   std::vector<std::string> choices;
   std::int64_t clock_ns = 0;  ///< The time of the agent's clock when it sent this message, in nanoseconds since 1970.
@@ -65,7 +67,7 @@ struct JoinAnswer {
   }
 };
 
-/// A process that an agent is to start; see PlannedProcess.
+/// A process that an agent (the process that acts for the launcher on another host) is to start; see PlannedProcess.
 struct HostProcess {
   static constexpr const char* kTypeName = "HostProcess";
 
@@ -84,7 +86,8 @@ struct HostProcess {
   }
 };
 
-/// The agent's part of the run. The launcher sends it when all hosts have joined.
+/// The part of the run on the host of an agent: the processes that it is to start, and the settings that they need. The
+/// launcher sends it when all hosts have joined.
 struct HostPart {
   static constexpr const char* kTypeName = "HostPart";
 
@@ -100,7 +103,7 @@ struct HostPart {
   }
 };
 
-/// The launcher's request to start a process of the agent's part.
+/// The launcher's request to an agent on another host to start one of the processes in HostPart.
 struct StartProcess {
   static constexpr const char* kTypeName = "StartProcess";
 
@@ -112,7 +115,7 @@ struct StartProcess {
   }
 };
 
-/// The launcher's request to send a signal to a process and its group.
+/// The launcher's request to an agent on another host to send a signal to a process and its process group.
 struct SignalProcess {
   static constexpr const char* kTypeName = "SignalProcess";
 
@@ -125,7 +128,7 @@ struct SignalProcess {
   }
 };
 
-/// The agent's report that it has started a process.
+/// An agent's report to the launcher that it has started a process.
 struct ProcessStarted {
   static constexpr const char* kTypeName = "ProcessStarted";
 
@@ -138,12 +141,13 @@ struct ProcessStarted {
   }
 };
 
-/// The agent's report that a process has ended, or that a signal has stopped or continued it.
+/// An agent's report to the launcher that a process has ended, that a signal has stopped or continued it, or that it
+/// could not be started.
 struct ProcessChanged {
   static constexpr const char* kTypeName = "ProcessChanged";
 
   std::uint32_t index = 0;
-  std::int32_t status = 0;  ///< The status that waitpid() returned.
+  std::int32_t status = 0;  ///< The status that waitpid() returned; a failure if the process could not be started.
   std::string problem;      ///< The reason why the process could not be started; empty if it was started.
 
   template <class Archive>
@@ -152,7 +156,7 @@ struct ProcessChanged {
   }
 };
 
-/// A line that a process has printed.
+/// A line that a process on another host has printed.
 struct ProcessLine {
   static constexpr const char* kTypeName = "ProcessLine";
 
@@ -180,7 +184,7 @@ struct HostNote {
   }
 };
 
-/// A sign of life, sent once a second in both directions.
+/// A sign of life, which the launcher and the agents of other hosts send each other once a second.
 struct HostBeat {
   static constexpr const char* kTypeName = "HostBeat";
 
@@ -188,7 +192,7 @@ struct HostBeat {
   void serialize(Archive&) {}
 };
 
-/// The agent's report that it has received a signal that asks the run to stop.
+/// An agent's report to the launcher that the agent has received a signal that asks the run to stop.
 struct HostInterrupted {
   static constexpr const char* kTypeName = "HostInterrupted";
 
@@ -200,12 +204,12 @@ struct HostInterrupted {
   }
 };
 
-/// The launcher's last message to an agent: the run has ended, or will not begin.
+/// The launcher's last message to the agents of other hosts: the run has ended, or will not begin.
 struct RunEnded {
   static constexpr const char* kTypeName = "RunEnded";
 
   std::int32_t exit_code = 0;
-  std::string reason;  ///< A text for the user of the agent's host; empty if there is nothing to say.
+  std::string reason;  ///< A text for the user of the agent's host; may be empty.
 
   template <class Archive>
   void serialize(Archive& archive) {

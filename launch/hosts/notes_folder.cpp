@@ -22,13 +22,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Notes are addresses and handles. These limits bound what a host can make the others store.
+/// Limits on what a host can make other hosts store. Notes contain only addresses and handles, so they are small.
 constexpr std::size_t kMostNoteBytes = std::size_t{1} << 16;
 constexpr std::size_t kMostNotes = 100'000;
 constexpr std::size_t kMostNameBytes = 200;
 constexpr char kDraft = '~';
 
-/// The names that core/rendezvous gives to files: a key, with '+' instead of '/'. A draft ends with '~'.
+/// Returns true if core/rendezvous can have given a file this name: the key of a note, with '+' instead of '/'. The
+/// names of incomplete files end with '~'.
 bool is_note_name(const std::string& name) {
   const auto allowed = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view("_-.+").find(static_cast<char>(c)) != std::string_view::npos;
@@ -39,7 +40,7 @@ bool is_note_name(const std::string& name) {
 FileDescriptor watch_folder(const std::string& folder) {
   core::make_private_folder(folder);
   FileDescriptor watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  // A note appears by being renamed, so it is complete when this is reported.
+  // A note is written to another file and then renamed, so it is complete when inotify reports it.
   if (watch.get() < 0 || ::inotify_add_watch(watch.get(), folder.c_str(), IN_MOVED_TO) < 0) {
     throw Error(Code::kIo, "cannot watch the folder {}: {}", folder, std::strerror(errno));
   }
@@ -57,7 +58,8 @@ NotesFolder::NotesFolder(PollLoop& loop, std::string folder, std::function<void(
 
 NotesFolder::~NotesFolder() { loop_.cancel(watch_id_); }
 
-// What the events say is not used: if too many have come at once, the kernel drops some, but the files are there.
+// Reads and discards the events, and searches the folder for new files. The kernel may drop events if there are too
+// many, but the files exist nevertheless.
 void NotesFolder::look() {
   alignas(inotify_event) char events[16384];
   while (::read(watch_.get(), events, sizeof events) > 0) {
@@ -74,7 +76,7 @@ void NotesFolder::look() {
   }
 }
 
-/// A rank that waits for a note on another host would wait in vain if the note stayed here.
+/// If a note could not be copied to the other hosts, ranks there would wait for it in vain.
 void NotesFolder::check_may_travel(const std::string& name, std::uintmax_t bytes) const {
   if (is_note_name(name) && bytes <= kMostNoteBytes && known_.size() < kMostNotes) return;
   throw Error(Code::kUnsupported,

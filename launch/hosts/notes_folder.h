@@ -31,14 +31,14 @@ class NotesFolder {
 
  private:
   void look();
-  // Throws kUnsupported unless a note of this name and size can be carried to other hosts.
+  // Throws kUnsupported unless a note of this name and size can be copied to other hosts.
   void check_may_travel(const std::string& name, std::uintmax_t bytes) const;
   void report(const std::string& name);
 
   PollLoop& loop_;
   std::string folder_;
   std::function<void(const HostNote&)> written_;
-  std::set<std::string> known_;  ///< The names of the notes that have been reported or that have come from other hosts.
+  std::set<std::string> known_;  ///< The names of the notes that have been reported, and of those from other hosts.
   FileDescriptor watch_;
   PollLoop::Id watch_id_;
 };

@@ -14,7 +14,7 @@
 namespace trainyard::launch {
 namespace {
 
-/// Two hosts whose folders pass their notes to each other.
+/// Tests with two hosts whose folders copy their notes to each other.
 class NotesFolderTest : public ::testing::Test {
  protected:
   void serve_until(const std::function<bool()>& condition) {
@@ -51,7 +51,7 @@ TEST_F(NotesFolderTest, ANoteTravelsOnlyOnce) {
   for (int i = 0; i < 100; ++i) rank_here_->put("key." + std::to_string(i), "value");
   std::string value;
   serve_until([&] { return rank_there_->find("key.99", value); });
-  // Whatever the notes have caused on the other side is seen now.
+  // Gives the loop time to report the copied notes, which must not be copied back.
   for (int i = 0; i < 10; ++i) loop_.run_once(std::chrono::milliseconds(1));
   EXPECT_EQ(spread_.size(), 100u);
 }

@@ -14,12 +14,12 @@
 namespace trainyard::launch {
 namespace {
 
-/// Their names in the kernel's words, for x86 and Arm.
+/// The instruction sets for which there are kernels, as /proc/cpuinfo names them on x86 and Arm.
 constexpr std::array<std::string_view, 12> kInstructionSets = {"avx",      "avx2",        "fma",         "avx512f",
                                                                "avx512bw", "avx512_vnni", "avx512_bf16", "amx_bf16",
                                                                "asimd",    "sve",         "sve2",        "bf16"};
 
-/// Returns the value of the first line that begins with `name`; empty if there is none.
+/// Returns the value of the first line "name: value" of /proc/cpuinfo, or an empty text if there is none.
 std::string_view value_of(std::string_view cpuinfo, std::string_view name) {
   for (std::size_t begin = 0; begin < cpuinfo.size();) {
     const std::size_t end = std::min(cpuinfo.find('\n', begin), cpuinfo.size());

@@ -15,7 +15,8 @@
 namespace trainyard::launch {
 
 /// The launcher's connection to the other hosts during the run. It passes requests on to their agents, and reports to
-/// the crew what happens there, so that the rest of the launcher need not know on which host a process runs.
+/// the crew (the class Crew, which manages all processes of the run) what happens there. So the rest of the launcher
+/// need not know on which host a process runs.
 class RemoteHosts {
  public:
   /// Callbacks for events that concern the run as a whole.
@@ -61,7 +62,8 @@ class RemoteHosts {
   void listen();
   void set_places();
   HostPart part_of(std::uint32_t host, const std::string& control) const;
-  // Returns the process that an agent reports on. Throws kCorrupt if it is not one of its own.
+  // Returns the process about which an agent has sent a report. Throws kCorrupt if the process does not belong to the
+  // agent's host.
   ChildProcess& process(std::uint32_t host, std::uint32_t index) const;
   void on_changed(std::uint32_t host, const ProcessChanged& change);
   void spread(const HostNote& note, std::uint32_t from);
@@ -72,7 +74,7 @@ class RemoteHosts {
   HostDoor& door_;
   RunContext& run_;
   Reports reports_;
-  std::vector<std::unique_ptr<Processes>> processes_;  ///< Indexed by host; null for host 0.
+  std::vector<std::unique_ptr<Processes>> processes_;  ///< The processes of each host, by its number; null for host 0.
   std::vector<PollLoop::Clock::time_point> heard_;     ///< When each host last sent a message.
   std::set<std::uint32_t> gone_;                       ///< The numbers of the hosts that are lost.
   NotesFolder notes_;

@@ -13,7 +13,7 @@
 namespace trainyard::launch {
 namespace {
 
-/// The values that are checked against the rules.
+/// The values that are compared with the rules.
 struct Question {
   const Given& given;
   PluginChoice choice;
@@ -27,7 +27,8 @@ struct Question {
 
 using Refusal = std::optional<Error>;
 
-/// Returns a value as it was written, because a request for devices has been converted to text meanwhile.
+/// Returns a value as it was written in the file. A text is shown without quotation marks, because fit_kind() has
+/// converted values of `devices` to text.
 std::string shown(const Value& value) {
   const auto* text = value.get_if<std::string>();
   return text == nullptr ? to_text(value) : *text;
@@ -52,7 +53,7 @@ Refusal check_devices(const Question& question) {
   const auto devices = question.given.find("devices");
   if (devices == question.given.end()) return {};
   const DeviceRequest request = read_device_request(devices->second.value);
-  if (request.count == 0) return {};  // Words that make no sense are refused elsewhere.
+  if (request.count == 0) return {};  // Other checks refuse invalid values.
   const std::vector<int>& counts = question.rules().device_counts;
   if (!counts.empty() && std::ranges::find(counts, request.count) == counts.end()) {
     return refuse(question, devices->second, "device_counts", fmt::format("{}", fmt::join(counts, ", ")));
@@ -65,8 +66,8 @@ Refusal check_devices(const Question& question) {
                 fmt::format("this machine has {}{}", most, request.indices.empty() ? "" : ", counted from 0"));
 }
 
-/// Returns the full name of a precision. The short names are those of docs/precision.md, and tensors/precision.cpp has
-/// the same ones for the hosts.
+/// Returns the full name of a precision. The short names are described in docs/precision.md; tensors/precision.cpp
+/// contains them, too.
 std::string full_precision(const std::string& name) {
   static const std::map<std::string, std::string> kShort{
       {"64", "64-true"}, {"32", "32-true"}, {"bf16", "bf16-mixed"}, {"16", "16-mixed"}};
@@ -101,8 +102,8 @@ Refusal broken_rule(const Question& question) {
   return {};
 }
 
-/// Adds the default of a parameter that the file does not give, because it may break a rule as well. Its place is that
-/// of the component.
+/// Adds the default of a parameter that the file does not give, because the default may break a rule, too. Its position
+/// for errors is that of the component.
 void add_default(Given& given, const std::string& name, const Draft& draft) {
   const auto declared = std::ranges::find(draft.info->parameters, name, &ParameterInfo::name);
   if (declared == draft.info->parameters.end() || given.contains(name)) return;
@@ -119,9 +120,9 @@ AcceleratorReport report_of(const PluginChoice& choice, Catalogue& catalogue, bo
   }
 }
 
-/// More ranks than devices work where devices are shared, but not faster.
+/// Warns if there are more ranks than devices, so that ranks share devices.
 void warn_of_sharing(const Draft& draft, const Question& question, std::vector<std::string>& warnings) {
-  // Each of several launches on a machine may see only what is its own.
+  // If there are several launches on a machine, each may see only its own devices.
   if (draft.launches > 1) return;
   const std::uint32_t ranks = draft.plan.ranks_of_host;
   if (ranks <= static_cast<std::uint32_t>(question.report.devices)) return;

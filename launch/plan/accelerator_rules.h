@@ -9,14 +9,15 @@
 
 namespace trainyard::launch {
 
-/// Throws if the component's parameters break a rule that its accelerator publishes. The error gives the position in
-/// the file, the value, the name of the rule, and what the rule allows:
+/// Throws if the parameters of the component in `draft` break a rule that its accelerator declares, such as the allowed
+/// numbers of devices. The error gives the position in the file, the value, the name of the rule, and what the rule
+/// allows:
 ///
 ///    ipu.toml:6: topology.devices: 3 is not allowed with the accelerator simulated (ipu), rule device_counts: 1, 2, 4
 ///
-/// The accelerator reports its rules when it is constructed with the parameters from the file. A plan can be accepted
-/// on the basis of rules that were cached by an earlier launch, because the accelerator host checks the rules again.
-/// Before a plan is refused, the accelerator itself is queried again.
+/// The accelerator reports its rules when it is constructed with the parameters from the file. The rules may come from
+/// the cache of an earlier launch. If they allow the parameters, this is enough, because the accelerator host checks
+/// the rules again. If not, the accelerator itself is queried again before the plan is refused.
 ///
 /// settle_automatic() must have replaced "auto" in the draft's parameters before. A component that declares no
 /// accelerator is accepted. If there are more ranks than devices and the accelerator allows ranks to share a device, a

@@ -8,12 +8,12 @@
 namespace trainyard::launch {
 namespace {
 
-/// Tests an accelerator `card` whose rules the test sets; `params` selects different ones.
+/// Tests with an accelerator `card`, whose rules the test sets and which can depend on its parameters.
 class AcceleratorRulesTest : public testing::PlanFixture {
  protected:
   AcceleratorRulesTest() { say(card_); }
 
-  /// What the accelerator `card` says about itself from now on.
+  /// Sets what the accelerator `card` reports about itself.
   void say(const AcceleratorReport& report) { catalogue_.say("card", report); }
 
   std::string refusal(const std::string& text, const std::vector<std::string>& arguments = {}) {

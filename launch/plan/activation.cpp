@@ -7,18 +7,18 @@
 namespace trainyard::launch {
 namespace {
 
-/// How a component is connected with those that are not active yet.
+/// The connections of a component with components that are not active yet.
 struct Node {
-  std::set<std::uint32_t> receivers;       ///< The components that receive anything from it.
+  std::set<std::uint32_t> receivers;       ///< The components that receive messages from this component.
   std::set<std::uint32_t> data_receivers;  ///< The components that receive data from it.
   std::set<std::uint32_t> data_senders;
   bool source = false;  ///< True if it sends data and no component, active or not, sends data to it.
   bool active = false;
 
-  /// Returns the value by which the next component is chosen: the greatest comes first, compared part by part. Active
-  /// components are never chosen again, and sources come last. Preferred are components whose receivers are all active,
-  /// then those whose receivers of data are all active, and then, in a ring of data, the one with the most senders
-  /// compared with its receivers.
+  /// The component with the greatest value, compared element by element, is chosen next. Active components are never
+  /// chosen again, and sources come last. Components whose receivers are all active come first, then components whose
+  /// receivers of data are all active. If there are none, because the data flows in a cycle, the component whose
+  /// senders outnumber its receivers the most is chosen.
   auto urgency() const {
     const auto balance = static_cast<long>(data_senders.size()) - static_cast<long>(data_receivers.size());
     return std::tuple(!active, !source, receivers.empty(), data_receivers.empty(), balance);
@@ -28,19 +28,19 @@ struct Node {
 std::vector<Node> make_graph(std::size_t components, const std::vector<Link>& links) {
   std::vector<Node> nodes(components);
   for (const Link& link : links) {
-    // A component that sends to itself need not wait for itself.
+    // A component that sends to itself does not have to wait for itself.
     if (link.from == link.to) continue;
     nodes[link.from].receivers.insert(link.to);
     if (link.run_wide) continue;
     nodes[link.from].data_receivers.insert(link.to);
     nodes[link.to].data_senders.insert(link.from);
   }
-  // This is fixed before anything is active: a component does not become a source because its senders were activated.
+  // Sources are determined first, because senders are removed from the lists when they become active.
   for (Node& node : nodes) node.source = node.data_senders.empty() && !node.data_receivers.empty();
   return nodes;
 }
 
-/// Returns the next component. The comparison is strict, so that among equals the lowest index wins.
+/// Returns the next component. Of equal components, the one with the lowest index is chosen.
 std::uint32_t choose(const std::vector<Node>& nodes) {
   std::uint32_t best = 0;
   for (std::uint32_t i = 1; i < nodes.size(); ++i) {
@@ -54,7 +54,7 @@ std::uint32_t choose(const std::vector<Node>& nodes) {
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links) {
   std::vector<Node> nodes = make_graph(components, links);
   std::vector<std::uint32_t> order;
-  // The time is quadratic in the number of components, of which there are dozens.
+  // The time is quadratic in the number of components, which is acceptable because there are only dozens.
   while (order.size() < components) {
     const std::uint32_t next = choose(nodes);
     nodes[next].active = true;

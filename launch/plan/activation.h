@@ -7,7 +7,7 @@
 
 namespace trainyard::launch {
 
-/// A connection over which one component sends messages to another. Both are given by their indices.
+/// A connection over which one component sends messages to another. The components are given by their indices.
 struct Link {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
@@ -16,11 +16,11 @@ struct Link {
   bool run_wide = false;
 };
 
-/// Returns the indices of the components in the order in which they become active: as far as possible, receivers before
-/// senders, and sources of data last. The links of a training run form a cycle, because orders and reports flow against
-/// the data. Where a cycle makes the rule impossible, run-wide links are disregarded. If the remaining links still form
-/// a cycle, the component is next whose senders outnumber its receivers the most. If several components qualify, the
-/// one with the lowest index is next.
+/// Returns the indices of the components, whose number is `components`, in the order in which they become active: as
+/// far as possible, receivers before senders, and sources of data last. The links of a training run form a cycle,
+/// because orders and reports flow against the data. Where a cycle makes the rule impossible, run-wide links are
+/// disregarded. If the remaining links still form a cycle, the next component is the one whose senders outnumber its
+/// receivers by the largest number. If several components qualify, the component with the lowest index is next.
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links);
 
 }  // namespace trainyard::launch

@@ -25,7 +25,7 @@ TEST(ActivationTest, SeveralEdgesBetweenTwoCountOnce) {
 TEST(ActivationTest, ARingIsBrokenAtTheLowestIndex) { EXPECT_EQ(order(3, {{0, 1}, {1, 2}, {2, 0}}), (Order{0, 2, 1})); }
 
 TEST(ActivationTest, InARingTheOneThatReceivesMostGoesFirst) {
-  // 0 and 1 send to each other, and 2 and 3 send to 1, so 1 has three senders and one receiver.
+  // Components 0 and 1 send to each other, and 2 and 3 send to 1. So 1 has three senders and one receiver.
   EXPECT_EQ(order(4, {{0, 1}, {1, 0}, {2, 1}, {3, 1}, {0, 2}, {0, 3}}).front(), 1u);
 }
 

@@ -17,7 +17,8 @@ constexpr const char* kCollective = "collective";
 constexpr const char* kBetweenHosts = "tcp";
 constexpr const char* kWithinHost = "shared_memory";
 
-/// An accelerator that cannot be asked, because it is broken or from another build, is not chosen automatically.
+/// Returns the report of an accelerator. If the plugin cannot be queried, for instance because it was built for another
+/// version, returns a report with which it is never chosen.
 AcceleratorReport report_or_none(Catalogue& catalogue, const std::string& name, bool anew) {
   try {
     return catalogue.traits<AcceleratorReport>(name, "{}", anew);
@@ -26,7 +27,7 @@ AcceleratorReport report_or_none(Catalogue& catalogue, const std::string& name, 
   }
 }
 
-/// The names of the accelerators that may be chosen, the preferred one first.
+/// Returns the names of the accelerators that can be chosen automatically, the most preferred first.
 std::vector<std::string> preferred_accelerators(Catalogue& catalogue) {
   std::vector<std::pair<int, std::string>> ranked;
   for (const PluginLabel& label : catalogue.list()) {
@@ -40,7 +41,8 @@ std::vector<std::string> preferred_accelerators(Catalogue& catalogue) {
   return names;
 }
 
-/// Devices may have come or gone since the last launch, so those that are preferred are asked anew, one by one.
+/// Returns the most preferred accelerator that is available. Accelerators are queried again, one after another, because
+/// devices may have been added or removed since the last launch.
 std::string best_accelerator(const PluginChoice& choice, Catalogue& catalogue) {
   for (const std::string& name : preferred_accelerators(catalogue)) {
     if (report_or_none(catalogue, name, /*anew=*/true).available()) return name;
@@ -92,7 +94,8 @@ void settle_collective(Draft& draft, std::vector<Choice>& choices) {
                      "the ranks are on several hosts"});
 }
 
-/// The devices of the first component that has an accelerator; the ranks of a run have the same one.
+/// Returns the number of devices of the accelerator, and sets `name` to its name. The first component that has an
+/// accelerator decides, because all ranks have the same one.
 std::int64_t count_devices(const LaunchFile& file, const Value& devices, Catalogue& catalogue, std::string& name) {
   for (Draft& draft : draft_components(file, 1, catalogue)) {
     draft.given = gather_parameters(file, draft);
@@ -132,7 +135,7 @@ std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<C
     std::string accelerator;
     count = count_devices(file, devices, catalogue, accelerator);
     choices.push_back({"devices", "-1", fmt::to_string(count), "a rank on every device of " + accelerator});
-    // An accelerator without devices is refused later, with its reason.
+    // An accelerator without devices is refused later, with the reason that it gives.
     count = std::max<std::int64_t>(count, 1);
   }
   if (count < 1 || count > kMostRanks) throw no_such_devices(devices);
@@ -147,8 +150,8 @@ void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& c
   settle_collective(draft, choices);
 }
 
-// Several ranks get a process each unless something speaks against it: they compute at the same time, and none of them
-// shares LibTorch's threads and random numbers with another.
+// By default, each of several ranks gets a separate process, so that the ranks do not share the threads and the random
+// generator of LibTorch.
 Placement settle_placement(const LaunchFile& file, const StrategyNeeds& needs, std::uint32_t ranks,
                            std::vector<Choice>& choices) {
   if (file.topology.placement) return file.topology.placement->word;

@@ -11,10 +11,11 @@
 namespace trainyard::launch {
 
 // The planner's decisions about what a launch file leaves open: the number of ranks, the accelerator, the strategy and
-// the placement. No other file makes such decisions. Each is added to `choices`, so that `trainyard plan` can show what
-// was chosen and why. On one host, the planner does not choose the collective. It stays "auto" until the processes run.
+// the placement. No other file makes such decisions. Each decision is added to `choices`, so that `trainyard plan` can
+// show what was chosen and why. On one host, the planner does not choose the collective. It stays "auto" until the
+// processes run.
 
-/// The largest number of ranks of a run. It bounds the size of a plan that somebody mistyped.
+/// The largest number of ranks of a run. It prevents a mistyped number from producing a huge plan.
 inline constexpr std::uint32_t kMostRanks = 4096;
 
 /// Returns the number of ranks that `devices` in `[topology]` requests. A count or a list gives the number directly;
@@ -23,14 +24,16 @@ inline constexpr std::uint32_t kMostRanks = 4096;
 /// other value. check_strategy_rules() checks later whether the strategy supports this number of ranks.
 std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<Choice>& choices);
 
-/// Replaces values in the draft's parameters that leave a decision open:
+/// Replaces values in the parameters of a draft (a component while it is being planned) that leave a decision open:
 ///
-/// * accelerator = "auto" becomes the available accelerator with the highest auto_rank. If several have the same
-///   auto_rank, the first by name is chosen. Throws kNotFound if no accelerator is available on this machine.
+/// * accelerator = "auto" becomes the available accelerator with the highest priority (`auto_rank` in its traits). If
+///   several have the same priority, the first by name is chosen. Throws kNotFound if no accelerator is available on
+///   this machine.
 /// * devices = "auto" or -1, given to the component itself, becomes the number of ranks of a host.
 /// * strategy = "auto" becomes single_device for one rank and ddp for several. The same choice is made if the file
 ///   names no strategy, there are several ranks, and the component's default is single_device.
-/// * collective = "auto" becomes tcp if the run has several hosts. Throws for a collective that works only within one.
+/// * collective = "auto" becomes tcp if the run has several hosts. Throws for a collective that works only within one
+///   host.
 void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices);
 
 /// Returns the placement that the file gives as a word. If it gives none, returns kRanks, or kComposed if the strategy

@@ -22,7 +22,7 @@ class AutomaticTest : public testing::PlanFixture {
   static std::string strategy(const Plan& plan, const std::string& host = "rank0/accelerator_host") {
     return chosen(plan, "strategy", host);
   }
-  /// Every choice as "key = chosen".
+  /// Returns every choice of the plan as "key = chosen".
   static std::vector<std::string> choices(const Plan& plan) {
     std::vector<std::string> all;
     for (const Choice& choice : plan.choices) all.push_back(choice.key + " = " + choice.chosen);

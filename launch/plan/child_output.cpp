@@ -19,14 +19,15 @@ extern char** environ;
 
 namespace trainyard::launch {
 
-// This serves helpers that print and end; the processes of a run use launch/run/spawn.h. A child here needs no process
-// group, no death signal and no restart, only a deadline.
+// This file is for helper programs that print something and end. They need a deadline, but no process group, death
+// signal or restart. The processes of a run are started with launch/run/spawn.h.
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A pipe whose ends are closed on exec; those that the child needs are duplicated to its standard files.
+/// A pipe whose ends are closed on exec. The ends that the child needs are duplicated to its standard output and
+/// standard error.
 struct OutputPipe {
   std::array<int, 2> ends{-1, -1};
   OutputPipe() {
@@ -41,7 +42,7 @@ struct OutputPipe {
   }
 };
 
-/// Returns our own environment, in which the variables of `added` replace those of the same name.
+/// Returns the environment of this process with the variables in `added`, which replace variables of the same name.
 std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
   std::vector<std::string> merged;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -60,12 +61,13 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return all;
 }
 
-// posix_spawn is used instead of fork, because the caller may have threads and much memory.
+// Uses posix_spawn() and not fork(), because this process may have threads and use much memory.
 pid_t start(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
             const OutputPipe& out, const OutputPipe& err) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  // A program that reads its input must neither wait for a person nor take what is meant for us.
+  // The standard input is empty, so that the program neither waits for the user nor reads input that is meant for this
+  // process.
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
@@ -78,8 +80,8 @@ pid_t start(const std::vector<std::string>& command, const std::map<std::string,
   return pid;
 }
 
-/// Reads what is available. Returns false at the end of the file. It is called when poll() has reported something, so
-/// it does not wait.
+/// Appends available bytes to `text`. Returns false at the end of the file. Must be called only after poll() has
+/// reported an event, so that it does not block.
 bool drain(int fd, std::string& text) {
   std::array<char, 4096> chunk;
   const ssize_t count = ::read(fd, chunk.data(), chunk.size());
@@ -87,7 +89,7 @@ bool drain(int fd, std::string& text) {
   return count > 0;
 }
 
-/// Reads both pipes to their ends, unless the deadline passes before or the program writes too much.
+/// Reads both pipes until both have ended, the deadline has passed, or the program has written too much.
 void read_all(const OutputPipe& out, const OutputPipe& err, Clock::time_point end, std::size_t most_bytes,
               ChildOutput& output) {
   std::array<pollfd, 2> fds{{{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}}};
@@ -95,8 +97,8 @@ void read_all(const OutputPipe& out, const OutputPipe& err, Clock::time_point en
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     output.timed_out = left <= 0 || ::poll(fds.data(), fds.size(), static_cast<int>(left)) == 0;
     if (output.timed_out) return;
-    // Both are read as they come, because a child that fills one pipe while we wait for the other would never end.
-    // poll() ignores negative descriptors.
+    // Both pipes are read as data arrives. Otherwise a child that fills one pipe would wait forever. poll() ignores
+    // negative descriptors.
     if (fds[0].revents != 0 && !drain(fds[0].fd, output.text)) fds[0].fd = -1;
     if (fds[1].revents != 0 && !drain(fds[1].fd, output.errors)) fds[1].fd = -1;
     output.too_long = output.text.size() > most_bytes || output.errors.size() > most_bytes;
@@ -106,7 +108,7 @@ void read_all(const OutputPipe& out, const OutputPipe& err, Clock::time_point en
 
 }  // namespace
 
-// The child's own error output is more useful than any code.
+// What the program wrote to its standard error is more useful than its exit code.
 std::string ChildOutput::failure() const {
   if (timed_out) return "it did not end in time";
   if (too_long) return "it wrote more than is allowed";
@@ -123,7 +125,7 @@ ChildOutput run_child(const std::vector<std::string>& command, std::chrono::mill
   err.close_writer();
   ChildOutput output;
   read_all(out, err, Clock::now() + deadline, most_bytes, output);
-  // The child is killed at once: it only described a component and has nothing to save.
+  // The child can be killed immediately, because it only describes a component and has nothing to save.
   if (output.timed_out || output.too_long) ::kill(pid, SIGKILL);
   while (::waitpid(pid, &output.status, 0) < 0 && errno == EINTR) {
   }

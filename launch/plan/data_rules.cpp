@@ -52,7 +52,8 @@ void check_data(const std::vector<Draft>& drafts, const std::vector<EdgePlan>& e
   std::set<std::pair<const ComponentSpec*, const ComponentSpec*>> seen;
   for (const EdgePlan& edge : edges) {
     const Draft &from = drafts[edge.from], &to = drafts[edge.to];
-    // What holds for one rank holds for all, and two components may have several edges between them.
+    // Each pair of components is checked only once: all ranks have the same parameters, and there can be several edges
+    // between two components.
     if (!seen.emplace(from.spec, to.spec).second) continue;
     const PluginChoice dataset = plugin_choice(from, DatasetTraits::kPluginKind);
     const PluginChoice model = plugin_choice(to, ModelTraits::kPluginKind);

@@ -21,9 +21,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostEntries = 256;     // Of each list.
-constexpr std::size_t kMostNameBytes = 64;    // Of a port, a parameter, a service or the component.
-constexpr std::size_t kMostTextBytes = 4096;  // Of a help text.
+constexpr std::size_t kMostEntries = 256;  // The limit for each list.
+// The limit for the name of a port, a parameter, a service or the component.
+constexpr std::size_t kMostNameBytes = 64;
+constexpr std::size_t kMostTextBytes = 4096;  // The limit for a help text.
 
 Error fault(const std::string& path, const std::string& text) {
   return Error(Code::kInvalidArgument, "{}{}{}", path, path.empty() ? "" : ": ", printable(text));
@@ -34,7 +35,8 @@ std::string shown(const json& value) {
   return text.size() <= 100 ? text : text.substr(0, 100) + "...";
 }
 
-/// One object of the declaration. Its functions throw, with the path, for a value that is missing or is not allowed.
+/// A JSON object in the declaration. Its functions throw, with the path of the value, if the value is missing or not
+/// allowed.
 class Table {
  public:
   Table(const json& value, std::string path, const std::vector<std::string>& known)
@@ -64,7 +66,7 @@ class Table {
     return value->get<std::string>();
   }
 
-  /// Returns a word that can be part of topics, keys and commands.
+  /// Returns a name, which consists of letters, digits and '_', so that it can be part of topics, keys and commands.
   std::string name(const std::string& key) const {
     if (find(key) == nullptr) throw fault(path(key), "must be given; a name of letters, digits and '_'");
     const std::string name = text(key, "", kMostNameBytes);
@@ -104,7 +106,7 @@ class Table {
     return *found;
   }
 
-  /// Calls `read` with each entry of a list and its path. A list that is not given is empty.
+  /// Calls `read` with each entry of a list and its path. A missing list counts as empty.
   template <class Read>
   void each(const std::string& key, const Read& read) const {
     const json* list = find(key);
@@ -120,7 +122,7 @@ class Table {
   std::string path_;
 };
 
-/// A schema text, with the type that it describes.
+/// A schema text, and the type that it describes.
 struct Type {
   std::string text;
   std::string name;
@@ -137,7 +139,8 @@ Type read_schema(const Table& table, const std::string& key) {
   return type;
 }
 
-/// Plugins print the number of a kind, and people write its name.
+/// Reads the kind of a parameter. Descriptions of plugins contain its number, and authors of declarations write its
+/// name.
 ValueKind read_kind(const Table& table) {
   std::vector<std::string> known;
   for (int i = 0; i <= static_cast<int>(ValueKind::kPlugins); ++i) {
@@ -232,7 +235,8 @@ ComponentTraits read_traits(const Table& declaration) {
   return traits;
 }
 
-/// Throws if a name occurs twice. Inputs and outputs share one set of names, because a remap names a port.
+/// Throws if a name occurs twice. An input and an output must not have the same name, either, because a remap refers to
+/// a port by its name alone.
 class Names {
  public:
   explicit Names(std::string what) : what_(std::move(what)) {}

@@ -29,7 +29,8 @@ TEST(DeclarationReaderTest, OnlyANameIsNeeded) {
   EXPECT_TRUE(info.inputs.empty() && info.outputs.empty() && info.parameters.empty() && info.services.empty());
 }
 
-// What is printed about a plugin can be the declaration of a member that takes its place.
+// The description that `trainyard-process --describe` prints for a plugin must be a valid declaration of a member that
+// replaces the plugin.
 TEST(DeclarationReaderTest, ReadsWhatIsPrintedAboutAPlugin) {
   core::PluginInfo plugin;
   plugin.label = {"component", "x", "1", "Does.", "tag"};

@@ -15,8 +15,8 @@ using nlohmann::json;
 
 std::string seconds(std::chrono::milliseconds time) { return fmt::format("{} s", time.count() / 1000.0); }
 
-/// Returns a size as text: "256 MiB" for 268435456. Only whole units are used, so that nothing is rounded: 1000000
-/// stays "1000000 B".
+/// Returns a size as text, such as "256 MiB" for 268435456. A larger unit is used only if no rounding is necessary, so
+/// 1000000 becomes "1000000 B".
 std::string bytes(std::uint64_t count) {
   constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;
@@ -31,9 +31,9 @@ std::string cpus(const std::vector<std::uint32_t>& list) {
   return list.empty() ? "" : fmt::format(", cpus {}", fmt::join(list, " "));
 }
 
-/// Tables inside tables become dotted names, as on the command line.
+/// Adds the parameters, one on each line. Parameters in nested tables get dotted names, as on the command line.
 void add_parameters(TextColumn& out, std::size_t indent, const std::string& name, const json& value) {
-  // An empty table is a value, too: it says that nothing was given.
+  // An empty table is shown as a value.
   if (!value.is_object() || value.empty()) {
     if (!name.empty()) out.line(indent, fmt::format("{} = {}", name, value.dump()));
     return;
@@ -56,7 +56,7 @@ void add_run(TextColumn& out, const Plan& plan) {
                           plan.progress_timeout.count() == 0 ? "none" : seconds(plan.progress_timeout)));
 }
 
-/// Says what the planner decided where the file leaves it open.
+/// Adds what the planner has decided where the file leaves the choice open.
 void add_choices(TextColumn& out, const Plan& plan) {
   if (!plan.choices.empty()) {
     out.line(0, "");
@@ -68,7 +68,7 @@ void add_choices(TextColumn& out, const Plan& plan) {
   }
 }
 
-/// Says what crosses the link between host and device.
+/// Adds what is copied between host memory and device memory.
 void add_memory(TextColumn& out, const Plan& plan) {
   if (!plan.memory.empty()) {
     out.line(0, "");
@@ -95,7 +95,7 @@ void add_memory(TextColumn& out, const Plan& plan) {
   }
 }
 
-/// Mentions only what differs from the default.
+/// Returns the title of a process, with only those settings that differ from the default.
 std::string process_title(const Plan& plan, const PlannedProcess& process) {
   std::string title = "process " + process.name;
   if (plan.hosts > 1) title += ", " + describe_host(plan, process.host);
@@ -108,14 +108,14 @@ std::string process_title(const Plan& plan, const PlannedProcess& process) {
   return title + cpus(process.cpus);
 }
 
-/// Shows the plugin's name only if it differs from the component's.
+/// Adds a component. The name of its plugin is shown only if it differs from the component's name.
 void add_component(TextColumn& out, const ComponentPlan& component) {
   const std::string plugin = component.plugin == component.name ? "" : fmt::format(" ({})", component.plugin);
   out.line(4, component.name + plugin + cpus(component.cpus));
   add_parameters(out, 6, "", json::parse(component.parameters));
 }
 
-/// Threads are in alphabetical order, components in that of the plan.
+/// Adds a process with its threads, in alphabetical order, and their components, in the order of the plan.
 void add_process(TextColumn& out, const Plan& plan, const PlannedProcess& process) {
   out.line(0, "");
   out.line(0, process_title(plan, process));
@@ -124,7 +124,7 @@ void add_process(TextColumn& out, const Plan& plan, const PlannedProcess& proces
     out.line(2, fmt::format("{}", fmt::join(process.command, " ")));
     add_parameters(out, 6, "", json::parse(process.parameters));
   }
-  // A set puts threads into the order in which their sockets are numbered.
+  // The set sorts the threads alphabetically, which is also the order of the numbers of their sockets.
   std::set<std::string> threads;
   for (const ComponentPlan& component : plan.components) {
     if (component.process == process.name) threads.insert(component.thread);
@@ -137,7 +137,7 @@ void add_process(TextColumn& out, const Plan& plan, const PlannedProcess& proces
   }
 }
 
-/// Every edge takes two lines: the two ends, then how it works.
+/// Adds the edges, with two lines for each: its two ends, and its properties.
 void add_edges(TextColumn& out, const Plan& plan) {
   out.line(0, "");
   out.line(0, fmt::format("{} edges", plan.edges.size()));

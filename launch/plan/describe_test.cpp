@@ -9,7 +9,8 @@ namespace {
 
 class DescribeTest : public testing::PlanFixture {
  protected:
-  /// Returns a plan with two components and a program, small enough to be read as a whole.
+  /// Returns a plan with two components and an external program, whose description is short enough to be compared as a
+  /// whole.
   Plan small_plan() {
     core::PluginInfo& source = catalogue_.add("component", "source");
     source.outputs = {testing::port("metrics", "Metrics", "/metrics")};

@@ -7,14 +7,13 @@
 
 namespace trainyard::launch {
 
-// The first step of the planner turns components as the file writes them into components of the run. A component whose
-// plugin declares it per rank becomes as many as there are ranks; all others stay one. All later steps work on drafts;
-// they consult the file only for the places of errors and for what it overrides.
+// In its first step, the planner makes drafts, the components of the run, from the components in the file. If the
+// plugin declares that the component exists for each rank, it gets a draft for each rank, otherwise a single draft. All
+// later steps work on drafts. They use the file only for the positions of errors and for what it overrides.
 
 namespace {
 
-/// Returns the declaration of a component. The catalogue does not know launch files, so the place is added to its error
-/// here.
+/// Returns the declaration of a component. Adds the position in the file to errors of the catalogue.
 const core::PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue,
                                     const MemberDeclarations& members) {
   if (spec.is_member()) return members.at(&spec);
@@ -25,7 +24,8 @@ const core::PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalo
   }
 }
 
-/// Makes the draft of one component. The name of a single rank is left out: "optimizer", not "rank0/optimizer".
+/// Makes the draft of one component. If there is only one rank, its name is left out: "optimizer", not
+/// "rank0/optimizer".
 Draft make_draft(const ComponentSpec& spec, const core::PluginInfo& info, std::uint32_t rank, std::uint32_t ranks) {
   Draft draft{.spec = &spec, .info = &info};
   if (info.component_traits().per_rank && ranks > 1) draft.rank_name = fmt::format("rank{}", rank);
@@ -50,7 +50,7 @@ void check_cpus(const ComponentSpec& spec) {
   }
 }
 
-// The order is by name, and by rank within a name. It is the order of the components' indices everywhere.
+// The drafts are sorted by name and then by rank. This is also the order of the indices of components.
 std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue,
                                     const MemberDeclarations& members) {
   std::vector<Draft> drafts;

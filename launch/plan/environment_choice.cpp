@@ -11,7 +11,7 @@ namespace trainyard::launch {
 PluginSpec settle_environment(const LaunchFile& file, Catalogue& catalogue) {
   if (!file.topology.environment) return {};
   const Value& given = *file.topology.environment;
-  // The key is checked like a parameter of a component that names a plugin.
+  // The key is checked in the same way as a parameter that names a plugin.
   ParameterInfo declared;
   declared.name = "environment";
   declared.kind = ValueKind::kPlugin;

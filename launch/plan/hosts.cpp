@@ -15,7 +15,8 @@
 namespace trainyard::launch {
 namespace {
 
-/// More hosts than one launcher can serve; the limit bounds the plan that a mistyped number would make.
+/// The largest number of hosts. It is more than one launcher can serve, and prevents a mistyped number from producing a
+/// huge plan.
 constexpr std::int64_t kMostHosts = 1024;
 
 std::optional<std::uint32_t> number_in(const std::string& text) {
@@ -151,7 +152,8 @@ void assign_hosts(std::vector<Draft>& drafts, const RunHosts& hosts) {
     const std::uint32_t named = host_of(*draft.spec, hosts);
     draft.host = per_rank ? host_of_rank(draft.plan.rank, hosts) : named;
     draft.launches = hosts.launches;
-    // Launches on one machine share its cores and devices.
+    // Several launches on one machine share its cores and devices, so they count as one host in the plan of a
+    // component.
     draft.plan.host = draft.host / hosts.launches;
     const auto first = hosts.ranks.begin() + draft.plan.host * hosts.launches;
     draft.plan.ranks_of_host = std::accumulate(first, first + hosts.launches, std::uint32_t{0});

@@ -15,7 +15,7 @@ struct AllottedHosts {
   /// The name of the environment that has provided the number of hosts; empty if no environment was asked.
   std::string environment;
   std::uint32_t count = 1;
-  std::vector<std::string> names;  ///< The names, by the number of the host; empty if the engine does not tell them.
+  std::vector<std::string> names;  ///< The names, by the number of the host; empty if the engine does not provide them.
   /// The number of launches of the run that the engine has started on each host. If there are several, each of them has
   /// one rank and counts as a host of the run.
   std::uint32_t launches = 1;
@@ -30,29 +30,32 @@ struct RunHosts {
 };
 
 /// Returns the number of hosts of the run: `topology.nodes`, or else what the engine has allotted. Throws, with the
-/// position in the file, if the number is not allowed or the engine has allotted another one. Several launches on each
-/// host count as so many hosts.
+/// position in the file, if the number is not allowed or differs from what the engine has allotted. If the engine
+/// starts several launches on each machine, each launch counts as a host.
 std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted, std::vector<Choice>& choices);
 
-/// Returns the names of the hosts of the run: every name occurs as often as there are launches on each host.
+/// Returns the names of the hosts of the run; empty if the engine does not provide names. If there are several launches
+/// on each machine, each name occurs once for each launch.
 std::vector<std::string> names_of_hosts(const AllottedHosts& allotted);
 
-/// Makes every launch have one rank, which is what an engine means that starts several launches on each host. Throws,
-/// with the position in the file, if the file gives another number of ranks.
+/// Sets the number of ranks of every launch to one. This is needed because an engine that starts several launches on
+/// each machine starts one launch for each rank. Throws, with the position in the file, if the file gives another
+/// number of ranks.
 void settle_one_rank_each(LaunchFile& file, const AllottedHosts& allotted);
 
 /// Returns the number of ranks of each host as `topology.ranks_per_host` gives it. The list is empty if the file leaves
-/// this to `devices`. Throws, with the position in the file, unless there is one number for each host, and if `devices`
-/// is given as well.
+/// this to `devices`. Throws, with the position in the file, if the list does not have one number for each host, or if
+/// the file also gives `devices`.
 std::vector<std::uint32_t> read_ranks_per_host(const LaunchFile& file, std::uint32_t hosts);
 
-/// Determines the host of every draft. The ranks are in the order of the hosts: with 2 ranks on each of 2 hosts, the
-/// ranks 2 and 3 are on host 1. A component that exists once is on the host that its key `host` names, or else on host
-/// 0. Throws for a host that does not exist, and if `host` is given to a component that exists for each
-/// rank.
+/// Determines the host of every draft (a component while it is being planned). The ranks are in the order of the hosts:
+/// with 2 ranks on each of 2 hosts, the ranks 2 and 3 are on host 1. A component that exists once is on the host that
+/// its key `host` names; without the key, it is on host 0. Throws for a host that does not exist, and if `host` is
+/// given to a component that exists for each rank.
 void assign_hosts(std::vector<Draft>& drafts, const RunHosts& hosts);
 
-/// Returns the host that the key `host` names, or 0. Throws for a host that does not exist.
+/// Returns the number of the host that the key `host` of the component names, or 0 if the component has no such key.
+/// Throws for a host that does not exist.
 std::uint32_t host_of(const ComponentSpec& spec, const RunHosts& hosts);
 
 }  // namespace trainyard::launch

@@ -17,7 +17,7 @@ class HostsTest : public testing::PlanFixture {
  protected:
   HostsTest() { catalogue_.add("collective", "tcp"); }
 
-  /// Plans the six components as an engine with these hosts would start them.
+  /// Plans the six components for the hosts that an engine has allotted.
   Plan plan_on(const AllottedHosts& allotted, const std::string& text, const std::vector<std::string>& arguments = {}) {
     folder_.write("six.toml", testing::kSixComponents);
     return make_plan(folder_.write("a.toml", "include = ['six.toml']\n" + text), arguments, catalogue_, machine_,
@@ -144,7 +144,7 @@ TEST_F(HostsTest, SeveralLaunchesOnEachHostAreHostsWithOneRank) {
     EXPECT_EQ(plan.world_size, 4u) << given;
     EXPECT_THAT(plan.host_names, ElementsAre("a", "a", "b", "b"));
     EXPECT_EQ(process(plan, "rank3").host, 3u);
-    // The launches of one machine share its cores and devices.
+    // Several launches on one machine share its cores and devices.
     const ComponentPlan& last = component(plan, "rank3/accelerator_host");
     EXPECT_EQ(last.host, 1u);
     EXPECT_EQ(last.first_rank_of_host, 2u);

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 const fs::path kFolder = fs::path(TRAINYARD_SOURCE_DIR) / "tests" / "launch_errors";
 
-/// Returns the names of the broken files. Files that others include are named *.inc.toml and are left out.
+/// Returns the names of the launch files with errors. Files that other files include are named *.inc.toml and are left
+/// out.
 std::vector<std::string> broken_files() {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(kFolder)) {

@@ -10,21 +10,22 @@
 namespace trainyard::launch {
 namespace {
 
-/// 0 if the kernel does not say.
+/// Returns the size of the machine's memory, or 0 if it is unknown.
 std::uint64_t physical_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long bytes = ::sysconf(_SC_PAGESIZE);
   return pages < 1 || bytes < 1 ? 0 : static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes);
 }
 
-/// Reads a limit of a control group. "max", and what cannot be read, is no limit.
+/// Reads a limit of a control group. Returns 0, which means no limit, if the file contains "max" or cannot be read.
 std::uint64_t limit_in(const std::string& path) {
   std::uint64_t limit = 0;
   std::ifstream file(path);
   return file >> limit ? limit : 0;
 }
 
-/// The path of this process's control group below the mount: "/user.slice/..."; empty if there is none.
+/// Returns the path of this process's control group relative to the mount point, such as "/user.slice/...", or an empty
+/// text if there is none.
 std::string control_group() {
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -35,7 +36,7 @@ std::string control_group() {
 
 }  // namespace
 
-// A group can have no more than those that contain it, so all of them are looked at.
+// The limits of all enclosing control groups apply, too, so the smallest limit is used.
 Machine this_machine() {
   Machine machine{.memory_bytes = physical_memory()};
   const auto obey = [&machine](std::uint64_t limit) {

@@ -15,10 +15,11 @@
 namespace trainyard::launch {
 namespace {
 
-/// The start of an interpreter and of large libraries from a cold disk takes some seconds.
+/// The deadline for a member that prints its declaration. Loading an interpreter and large libraries from a slow disk
+/// can take some seconds.
 constexpr std::chrono::seconds kDescribeDeadline{30};
 
-/// The end of what a failed program has printed is shown, at most so much.
+/// The largest size of the output of a failed program that an error shows. The end of the output is kept.
 constexpr std::size_t kMostShownBytes = 2000;
 
 std::string end_of(const std::string& text) {
@@ -39,11 +40,12 @@ std::string printed_declaration(const ComponentSpec& spec) {
     throw refusal(spec, fmt::format("{} failed: {}", shown, printable(end_of(output.failure()))), Code::kPluginLoad);
   } catch (const Error& error) {
     if (error.code() != Code::kIo) throw;
-    throw refusal(spec, error.what(), Code::kNotFound);  // The program does not exist.
+    throw refusal(spec, error.what(), Code::kNotFound);  // This happens if the program does not exist.
   }
 }
 
-/// Reads a file, at most one byte more than is allowed, by which the reader knows that it is too long.
+/// Reads the file with the declaration. One byte more than is allowed is read, so that read_declaration() detects a
+/// file that is too long.
 std::string declaration_in_file(const ComponentSpec& spec) {
   const std::string& path = spec.declaration->text;
   try {

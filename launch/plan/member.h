@@ -8,7 +8,8 @@
 
 namespace trainyard::launch {
 
-/// What the members of a launch file declare, by their table in the file.
+/// The declarations of the members of a launch file, by their tables in the file. A member is a program in another
+/// language that is a full component of the run.
 using MemberDeclarations = std::map<const ComponentSpec*, core::PluginInfo>;
 
 /// Returns the declarations of all members of the file. A member with `declaration = "describe"` is run with the

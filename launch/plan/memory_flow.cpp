@@ -20,7 +20,7 @@ const core::PortInfo* find_port(const std::vector<core::PortInfo>& ports, const 
   return found == ports.end() ? nullptr : &*found;
 }
 
-/// Returns the components that get messages of this type from the component `from`, in the order of the edges.
+/// Returns the edges over which the component `from` sends messages of this type.
 std::vector<const EdgePlan*> edges_of_type(const std::vector<Draft>& drafts, const std::vector<EdgePlan>& edges,
                                            const Draft& from, std::string_view type) {
   std::vector<const EdgePlan*> found;
@@ -39,7 +39,7 @@ std::vector<std::string> receivers(const std::vector<Draft>& drafts, const std::
   return names;
 }
 
-/// An optimizer is a component that gets the arena and answers with the parameters.
+/// Returns true if the component sends messages of the type Parameters, as optimizers do.
 bool is_optimizer(const Draft& draft) {
   return std::ranges::find(draft.info->outputs, kParameters, &core::PortInfo::type) != draft.info->outputs.end();
 }
@@ -57,7 +57,7 @@ Traits traits_of(const PluginChoice& choice, Catalogue& catalogue) {
   }
 }
 
-/// Returns why the optimizer cannot work on the device; empty if it can.
+/// Returns the reason why the optimizer cannot work on the device, or an empty text if it can.
 std::string obstacle(const Draft& host, const Draft& optimizer, const EdgePlan& arena, const PluginChoice& accelerator,
                      bool host_memory, Catalogue& catalogue) {
   if (host_memory) return fmt::format("the accelerator {} trains in host memory", accelerator.name);
@@ -74,7 +74,7 @@ std::string obstacle(const Draft& host, const Draft& optimizer, const EdgePlan& 
   return "";
 }
 
-/// Returns the value that the file gives to the optimizer's parameter, or "auto".
+/// Returns the value that the file gives for the optimizer's parameter `memory`, or "auto" if it gives none.
 std::string wanted(const Draft& optimizer) {
   const auto given = optimizer.given.find(kMemory);
   if (given == optimizer.given.end()) return "auto";

@@ -8,19 +8,20 @@
 namespace trainyard::launch {
 namespace {
 
-/// The need of a process that hosts nothing: its program, its stacks and its buffers for messages.
+/// The memory that a process needs without its components: for its program, its stacks and its buffers for messages.
 constexpr std::uint64_t kEmptyProcess = 8ull << 20;
 
 std::string gibibytes(std::uint64_t bytes) {
   return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(1ull << 30));
 }
 
-/// Components of one kind share the libraries that they load, so a process needs them once.
+/// Returns the memory that the processes on host 0 need. If a process hosts several components of one plugin, the
+/// plugin is counted once, because they share its libraries.
 std::uint64_t needed_memory(const std::vector<Draft>& drafts) {
   std::map<std::string, std::set<std::string>> plugins;
   std::uint64_t bytes = 0;
   for (const Draft& draft : drafts) {
-    if (draft.host != 0) continue;  // The other hosts are other machines.
+    if (draft.host != 0) continue;  // Components on other hosts use the memory of other machines.
     std::set<std::string>& present = plugins[draft.plan.process];
     if (present.empty()) bytes += kEmptyProcess;
     if (present.insert(draft.plan.plugin).second) bytes += draft.info->component_traits().memory_bytes;

@@ -8,7 +8,7 @@
 namespace trainyard::launch {
 namespace {
 
-/// A machine with 1 GiB, and a host that needs 100 MiB.
+/// Tests with a machine that has 1 GiB, and an accelerator host that needs 100 MiB.
 class MemoryRulesTest : public testing::PlanFixture {
  protected:
   MemoryRulesTest() {

@@ -8,22 +8,25 @@
 
 namespace trainyard::launch {
 
-// This is the same check as in the component itself (core/config), done before anything runs and with the place in the
-// file in the message. The declarations come from the catalogue, so no plugin is loaded for it.
+// Every plugin checks its parameters when it is constructed (core/config). The planner makes the same check earlier, so
+// that errors contain the position in the file. It uses the declarations of the catalogue, so no plugin has to be
+// loaded.
 
 namespace {
 
-/// The limit of depth, for a plugin whose parameter names the plugin itself by default, which would never end.
+/// The largest depth of plugins within plugins. It stops the recursion if a parameter of a plugin names the same plugin
+/// by default.
 constexpr int kMaxDepth = 16;
 
-/// Returns the plugin's name in `"text"` or in `{ plugin = "text", ... }`; empty if there is none.
+/// Returns the name of the plugin in a value of the form "name" or { plugin = "name", ... }, or an empty text if there
+/// is none.
 std::string plugin_name(const Value& value) {
   const Value* inner = value.find("plugin");
   const auto* name = (inner == nullptr ? value : *inner).get_if<std::string>();
   return name == nullptr ? "" : *name;
 }
 
-/// Returns the value that holds the plugin's name, with its key.
+/// Returns the value that contains the name of the plugin, with its key.
 GivenParameter name_of_plugin(const GivenParameter& given) {
   const Value* inner = given.value.find("plugin");
   return inner == nullptr ? given : GivenParameter{*inner, join_key(given.key, "plugin")};
@@ -45,7 +48,8 @@ Given parameters_of(const GivenParameter& given) {
 void ParameterCheck::check(const std::vector<ParameterInfo>& declared, const Given& given, const Origin& where,
                            const std::string& key, int depth) {
   if (depth > kMaxDepth) throw error_at(where, key, fmt::format("plugins are nested more than {} deep", kMaxDepth));
-  // Unknown names come first, because a misspelt required parameter is better called unknown than missing.
+  // Unknown names are reported first, so that a misspelt name of a required parameter is reported as unknown and not as
+  // missing.
   for (const auto& [name, parameter] : given) {
     if (std::ranges::find(declared, name, &ParameterInfo::name) != declared.end()) continue;
     std::vector<std::string> known;
@@ -64,8 +68,8 @@ void ParameterCheck::check(const std::vector<ParameterInfo>& declared, const Giv
 
 void ParameterCheck::check_one(const ParameterInfo& info, const GivenParameter& given, int depth) {
   ParameterInfo located = info;
-  // The declaration knows the parameter's name, but the user knows the key that he wrote.
-  located.name = given.key;  // The message begins with it.
+  // The error contains the key in the file instead of the parameter's name in the declaration.
+  located.name = given.key;  // The text of the error begins with this name.
   try {
     check_value(located, to_json(given.value));
   } catch (const Error& error) {
@@ -75,7 +79,8 @@ void ParameterCheck::check_one(const ParameterInfo& info, const GivenParameter& 
   if (info.kind == ValueKind::kPlugins) check_plugins(info.rules.plugin_kind, given, depth);
 }
 
-/// Entry i of a list is called "transforms[i]".
+/// Checks the plugins of a parameter that names one plugin or a list of plugins. In errors, entry i of a list is called
+/// "transforms[i]", for example.
 void ParameterCheck::check_plugins(const std::string& kind, const GivenParameter& given, int depth) {
   const auto* list = given.value.get_if<Value::List>();
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
@@ -86,7 +91,7 @@ void ParameterCheck::check_plugins(const std::string& kind, const GivenParameter
 void ParameterCheck::check_missing(const ParameterInfo& info, const Origin& where, const std::string& key, int depth) {
   if (info.required) throw error_at(where, key, fmt::format("must be given; {}", describe_allowed(info)));
   if (info.kind != ValueKind::kPlugin || info.default_json.empty()) return;
-  // The default names a plugin, too, and that plugin may need a value.
+  // The plugin that the default names may have a required parameter.
   const std::string name = nlohmann::json::parse(info.default_json).value("plugin", "");
   check_plugin(info.rules.plugin_kind, {Value{name, where}, key}, depth);
 }
@@ -95,7 +100,7 @@ void ParameterCheck::check_plugin(const std::string& kind, const GivenParameter&
   const std::string name = plugin_name(given.value);
   const GivenParameter place = name_of_plugin(given);
   if (place.value.get_if<std::string>() == nullptr) throw not_allowed(place.value, place.key, "the name of a " + kind);
-  if (name.empty() || name == "auto") return;  // No plugin is named, or the component chooses one.
+  if (name.empty() || name == "auto") return;  // Either no plugin is named, or the component chooses one itself.
   const core::PluginInfo* info = nullptr;
   try {
     info = &catalogue_.info(kind, name);

@@ -9,15 +9,15 @@
 
 namespace trainyard::launch {
 
-/// A check of the parameters that a launch file gives to a plugin against the plugin's declaration. If a parameter
-/// names another plugin, the parameters of that plugin are checked in the same way.
+/// Checks the parameters that a launch file gives to a plugin against the plugin's declaration. If a parameter names
+/// another plugin, the parameters of that plugin are checked in the same way.
 class ParameterCheck {
  public:
   explicit ParameterCheck(Catalogue& catalogue) : catalogue_(catalogue) {}
 
-  /// Throws for the first value that is unknown, invalid or missing, with the file, the line and the key. For a missing
-  /// parameter, `where` and `key` are the position and the key of the plugin. `depth` is the number of plugins that
-  /// contain this one.
+  /// Throws for the first parameter that is unknown, invalid or missing, with the file, the line and the key. For a
+  /// missing parameter, `where` and `key` are the position and the key of the plugin. `depth` is the number of plugins
+  /// within which this plugin is nested.
   void check(const std::vector<ParameterInfo>& declared, const Given& given, const Origin& where,
              const std::string& key, int depth = 0);
 

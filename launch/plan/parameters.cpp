@@ -12,10 +12,10 @@
 
 namespace trainyard::launch {
 
-// The second step of the planner decides which values each component gets. There are three sources, the strongest
-// first: the component's own params; [topology], for components that declare a parameter of that name; and for the
-// strategy manager [run], which may not contradict the first. Values keep their place in the file until they have been
-// checked; then they become JSON.
+// In its second step, the planner determines the parameters of each component. They come from the component's own
+// `params`, which take precedence, from [topology], if the component declares a parameter of that name, and, for the
+// strategy manager, from [run], which must not give the same parameters as `params`. The values keep their origins
+// until they have been checked, and are then converted to JSON.
 
 namespace {
 
@@ -26,8 +26,8 @@ const ParameterInfo* find_declared(const core::PluginInfo& info, const std::stri
 
 bool is_manager(const Draft& draft) { return draft.info->label.name == kManagerPlugin; }
 
-/// Converts a value to text if the parameter is text. The accelerator takes a request for devices as text, but it may
-/// be written as a number or a list.
+/// Converts a value to text if the parameter is a text. The parameter `devices` is a text, but the file can give it as
+/// a number or a list.
 Value fit_kind(const Value& value, const ParameterInfo& declared) {
   if (declared.kind != ValueKind::kString || value.get_if<std::string>() != nullptr) return value;
   return {to_text(value), value.origin};
@@ -42,8 +42,7 @@ void add_topology(const TopologySpec& topology, const Draft& draft, Given& given
   }
 }
 
-/// Adds the values of [run]. They are the manager's parameters as well, so giving one in both places is a
-/// contradiction, not an override.
+/// Adds the values of [run], which are parameters of the strategy manager. Throws if `params` gives the same parameter.
 void add_run(const RunSpec& run, const Draft& draft, Given& given) {
   for (const auto& [name, value] : run.manager) {
     const std::string key = "run." + name;
@@ -60,7 +59,8 @@ void add_run(const RunSpec& run, const Draft& draft, Given& given) {
   }
 }
 
-/// Settles what is left open in a draft's values, and checks all of them against declarations and rules.
+/// Makes the decisions that the parameters of a draft leave open, and checks all parameters against the declarations
+/// and rules.
 void settle_and_check(const LaunchFile& file, Draft& draft, ParameterCheck& checker, Catalogue& catalogue,
                       PlannedParameters& planned) {
   draft.given = gather_parameters(file, draft);
@@ -70,7 +70,7 @@ void settle_and_check(const LaunchFile& file, Draft& draft, ParameterCheck& chec
   check_strategy_rules(file, draft, catalogue, planned.needs);
 }
 
-/// Makes a number of devices that of the draft's host, whose number of ranks can differ from that of other hosts.
+/// If `devices` is a number, sets it to the number of ranks on the draft's host, which can differ between hosts.
 void give_devices_of_host(Draft& draft) {
   const auto found = draft.given.find("devices");
   if (found == draft.given.end()) return;
@@ -80,7 +80,7 @@ void give_devices_of_host(Draft& draft) {
   }
 }
 
-/// Makes the whole dataset one shard, which all ranks read. Values in the file take precedence.
+/// Configures a data loader to read the whole dataset as one shard. Values in the file take precedence.
 void add_same_data(const Draft& draft, Given& given) {
   const std::map<std::string, std::int64_t> whole{{"shard", 0}, {"shards", 1}};
   for (const auto& [name, value] : whole) {
@@ -96,10 +96,10 @@ std::string dump(const Given& given, const ComponentSpec& spec) {
   return to_json_text({std::move(table), spec.origin}, spec.key + ".params");
 }
 
-/// Throws for values that no component takes, because they would be silently ignored.
+/// Throws if no component uses a key of [run] or [topology], because the key would be silently ignored.
 void check_all_taken(const LaunchFile& file, const std::vector<Draft>& drafts) {
   if (!file.run.manager.empty() && std::ranges::none_of(drafts, is_manager)) {
-    // One of them is enough to show what is wrong.
+    // The error shows only the first of these keys.
     const auto& [name, value] = *file.run.manager.begin();
     throw error_at(
         value.origin, "run." + name,
@@ -108,13 +108,13 @@ void check_all_taken(const LaunchFile& file, const std::vector<Draft>& drafts) {
   }
   for (const auto& [name, value] : file.topology.given) {
     const auto declares = [&name = name](const Draft& draft) { return find_declared(*draft.info, name) != nullptr; };
-    // The planner itself takes `devices`, because it decides how many ranks there are.
+    // The planner itself uses `devices` to determine the number of ranks.
     if (name == "devices" || std::ranges::any_of(drafts, declares)) continue;
     throw error_at(value.origin, "topology." + name, fmt::format("no component has a parameter '{}'", name));
   }
 }
 
-/// Asks a component whether its parameters go together, if its traits say that there is something to ask.
+/// Asks a component whether its parameters are consistent, if its traits state that it can check this.
 void check_own_rules(const Draft& draft, Catalogue& catalogue) {
   if (!draft.info->component_traits().checks_parameters) return;
   const std::string& name = draft.spec->plugin.text;
@@ -140,9 +140,10 @@ PlannedParameters plan_parameters(const LaunchFile& file, std::vector<Draft>& dr
   check_all_taken(file, drafts);
   ParameterCheck checker(catalogue);
   PlannedParameters planned;
-  // There are two passes, because a loader may come before the host that says what its strategy needs from it.
+  // There are two passes, because the parameters of a data loader depend on the strategy of an accelerator host, which
+  // can come later in the list.
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    // The ranks of one component get the same values; what differs between them comes from the context.
+    // All ranks of a component get the same parameters, so these are checked only once.
     if (i == 0 || drafts[i].spec != drafts[i - 1].spec) {
       settle_and_check(file, drafts[i], checker, catalogue, planned);
     } else {

@@ -10,7 +10,7 @@
 
 namespace trainyard::launch {
 
-/// The name of the plugin to which the keys of [run] belong.
+/// The name of the plugin that gets the keys of [run] that the launcher does not use itself.
 inline constexpr const char* kManagerPlugin = "strategy_manager";
 
 /// The results of plan_parameters() that the rest of the planner needs.
@@ -25,9 +25,9 @@ struct PlannedParameters {
 /// of [run].
 Given gather_parameters(const LaunchFile& file, const Draft& draft);
 
-/// Fills in the parameters of every draft, with the values that gather_parameters() returns and the decisions of
-/// settle_automatic(). Checks every value against its declaration, including the parameters of plugins that a parameter
-/// names.
+/// Fills in the parameters of every draft (a component while it is being planned), with the values that
+/// gather_parameters() returns and the decisions of settle_automatic(). Checks every value against its declaration,
+/// including the parameters of plugins that a parameter names.
 ///
 /// Throws, with the position in the file, for parameters that are unknown, invalid, or required but missing. Also
 /// throws if a rule of an accelerator or a strategy is broken, if a component objects to its parameters, or if no

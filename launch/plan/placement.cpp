@@ -8,29 +8,29 @@
 
 namespace trainyard::launch {
 
-// The third step of the planner decides in which process and thread each component runs. The components of one process
-// are restarted together, so their settings for restarts, environment and host must be compatible and are combined
-// here.
+// In its third step, the planner determines the process and the thread of each component. The components of a process
+// are started together, so their settings for restarts, environment and host must be compatible and are combined here.
 
 namespace {
 
 constexpr const char* kMain = "main";
 
-/// Returns a name for one rank. Ranks never share a process or thread by accident: a name in the file is used once for
-/// each rank.
+/// Puts the name of the rank before the name of a process or thread. So if the file names a process for a component
+/// that exists for each rank, each rank gets a separate process.
 std::string with_rank(const Draft& draft, const std::string& name) {
   return draft.rank_name.empty() ? name : draft.rank_name + "." + name;
 }
 
-/// Returns the name of a component's own process. It becomes part of socket names, so it has no '/'.
+/// Returns the name of the process that a component has alone. The name must not contain '/', because it becomes part
+/// of the names of sockets.
 std::string own_process(const ComponentSpec& spec) {
   std::string name = spec.name;
   std::ranges::replace(name, '/', '.');
   return name;
 }
 
-/// Throws for placed components that do not exist. Members and external programs cannot be placed, because each is a
-/// process already.
+/// Throws if the placement table names a component that does not exist. Members and external programs cannot be placed,
+/// because each of them always has a separate process.
 void check_placed_exist(const LaunchFile& file) {
   std::vector<std::string> known;
   for (const ComponentSpec& spec : file.components) {
@@ -48,7 +48,8 @@ void check_placed_exist(const LaunchFile& file) {
   }
 }
 
-// The same word in both places is not a contradiction.
+// Returns the process of a draft. It is allowed that the component's key `process` and the placement table name the
+// same process.
 std::string process_of(const LaunchFile& file, const Draft& draft, Placement placement) {
   const ComponentSpec& spec = *draft.spec;
   const auto placed = file.topology.placed.find(spec.name);
@@ -60,7 +61,7 @@ std::string process_of(const LaunchFile& file, const Draft& draft, Placement pla
   }
   if (spec.process) return with_rank(draft, spec.process->text);
   if (in_table) return with_rank(draft, placed->second.text);
-  // An address makes sense only for a process of its own.
+  // A component with an address must have a separate process.
   const bool elsewhere = draft.rank_name.empty() && draft.host != 0;
   if (placement == Placement::kProcesses || spec.tcp || spec.is_member() || elsewhere) {
     return with_rank(draft, own_process(spec));
@@ -97,9 +98,9 @@ void join(PlannedProcess& process, const Draft& draft) {
         spec.origin, spec.key + ".host",
         fmt::format("components of the process '{}' have different hosts; all must have the same", process.name));
   }
-  // The enumerators are ordered from never to always, so the most careful one decides.
+  // The enumerators are ordered from kNever to kAlways, so the most restrictive policy is used.
   if (spec.respawn.when < process.respawn.when) process.respawn = spec.respawn;
-  // The run needs the process if it needs anything in it.
+  // The process is required if any of its components is.
   process.required = process.required || spec.required;
 }
 
@@ -113,7 +114,7 @@ PlannedProcess start_process(const std::string& name, const ComponentSpec& spec)
   return process;
 }
 
-/// Returns the process of a member, which it does not share, whatever the placement.
+/// Returns the process of a member, which always has a separate process.
 PlannedProcess member_process(const Draft& draft) {
   PlannedProcess process = start_process(draft.plan.process, *draft.spec);
   process.command = draft.spec->command;
@@ -122,7 +123,7 @@ PlannedProcess member_process(const Draft& draft) {
   return process;
 }
 
-/// Returns the process of an external program, which it does not share, whatever the placement.
+/// Returns the process of an external program, which always has a separate process.
 PlannedProcess external_process(const ComponentSpec& spec) {
   PlannedProcess process = start_process(own_process(spec), spec);
   process.command = spec.command;
@@ -132,7 +133,8 @@ PlannedProcess external_process(const ComponentSpec& spec) {
   return process;
 }
 
-/// A component whose new instance could not take the place of the old one would leave the others waiting for ever.
+/// Throws if a component with `respawn` is not restartable. The other components would wait forever for its new
+/// instance.
 void check_respawn(const Draft& draft) {
   const ComponentSpec& spec = *draft.spec;
   if (spec.respawn.when == RespawnPolicy::When::kNever || draft.info->component_traits().restartable) return;
@@ -143,7 +145,7 @@ void check_respawn(const Draft& draft) {
                  Code::kUnsupported);
 }
 
-/// Throws if two components on one thread ask for different CPUs.
+/// Throws if two components on one thread are to be pinned to different CPUs.
 void check_threads(const std::vector<Draft>& drafts) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
@@ -171,7 +173,7 @@ void place(const LaunchFile& file, std::vector<Draft>& drafts, const StrategyNee
   check_one_process(file, drafts, needs);
 }
 
-// The position in this list is the process's index, under which shared buffers count it.
+// The position in the returned list is the index of the process, under which shared buffers count its references.
 std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::vector<Draft>& drafts,
                                            const RunHosts& hosts) {
   std::vector<PlannedProcess> processes;

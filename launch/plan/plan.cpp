@@ -8,12 +8,12 @@
 
 namespace trainyard::launch {
 
-// The last step makes the part of the plan that one process is given. The plan as a whole stays with the launcher.
+// In the last step, the launcher makes the part of the plan that it sends to each process.
 
 namespace {
 
-/// Returns the address of each thread. Indices instead of names keep the paths short: a socket's path has at most 107
-/// bytes, and names may have 64.
+/// Returns the address of each thread. The paths of sockets contain indices instead of names to keep them short,
+/// because they can have only 107 bytes, and a name can have 64.
 std::map<std::string, std::string> bind_addresses(const PlannedProcess& process, std::size_t process_index,
                                                   const std::set<std::string>& threads, const RunPlace& place) {
   std::map<std::string, std::string> bind;
@@ -37,7 +37,7 @@ ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunP
   out.seed = plan.seed;
   out.log_level = plan.log_level;
   out.plugin_path = place.plugin_path;
-  // All components are included, because a process needs the names and places of those at the other ends of its edges.
+  // All components are included, because a process needs to know the components at the other ends of its edges.
   out.components = plan.components;
   std::set<std::string> threads;
   for (const ComponentPlan& component : plan.components) {

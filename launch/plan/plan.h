@@ -46,22 +46,25 @@ struct Choice {
 /// What is copied between host memory and the memory of the device in which a rank trains.
 struct MemoryFlow {
   std::uint32_t rank = 0;
-  std::string accelerator;  ///< The accelerator, whose name is also that of the memory.
+  std::string accelerator;  ///< The name of the accelerator, which is also the name of its memory.
   /// Why the optimizer updates the parameters in host memory, so that every step copies the gradients to the host and
   /// the parameters back. Empty if the optimizer works on the device.
   std::string host_updates_because;
-  std::vector<std::string> readers;  ///< The components that read the arena in host memory after a step.
-  std::vector<std::string> savers;   ///< The components that read the arena in host memory to save it.
+  /// The components that read the arena (the memory with the parameters and gradients) in host memory after a step.
+  std::vector<std::string> readers;
+  std::vector<std::string> savers;  ///< The components that read the arena in host memory to save it.
 };
 
-/// A process of the run, as planned. It hosts components of the plan, or is a member, or is an external program.
+/// A process of the run, as planned. It hosts components that are plugins, or is a member (a program, in any language,
+/// that is itself a component of the plan), or is an external program, which is not part of the plan and can only watch
+/// the run.
 struct PlannedProcess {
   std::string name;  ///< The name, which is unique and consists of letters, digits, '_', '-' and '.'.
 
   /// The program of a member or the external program, and its arguments; the program is looked up in PATH. If `command`
   /// is empty, the process hosts the plugins of the components whose `process` is equal to `name`.
   std::vector<std::string> command;
-  bool member = false;  ///< True if `command` is a component of the plan, whose `process` is equal to `name`.
+  bool member = false;  ///< True if the program is a component of the plan, whose `process` equals `name`.
 
   /// For external programs: the value of the environment variable TRAINYARD_PARAMETERS, a JSON object.
   std::string parameters = "{}";
@@ -116,7 +119,7 @@ struct Plan {
   std::vector<std::uint32_t> activation;
 };
 
-/// The parts of a process's plan that are known only when the launcher starts a run. They are the same for all
+/// The parts of a process's plan that are known only when the launcher starts the run. They are the same for all
 /// processes of a host.
 struct RunPlace {
   /// The directory of the run's sockets. Its path must be short, because the path of a socket has at most 107 bytes.
@@ -145,7 +148,7 @@ std::string describe(const Plan& plan);
 /// Whether a plan is shown with the values of the environment variables that it sets. They may be secrets.
 enum class EnvironmentValues : std::uint8_t { kShown, kHidden };
 
-/// Returns the plan as a JSON object. Values that are hidden are null.
+/// Returns the plan as a JSON object. If the values of environment variables are hidden, they are null.
 std::string to_json(const Plan& plan, EnvironmentValues values = EnvironmentValues::kShown);
 
 }  // namespace trainyard::launch

@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The JSON is ordered, so that two plans can be compared line by line.
+// The order of the keys is fixed, so that two plans can be compared line by line.
 ordered_json process_json(const PlannedProcess& process, EnvironmentValues values) {
   const RespawnPolicy& respawn = process.respawn;
   ordered_json out;
@@ -32,14 +32,14 @@ ordered_json process_json(const PlannedProcess& process, EnvironmentValues value
   return out;
 }
 
-/// Returns the fields of the message, with the parameters as JSON instead of text.
+/// Returns the fields of the message ComponentPlan, with the parameters as JSON instead of text.
 ordered_json component_json(const ComponentPlan& component) {
   ordered_json out = ordered_json::parse(to_json(component));
   out["parameters"] = ordered_json::parse(component.parameters);
   return out;
 }
 
-/// Returns the fields of the message, with the names of the two ends.
+/// Returns the fields of the message EdgePlan, with the names of the two components.
 ordered_json edge_json(const Plan& plan, const EdgePlan& edge) {
   ordered_json out = ordered_json::parse(to_json(edge));
   out["from"] = plan.components[edge.from].name;
@@ -82,7 +82,7 @@ std::string to_json(const Plan& plan, EnvironmentValues values) {
   for (const ComponentPlan& component : plan.components) out["components"].push_back(component_json(component));
   for (const EdgePlan& edge : plan.edges) out["edges"].push_back(edge_json(plan, edge));
   for (const std::uint32_t index : plan.activation) out["activation"].push_back(plan.components[index].name);
-  // The environment and commands come from the user and may not be UTF-8.
+  // Environment variables and commands come from the user and may not be valid UTF-8, so invalid bytes are replaced.
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

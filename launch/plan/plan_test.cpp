@@ -25,7 +25,7 @@ TEST_F(PlanTest, AProcessLearnsItsPart) {
 TEST_F(PlanTest, AProcessGetsTheEdgesThatTouchIt) {
   const Plan plan = plan_six("", {"placement=processes"});
   const ProcessPlan part = process_plan(plan, 3, {"/run/x", {}});
-  EXPECT_EQ(part.edges.size(), 4u);  // These are three senders of metrics and one of the model.
+  EXPECT_EQ(part.edges.size(), 4u);  // These come from three senders of metrics and one sender of the model.
   for (const EdgePlan& edge : part.edges) EXPECT_EQ(plan.components[edge.to].name, "logger");
 }
 

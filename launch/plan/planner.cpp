@@ -19,7 +19,7 @@
 namespace trainyard::launch {
 namespace {
 
-/// Returns the keys that `name=value` without a dot may mean, in addition to the launcher's own keys.
+/// Returns the keys of [run] that belong to the strategy manager: the names of its parameters.
 std::vector<std::string> manager_keys(Catalogue& catalogue) {
   std::vector<std::string> keys;
   const auto is_manager = [](const PluginLabel& label) {
@@ -47,19 +47,18 @@ Plan copy_run(const LaunchFile& file) {
   return plan;
 }
 
-/// Decides which processes bind TCP addresses. A thread has one address for all its listeners, so a single listener
-/// over TCP is enough.
+/// Determines which processes bind TCP addresses. A thread has only one address, so one edge over TCP is enough.
 void choose_addresses(Plan& plan) {
   for (const EdgePlan& edge : plan.edges) {
-    // Threads of the same process that communicate only within this host then use TCP as well, which is slower but
+    // All threads of the process then use TCP, even threads that communicate only within this host. This is slower but
     // correct.
     if (edge.transport != Transport::kTcp) continue;
     std::ranges::find(plan.processes, plan.components[edge.from].process, &PlannedProcess::name)->tcp = true;
   }
 }
 
-/// Returns the links between components. Whether a link is run-wide depends on the declared topic, not on a remap,
-/// because the kind of message matters.
+/// Returns the links between components. Whether a link is run-wide depends on the topic in the plugin's declaration
+/// and not on a remap, because a remap does not change what the messages are for.
 std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector<Draft>& drafts) {
   std::vector<Link> links;
   for (const EdgePlan& edge : edges) {
@@ -79,7 +78,7 @@ void count_ranks(LaunchFile& file, const AllottedHosts& allotted, Catalogue& cat
   } else if (plan.ranks_of_hosts.empty()) {
     plan.ranks_of_hosts.assign(plan.hosts, settle_ranks(file, catalogue, plan.choices));
   } else {
-    // Components that declare `devices` get the number of their host.
+    // Components that declare `devices` get the number of ranks of their host later (give_devices_of_host()).
     const std::int64_t first = plan.ranks_of_hosts.front();
     file.topology.given.emplace("devices", Value{first, file.topology.ranks_per_host->origin});
   }
@@ -94,8 +93,8 @@ void count_ranks(LaunchFile& file, const AllottedHosts& allotted, Catalogue& cat
 
 Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue,
                const Machine& machine, const FindHosts& find_hosts) {
-  // The order of the steps follows from what they need: names before topics, topics and places before edges, edges
-  // before the processes' addresses and the order of activation.
+  // The order of the steps follows from their dependencies: topics need names; edges need topics and processes; the
+  // addresses of processes and the order of activation need edges.
   LaunchFile file = load_launch_file(path, arguments, manager_keys(catalogue));
   Plan plan = copy_run(file);
   plan.arguments = arguments;

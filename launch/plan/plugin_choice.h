@@ -17,8 +17,8 @@ struct PluginChoice {
   GivenParameter place;  ///< The position of the name in the file, or of the component if the name is a default.
 };
 
-/// Returns the plugin of the given kind that the draft's parameters choose, or the default of the component's
-/// declaration.
+/// Returns the plugin of the given kind that the parameters of the draft (a component while it is being planned)
+/// choose, or the default of the component's declaration.
 PluginChoice plugin_choice(const Draft& draft, std::string_view kind);
 
 /// Replaces the name of the chosen plugin by `name`. If the file gives a table for the plugin, the other keys of the

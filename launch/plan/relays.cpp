@@ -5,9 +5,9 @@
 
 namespace trainyard::launch {
 
-// Memory is shared only within a host. A component that exists once, needs the memory of all ranks and can use relays
-// says so by an input for the descriptions that relays send. Not its name but the type of this input decides, so a new
-// component of this kind gets relays as well.
+// Memory is shared only within a host. A component that exists once and needs the memory of all ranks can use relays if
+// it has an input for the messages with which relays describe the memory of their ranks. Only the type of this input
+// matters and not the name of the component, so new components can use relays, too.
 
 namespace {
 
@@ -18,7 +18,7 @@ bool uses_relays(const core::PluginInfo& info) {
   return std::ranges::find(info.inputs, kDescription, &core::PortInfo::type) != info.inputs.end();
 }
 
-/// Returns the relay as a launch file would describe it. Errors about it name the place of the component that uses it.
+/// Returns the relay as if it were in the launch file. Its position, for errors, is that of the component that uses it.
 ComponentSpec relay_for(const ComponentSpec& user) {
   ComponentSpec relay;
   relay.name = kRelay;
@@ -38,7 +38,7 @@ void add_relay(LaunchFile& file, Catalogue& catalogue) {
     const auto is_this = [&spec](const PluginLabel& label) {
       return label.kind == "component" && label.name == spec.plugin.text;
     };
-    // An unknown plugin is reported later, with its position.
+    // An unknown plugin is reported later, with its position in the file.
     return std::ranges::any_of(listed, is_this) && uses_relays(catalogue.info("component", spec.plugin.text));
   };
   const auto user = std::ranges::find_if(file.components, uses);

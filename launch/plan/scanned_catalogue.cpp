@@ -21,14 +21,16 @@ using nlohmann::json;
 
 namespace {
 
-/// Loading LibTorch from a cold disk takes some seconds; a plugin that hangs must not hang the launch.
+/// The deadline for the description of a plugin. Loading LibTorch from a slow disk can take some seconds, but a plugin
+/// that hangs must not block the launch.
 constexpr std::chrono::seconds kDescribeDeadline{60};
 
-/// The number of parameter sets that are kept for one plugin: a sweep over values must not make the file grow without
-/// limit.
+/// The largest number of answers, one for each set of parameters, that are cached for one plugin. Otherwise a sweep
+/// over many values would make the file grow without limit.
 constexpr std::size_t kMostRemembered = 32;
 
-/// Returns the path of the cache by the XDG base directory specification; empty (no cache) without a home directory.
+/// Returns the path of the cache file according to the XDG base directory specification. Without a home directory, the
+/// path is empty and nothing is cached.
 std::string default_cache_file() {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
     return std::string(cache) + "/trainyard/plugins.json";
@@ -37,16 +39,16 @@ std::string default_cache_file() {
   return home == nullptr ? "" : std::string(home) + "/.cache/trainyard/plugins.json";
 }
 
-/// Returns a text that changes with the file. The time has nanoseconds, because a build may replace a library twice
-/// within a second.
+/// Returns a text that changes when the file changes. It contains the modification time in nanoseconds, because a build
+/// can replace a library twice within a second.
 std::string stamp_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw Error(Code::kNotFound, "no plugin file {}", path);
   return fmt::format("{} {}.{} {}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, host_abi_tag());
 }
 
-/// Throws if the ABI tags differ. They are compared here, and not only in the child, because here both can be shown to
-/// the user.
+/// Throws if the ABI tags differ. They are compared here as well as in the child process, so that the error can show
+/// both tags.
 void refuse_foreign_abi(const std::string& path) {
   const PluginLabel label = read_plugin_label(path);
   if (abi_matches(label.abi_tag, host_abi_tag())) return;
@@ -77,11 +79,11 @@ ScannedCatalogue::~ScannedCatalogue() {
   try {
     save_cache();
   } catch (const std::exception&) {
-    // A cache that cannot be written costs only time.
+    // If the cache cannot be written, the next launch only takes longer.
   }
 }
 
-// A different stamp means that the path holds another library, which is described again.
+// If the stamp has changed, another library is at this path, which must be described again.
 const core::PluginInfo& ScannedCatalogue::info(std::string_view kind, std::string_view name) {
   const std::string path = loader_.find(kind, name);
   const std::string stamp = stamp_of(path);
@@ -109,8 +111,8 @@ const core::PluginInfo& ScannedCatalogue::describe(const std::string& path, cons
 
 core::PluginInfo ScannedCatalogue::run_description(const std::string& path, const std::string& parameters) const {
   refuse_foreign_abi(path);
-  // The child prints nothing but JSON on its standard output; a plugin that prints something breaks its own
-  // description.
+  // The child process prints JSON on its standard output. A plugin that prints something there makes its own
+  // description invalid.
   std::vector<std::string> command{process_program_, "--describe", path};
   if (!parameters.empty()) command.insert(command.end(), {"--parameters", parameters});
   const ChildOutput output = run_child(command, kDescribeDeadline);
@@ -131,7 +133,7 @@ Catalogue::Answer ScannedCatalogue::ask(std::string_view kind, std::string_view 
   const std::string asked = parameters.empty() ? "{}" : parameters;
   const auto known = entry.answers.find(asked);
   if (!anew && known != entry.answers.end()) return known->second;
-  // Without parameters, the declaration says the same, unless the plugin may object even to that.
+  // Without parameters, the declaration already contains the answer, unless the plugin checks its parameters.
   if (!anew && asked == "{}" && !plugin.component_traits().checks_parameters) return {plugin.traits, ""};
   core::PluginInfo described = run_description(plugin.path, asked);
   changed_ = true;
@@ -144,7 +146,7 @@ void ScannedCatalogue::load_cache() {
   if (!file) return;
   try {
     const json cache = json::parse(file);
-    // Stale entries are read as well; whether they are stale is checked when they are used.
+    // Outdated entries are read, too. They are detected when they are used.
     for (const json& entry : cache.at("plugins")) {
       core::PluginInfo info = core::plugin_info_from_json(entry.at("info"));
       const std::string path = info.path;
@@ -154,22 +156,22 @@ void ScannedCatalogue::load_cache() {
       }
     }
   } catch (const std::exception&) {
-    entries_.clear();  // The file was written by another version or is incomplete, so it is replaced.
+    entries_.clear();  // Another version has written the file, or it is incomplete, so it will be replaced.
   }
 }
 
 void ScannedCatalogue::save_cache() const {
   json plugins = json::array();
   for (const auto& [path, entry] : entries_) {
-    // Entries of libraries that no longer exist are left out; otherwise the cache would grow with every build folder.
+    // Entries of libraries that no longer exist are removed. Otherwise the cache would grow with every build folder.
     if (!fs::exists(path)) continue;
     json answers = json::object();
     for (const auto& [parameters, answer] : entry.answers) answers[parameters] = to_json(answer);
     plugins.push_back({{"stamp", entry.stamp}, {"info", to_json(entry.info)}, {"answers", std::move(answers)}});
   }
   fs::create_directories(fs::path(cache_file_).parent_path());
-  // The file is renamed into place: if several launches end at once, each writes a complete file and the last one
-  // stays.
+  // The file is written under another name and then renamed. If several launches end at the same time, the result is
+  // the complete file of one of them.
   const std::string temporary = fmt::format("{}.{}", cache_file_, ::getpid());
   std::ofstream(temporary) << json{{"plugins", plugins}}.dump();
   fs::rename(temporary, cache_file_);

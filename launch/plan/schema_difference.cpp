@@ -20,7 +20,8 @@ std::string in_struct(const StructType& type, const std::string& what) {
   return fmt::format("; they differ in {} of {}", what, type.name);
 }
 
-/// Looks for fields that only one side has, then for other types, then for another order.
+/// Returns the first difference between two structs: a field that only one of them has, a field of another type, or
+/// another order of the fields.
 std::string struct_difference(const StructType& here, const StructType& there) {
   for (const Field& field : here.fields) {
     const Field* other = find(there, field.name);
@@ -50,12 +51,12 @@ std::string schema_difference(const std::string& here, const std::string& there)
     if (ours.structs.front().name != theirs.structs.front().name) return "";
     for (const StructType& type : ours.structs) {
       const StructType* other = theirs.find(type.name);
-      // A struct that only one side has is the type of a field, which differs already.
+      // If only one text has a struct, a field of another type has already been found.
       std::string difference = other == nullptr ? "" : struct_difference(type, *other);
       if (!difference.empty()) return difference;
     }
   } catch (const Error&) {
-    // Both texts are shown anyway.
+    // One of the texts is not a schema. The error shows both texts anyway.
   }
   return "";
 }

@@ -12,8 +12,8 @@ std::string served_ranks(const StrategyTraits& traits) {
   return fmt::format("{} to {}", traits.min_ranks, traits.max_ranks);
 }
 
-/// Returns the error about a wrong number of ranks. It points to the number of devices if the file gives one, because
-/// that should be changed, and otherwise to the strategy.
+/// Returns the error about a number of ranks that the strategy does not support. It points to the number of devices, if
+/// the file gives one, and otherwise to the strategy.
 Error wrong_ranks(const LaunchFile& file, const PluginChoice& strategy, std::uint32_t ranks,
                   const StrategyTraits& traits) {
   const std::string text = fmt::format("{} {} not allowed with the strategy {}, which serves {}", ranks,
@@ -23,7 +23,7 @@ Error wrong_ranks(const LaunchFile& file, const PluginChoice& strategy, std::uin
   return error_at(strategy.place.value.origin, strategy.place.key, text + "; topology.devices says how many there are");
 }
 
-/// Throws if the ranks share something that hosts do not.
+/// Throws if there are several hosts but the ranks of the strategy share memory or a process.
 void check_hosts(const LaunchFile& file, const PluginChoice& strategy, std::uint32_t hosts,
                  const StrategyTraits& traits) {
   if (hosts == 1 || traits.share == RanksShare::kNothing) return;
@@ -42,8 +42,8 @@ StrategyTraits traits_of(const PluginChoice& strategy, Catalogue& catalogue, boo
   }
 }
 
-/// Returns the error about a wrong process. It points to what placed the component: its own `process`, the table of
-/// [topology], or the word there.
+/// Returns the error about a component that is not in the same process as the others. It points to what has placed the
+/// component: its key `process`, or the placement in [topology].
 Error wrong_process(const LaunchFile& file, const Draft& draft, const std::string& strategy) {
   const ComponentSpec& spec = *draft.spec;
   const auto error = [&](const Origin& origin, const std::string& key, const std::string& given) {

@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t kHanging = 4;
 constexpr std::size_t kNarrowest = 20;  ///< The smallest width of the text, however deep the indent is.
 
-/// Returns how much of `text` fits: up to a space if there is one, and never through a UTF-8 sequence.
+/// Returns how many bytes of `text` fit into `width` columns. The text is broken at a space if possible, and never
+/// within a UTF-8 character.
 std::size_t fitting(std::string_view text, std::size_t width) {
   if (text.size() <= width) return text.size();
   const std::size_t space = text.rfind(' ', width);
@@ -22,7 +23,7 @@ std::size_t fitting(std::string_view text, std::size_t width) {
 }  // namespace
 
 void TextColumn::line(std::size_t indent, std::string_view text) {
-  // This runs once for each line that the text becomes; an empty text becomes one empty line.
+  // Each iteration adds one line. An empty text becomes one empty line.
   for (std::size_t margin = indent;; margin = indent + kHanging) {
     const std::size_t width = margin + kNarrowest < kWidth ? kWidth - margin : kNarrowest;
     const std::size_t length = fitting(text, width);

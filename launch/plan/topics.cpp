@@ -9,8 +9,8 @@
 
 namespace trainyard::launch {
 
-// The fourth step of the planner finds the full name of every port's topic. Two ports are connected by having the same
-// name here, and in no other way; remaps, namespaces and ranks only change names.
+// In its fourth step, the planner determines the full name of the topic of every port. Two ports are connected only if
+// their topics have the same full name. Remaps, namespaces and ranks change these names.
 
 namespace {
 
@@ -20,24 +20,22 @@ bool is_topic_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-/// Makes "/rank0/eval/metrics": the rank is outermost, since a namespace comes from the file and the rank from the
-/// planner.
+/// Returns the full topic, such as "/rank0/eval/metrics", with the rank before the namespace.
 std::string full_topic(const Draft& draft, const core::PortInfo& port) {
   const auto remap = draft.spec->remap.find(port.name);
   const std::string& declared = port.topic.empty() ? port.name : port.topic;
   const std::string& given = remap == draft.spec->remap.end() ? declared : remap->second.text;
   if (given.starts_with('/')) return given;
   std::string topic = "/";
-  // A relative topic is below the rank and the namespace of the component. A topic that starts with '/' has been
-  // returned above.
+  // The rank and the namespace are put before a relative topic. A topic that starts with '/' has already been returned.
   for (const std::string& outer : {draft.rank_name, draft.spec->name_space}) {
     if (!outer.empty()) topic += outer + "/";
   }
   return topic + given;
 }
 
-/// Throws for a bad topic. A topic appears in frames, error messages and commands, so it must not contain spaces or
-/// characters that a shell would interpret.
+/// Throws for an invalid topic. Topics appear in errors and commands, so they must not contain spaces or characters
+/// that a shell would interpret.
 void check_topic(const PortRef& ref) {
   const std::string& topic = ref.topic();
   const std::string key = ref.draft->spec->key + ".remap." + ref.port->name;
@@ -51,7 +49,8 @@ void check_topic(const PortRef& ref) {
                  fmt::format("\"{}\" is not a topic; letters, digits, '_', '-', '.' with single '/' between", topic));
 }
 
-// Only inputs can be given a policy; both kinds of ports can be remapped.
+// Throws if the file names a port that does not exist. The table `inputs` can contain only inputs, and `remap` can
+// contain inputs and outputs.
 void check_port_names(const Draft& draft) {
   std::vector<std::string> inputs, ports;
   for (const core::PortInfo& port : draft.info->inputs) inputs.push_back(port.name);
@@ -67,8 +66,9 @@ void check_port_names(const Draft& draft) {
   for (const auto& [name, input] : draft.spec->inputs) check(inputs, name, input.origin, "inputs", "input");
 }
 
-/// Returns the topic on the other side of the border between ranks and the other components. "/x" becomes "/rank0/x",
-/// and "/rank1/x" becomes "/x". Empty if there is no other side.
+/// Returns the topic to which an input without a sender is connected instead. For a component that exists once, "/x"
+/// becomes "/rank0/x"; for a component that exists for each rank, "/rank1/x" becomes "/x". Returns an empty text if
+/// there is no such topic.
 std::string across_border(const Draft& draft, const std::string& topic) {
   if (draft.plan.world_size == 1) return "";
   const std::string own = "/" + draft.rank_name + "/";
@@ -108,7 +108,7 @@ Senders find_senders(const std::vector<Draft>& drafts) {
       const PortRef ref{&draft, &port};
       std::vector<PortRef>& all = senders[ref.topic()];
       all.push_back(ref);
-      // Comparing with the first one is enough: types that equal it equal each other.
+      // It is enough to compare each type with the first one.
       if (all.front().port->fingerprint == port.fingerprint) continue;
       throw error_at(ref.origin(), draft.spec->key,
                      fmt::format("{} sends {} on {}, but {} sends {} there; a topic has one type{}", ref.text(),
@@ -120,7 +120,7 @@ Senders find_senders(const std::vector<Draft>& drafts) {
   return senders;
 }
 
-// The plan has one name for each port; the other ranks' topics appear only in the edges.
+// The plan contains only one topic for each port. The topics of the other ranks appear only in the edges.
 std::vector<std::string> topics_heard(const PortRef& input) {
   std::vector<std::string> topics{input.topic()};
   const std::string first = fmt::format("/{}/", kFirstRank);
@@ -132,7 +132,7 @@ std::vector<std::string> topics_heard(const PortRef& input) {
   return topics;
 }
 
-// This is done only for inputs without a sender on their own side: a sender of the same rank always takes precedence.
+// Changes only inputs to whose own topic no output sends, so a sender of the same rank takes precedence.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders) {
   for (Draft& draft : drafts) {
     for (const core::PortInfo& port : draft.info->inputs) {

@@ -9,7 +9,7 @@
 
 namespace trainyard::launch {
 
-/// A reference to an output or input of a draft.
+/// A reference to an output or an input of a draft, which is a component while it is being planned.
 struct PortRef {
   const Draft* draft = nullptr;
   const core::PortInfo* port = nullptr;
@@ -36,10 +36,10 @@ void name_topics(std::vector<Draft>& drafts);
 /// Returns all outputs by their topics. Throws kTypeMismatch if outputs of different types have the same topic.
 Senders find_senders(const std::vector<Draft>& drafts);
 
-/// Changes the topics of inputs that have no sender, so that messages can cross between the ranks and the components
-/// that exist once. An input of a component that exists for each rank is connected to an output of a component that
-/// exists once. An input of a component that exists once is connected to rank 0, and through topics_heard() to the
-/// other ranks. Does nothing in a run with a single rank.
+/// Changes the topics of inputs that have no sender, so that components that exist for each rank and components that
+/// exist once can exchange messages. An input of a component that exists for each rank is connected to an output of a
+/// component that exists once. An input of a component that exists once is connected to rank 0, and through
+/// topics_heard() to the other ranks. Does nothing in a run with a single rank.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders);
 
 /// Returns the topics that an input receives. These are its own topic and, if the input declares `every_rank` and

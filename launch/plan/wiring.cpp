@@ -11,15 +11,16 @@
 
 namespace trainyard::launch {
 
-// The fifth step of the planner makes the edges. Everything that can be known about an edge is decided here: its ends,
-// its policy and windows, and how it is carried. An edge that cannot work is refused, with both ends named.
+// In its fifth step, the planner makes the edges, and determines their ends, policies, windows and transports. It
+// refuses an edge that cannot work; the error names both ends.
 
 namespace {
 
-/// The messages that hand over blocks of the parameter arena: both ends read and write the same memory.
+/// The types of the messages that contain handles to blocks of the arena, the memory with the parameters. Both ends of
+/// such an edge use the same memory.
 constexpr std::array<std::string_view, 2> kArenaTypes{"ArenaInfo", "OptimizerState"};
 
-/// Returns the fastest transport that both ends allow; one end with an address, or another host, is enough for TCP.
+/// Returns the fastest transport that both ends allow. If one end has an address or is on another host, this is TCP.
 Transport transport_between(const Draft& from, const Draft& to) {
   if (from.plan.process == to.plan.process) {
     return from.plan.thread == to.plan.thread ? Transport::kThread : Transport::kProcess;
@@ -27,7 +28,8 @@ Transport transport_between(const Draft& from, const Draft& to) {
   return from.spec->tcp || to.spec->tcp || from.host != to.host ? Transport::kTcp : Transport::kIpc;
 }
 
-// Types are compared by fingerprint, and both schemas are shown in full, so that the reader sees which field differs.
+// Throws if the fingerprints of the types differ. The error shows both schemas, so that the user sees which field
+// differs.
 void check_types(const PortRef& from, const PortRef& to) {
   if (from.port->fingerprint == to.port->fingerprint) return;
   throw error_at(to.origin(), to.draft->spec->key,
@@ -37,19 +39,19 @@ void check_types(const PortRef& from, const PortRef& to) {
                  Code::kTypeMismatch);
 }
 
-/// Returns true if the edge would hand over blocks of the arena to a component of another host that exists once and
-/// takes the arenas of all ranks. It does without this one: memory is shared only within a host
+/// Returns true if the edge would pass blocks of the arena to a component that exists once, uses the arenas of all
+/// ranks and is on another host. Such an edge is left out, because memory is shared only within a host
 /// (docs/decisions/0033).
 bool is_out_of_reach(const PortRef& from, const PortRef& to) {
   return from.draft->host != to.draft->host && to.port->every_rank && to.draft->rank_name.empty() &&
          std::ranges::find(kArenaTypes, from.port->type) != kArenaTypes.end();
 }
 
-// The type of the message decides, not the names of components, so a new component that shares the arena is caught as
-// well.
+// Throws if components that share the arena would be connected over TCP. The type of the message is checked and not the
+// names of the components, so this applies to new components, too.
 void check_arena(const PortRef& from, const PortRef& to, Transport transport) {
   if (transport != Transport::kTcp || std::ranges::find(kArenaTypes, from.port->type) == kArenaTypes.end()) return;
-  // The error points to the line that put one of them behind an address or on another host.
+  // The error points to the line that gives one of the components an address or another host.
   const bool receiver = to.draft->spec->tcp || to.draft->spec->host;
   const Draft& remote = receiver ? *to.draft : *from.draft;
   throw error_at(remote.spec->origin, remote.spec->key + ".host",
@@ -58,7 +60,7 @@ void check_arena(const PortRef& from, const PortRef& to, Transport transport) {
                              from.draft->plan.name, to.draft->plan.name, from.port->type, to.topic()));
 }
 
-/// Some inputs need their senders on the event loop of their owner; the declaration of the port says so.
+/// Throws if the declaration of the input requires that its senders run on the same event loop, but they do not.
 void check_same_loop(const PortRef& from, const PortRef& to, Transport transport) {
   if (!to.port->same_loop || transport == Transport::kThread) return;
   const ComponentPlan &sender = from.draft->plan, &receiver = to.draft->plan;
@@ -79,7 +81,7 @@ bool reads_log(const PortRef& to) {
 
 void check_connected(const PortRef& to, const Senders& senders, bool connected) {
   if (connected || to.port->optional || reads_log(to)) return;
-  // A topic of the same type is more likely to be meant than one with a similar name.
+  // Topics with the same message type are suggested first, because the user most likely means one of them.
   std::vector<std::string> known;
   for (const auto& [topic, from] : senders) {
     if (from.front().port->fingerprint == to.port->fingerprint && from.front().draft != to.draft) {
@@ -94,7 +96,7 @@ void check_connected(const PortRef& to, const Senders& senders, bool connected) 
                              suggestion(to.topic(), known)));
 }
 
-// The receiver decides how it is served, and the launch file overrides the receiver.
+// The policy and the window of an edge come from the declaration of the input, unless the launch file overrides them.
 EdgePlan make_edge(const PortRef& from, const PortRef& to) {
   EdgePlan edge;
   edge.topic = from.topic();
@@ -114,7 +116,7 @@ EdgePlan make_edge(const PortRef& from, const PortRef& to) {
 
 void connect_topic(const PortRef& to, const std::vector<PortRef>& senders, std::vector<EdgePlan>& edges) {
   for (const PortRef& from : senders) {
-    if (from.draft == to.draft) continue;  // A component that received its own messages would fill its own window.
+    if (from.draft == to.draft) continue;  // If a component received its own messages, it could wait for itself.
     check_types(from, to);
     if (is_out_of_reach(from, to)) continue;
     edges.push_back(make_edge(from, to));
@@ -134,7 +136,7 @@ void connect_input(const PortRef& to, const Senders& senders, std::vector<EdgePl
 
 }  // namespace
 
-// The loop is over inputs, not outputs, because an input may lack a sender.
+// The loop goes over the inputs, because an input without a sender must be detected.
 std::vector<EdgePlan> connect(const std::vector<Draft>& drafts, const Senders& senders) {
   std::vector<EdgePlan> edges;
   for (const Draft& draft : drafts) {

@@ -14,8 +14,8 @@
 namespace trainyard::launch {
 namespace {
 
-/// Returns the type. Throws kInvalidArgument for a text that is not a schema, or not the canonical one, because the
-/// fingerprint is a hash of the text.
+/// Returns the schema of the message type. Throws kInvalidArgument if the text is not a schema, or is not in the
+/// canonical form, because the fingerprint of the type is a hash of this form.
 Schema checked_schema(const Announcement& announcement) {
   try {
     Schema schema = parse_schema(announcement.schema);

@@ -9,7 +9,7 @@
 
 namespace trainyard::launch {
 
-/// A topic that a visitor publishes at its own socket.
+/// A topic that a visitor, a program outside of the plan, publishes at its own socket.
 struct Announcement {
   std::string topic;
   std::string schema;     ///< The canonical text of the message type.
@@ -18,8 +18,8 @@ struct Announcement {
   bool latched = false;   ///< True if a late subscriber receives the last message.
 };
 
-/// The topics that visitors publish. The registry only tells others where; the messages never pass through the
-/// launcher.
+/// The topics that visitors (programs outside of the plan) publish. The registry only tells other programs where they
+/// are published; the messages never pass through the launcher.
 ///
 /// An announcement is valid for kLease and must be renewed in time, so the topics of a visitor that was killed soon
 /// disappear. Every function receives the current time as an argument, counted from any fixed moment.
@@ -38,7 +38,8 @@ class Announcements {
   /// Removes the announcement of this topic and endpoint, if there is one.
   void withdraw(const std::string& topic, const std::string& endpoint);
 
-  /// Appends the topics to `list`, in the form of the registry's list of topics (docs/wire_format.md).
+  /// Appends the topics whose announcements are valid at the time `now` to `list`, in the form of the registry's list
+  /// of topics (docs/wire_format.md).
   void append_to(nlohmann::json& list, Time now);
 
  private:

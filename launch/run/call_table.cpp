@@ -18,7 +18,7 @@ std::uint64_t CallTable::open(const std::string& process, const std::string& wha
                               Answer answer) {
   const std::uint64_t id = next_id_++;
   const auto seconds = in_seconds(deadline);
-  // The text is made now, while everything that it names is known.
+  // The text of the error is made now, because the names in it are known here.
   const std::string late = fmt::format("{}: no answer from process '{}' within {} s", what, process, seconds);
   const PollLoop::Id timer = loop_.after(deadline, [this, id, late] { answered(id, false, late); });
   calls_[id] = {process, what, std::move(answer), timer};

@@ -11,8 +11,8 @@
 
 namespace trainyard::launch {
 
-// The output of a process and its end arrive independently of each other. The end may be noticed before the last line,
-// so reaped() reads the rest of the output.
+// The launcher may notice the end of a process before it has read the last lines of its output. So reaped() reads the
+// rest of the output.
 ChildProcess::ChildProcess(PollLoop& loop, const PlannedProcess& planned, std::uint32_t index, OnLine on_line)
     : loop_(loop), planned_(planned), index_(index), output_(loop, std::move(on_line)) {}
 
@@ -42,7 +42,7 @@ void ChildProcess::reaped() {
   stopped_by_.reset();
 }
 
-// A negative number means the whole group.
+// A negative pid stands for the whole process group.
 void ChildProcess::send(int signal) const {
   if (remote_ != nullptr) {
     remote_->signal(index_, signal);
@@ -56,11 +56,11 @@ bool ChildProcess::may_restart(bool failed) {
   if (policy.when == RespawnPolicy::When::kNever) return false;
   if (policy.when == RespawnPolicy::When::kOnFailure && !failed) return false;
   const auto now = PollLoop::Clock::now();
-  // Old restarts do not count: only a process that keeps dying is given up.
+  // Restarts before the window do not count, so only a process that ends again and again is given up.
   while (!restarts_.empty() && restarts_.front() + policy.window < now) restarts_.pop_front();
   if (restarts_.size() >= policy.max) return false;
-  // A restart counts when it is allowed, not when it is done. So a start that fails counts as well, and cannot be
-  // repeated forever.
+  // A restart is counted when it is allowed and not when it is done. So a restart that fails is counted, too, and
+  // cannot be repeated forever.
   restarts_.push_back(now);
   ++all_restarts_;
   return true;
@@ -72,14 +72,15 @@ void ChildProcess::end(std::chrono::milliseconds rung) {
   climb(0, rung);
 }
 
-// A process that reacts is reaped, which cancels the timer of the next signal.
+// Sends signal number `step`, and starts the timer for the next signal. If the process ends, reaped() cancels the
+// timer.
 void ChildProcess::climb(int step, std::chrono::milliseconds rung) {
   constexpr int kRungs[] = {SIGINT, SIGTERM, SIGKILL};
   if (!running()) return;
   send(kRungs[step]);
   deaf_ = step == 2;
   if (deaf_) return;
-  // One that was stopped cannot react.
+  // A process that a signal has stopped can react only after SIGCONT.
   send(SIGCONT);
   ladder_timer_ = loop_.after(rung, [this, step, rung] { climb(step + 1, rung); });
 }
@@ -94,7 +95,7 @@ std::string describe_wait_status(int status) {
 }
 
 bool ended_by(int status, std::initializer_list<int> signals) {
-  constexpr int kShell = 128;  // What a shell adds to the number of a signal.
+  constexpr int kShell = 128;  // The number that shells add to the number of a signal.
   return std::ranges::any_of(signals, [status](int signal) {
     return WIFEXITED(status) ? WEXITSTATUS(status) == kShell + signal : WTERMSIG(status) == signal;
   });

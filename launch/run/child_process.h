@@ -35,14 +35,14 @@ class ChildProcess {
 
   /// Returns true if the process hosts components or is a member, and false if it is an external program.
   bool has_components() const { return planned_.has_components(); }
-  /// Makes the process one of another host. Must be called before the process is started. `remote` must outlive this
-  /// object.
+  /// Declares that the process runs on another host. Must be called before the process is started. `remote` must
+  /// outlive this object.
   void live_on(RemoteProcesses& remote) { remote_ = &remote; }
-  /// Returns true if the process is one of another host.
+  /// Returns true if the process runs on another host.
   bool is_remote() const { return remote_ != nullptr; }
 
-  /// Returns the pid, which is that on its own host; 0 if the process is not running, or if the agent of another host
-  /// has not yet reported the pid.
+  /// Returns the pid of the process on the host where it runs; 0 if the process is not running, or if the agent of
+  /// another host has not yet reported the pid.
   pid_t pid() const { return pid_; }
   bool running() const { return running_; }
   /// Returns the last lines that the process has printed, on both streams, for the report of a failure.
@@ -56,7 +56,7 @@ class ChildProcess {
   pid_t last_pid() const { return last_pid_; }
   /// Records the pid of a process of another host.
   void started_remotely(pid_t pid) { pid_ = pid; }
-  /// Takes a line that a process of another host has printed.
+  /// Adds a line that a process of another host has printed, as if the line had come through a pipe.
   void add_line(std::string_view line, bool from_stderr) { output_.add(line, from_stderr); }
 
   /// Reads the output that is already in the pipes, without waiting for the poll loop.
@@ -117,8 +117,8 @@ class ChildProcess {
 /// example.
 std::string describe_wait_status(int status);
 
-/// Returns true if one of the signals has ended the process. This includes an exit code of 128 plus the number of the
-/// signal, with which shells report it.
+/// Returns true if the process with the wait status `status` was ended by one of the signals. This includes an exit
+/// code of 128 plus the number of a signal, because that is how a shell reports that a signal has ended its child.
 bool ended_by(int status, std::initializer_list<int> signals);
 
 /// Returns true unless the status is a normal exit with code 0.

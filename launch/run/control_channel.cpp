@@ -26,13 +26,13 @@ void ControlChannel::dispatch(const RouterSocket::Frames& frames) {
     on_broken_(process, fmt::format("a control message of {} frames; 3 are allowed", frames.size()));
     return;
   }
-  // The handler is found by the name of the type, because the bytes of a body do not show its type.
+  // The second frame contains the name of the type, because the body does not show its type.
   const auto handler = handlers_.find(frames[1]);
   if (handler == handlers_.end()) {
     on_broken_(process, fmt::format("a control message of unknown type '{}'", frames[1]));
     return;
   }
-  // This is also done for a message that turns out to be broken, because its sender is alive.
+  // Even a message that cannot be decoded shows that its sender is alive.
   if (any_) any_(process);
   try {
     handler->second(process, frames[2]);

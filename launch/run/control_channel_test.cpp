@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A launcher's channel, and one process that the test plays.
+/// Tests with the channel of a launcher. The test plays the part of a process.
 class ControlChannelTest : public ::testing::Test {
  protected:
   ControlChannelTest() {
@@ -69,7 +69,7 @@ TEST_F(ControlChannelTest, HandsMessagesToTheHandlerOfTheirType) {
 
 TEST_F(ControlChannelTest, SendsToOneProcessByName) {
   send({"Heartbeat", body_of(Heartbeat{"p", 1})});
-  serve();  // Now the process is known to be connected.
+  serve();  // The channel now knows the process.
   EXPECT_TRUE(channel_.send("p", Transition{"c", "active"}));
   zmq::message_t type, body;
   ASSERT_TRUE(peer_.recv(type));

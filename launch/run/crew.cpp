@@ -15,12 +15,12 @@
 namespace trainyard::launch {
 namespace {
 
-/// The number is higher than the descriptors that programs expect to be free.
+/// The lowest number that the duplicate of stdout can get, so that low numbers remain free for programs that need them.
 constexpr int kLowestConsoleFile = 20;
 
 }  // namespace
 
-// Every process of the plan has its object from the beginning, even if it is started later.
+// Creates an object for every process of the plan, even if the process is started later.
 Crew::Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions options, Reports reports)
     : loop_(loop),
       console_(console),
@@ -48,28 +48,30 @@ ChildProcess* Crew::find(const std::string& name) const {
 SpawnOptions spawn_options(const PlannedProcess& planned, const CrewOptions& crew) {
   SpawnOptions options;
   options.environment = planned.environment;
-  // These are set after the plan's own variables, so that a launch file cannot point a program to another run.
+  // These variables are set last, so that a launch file cannot replace them.
   options.environment["TRAINYARD_RUN"] = crew.run;
   options.environment["TRAINYARD_RUN_DIRECTORY"] = crew.run_directory;
   options.command = planned.command;
   options.cpus = planned.cpus;
   options.ignored_signals = crew.engine_signals;
   if (!planned.has_components()) {
-    // A program has no plan to read its parameters from.
+    // An external program receives no plan, so its parameters are in an environment variable.
     options.environment["TRAINYARD_PARAMETERS"] = planned.parameters;
-    // SIGTERM asks a program to end, and it may have no other way to end in order.
+    // SIGTERM must not be ignored, because it asks an external program to end, and the program may know no other way to
+    // end cleanly.
     std::erase(options.ignored_signals, SIGTERM);
     return options;
   }
   let_waiting_threads_sleep(options.environment);
-  // Through a pipe: others can read command lines, and every child inherits the environment.
+  // The keys are passed through a pipe, because other users can read command lines, and all child processes inherit the
+  // environment.
   options.input = crew.keys;
   const auto add = [&options](std::initializer_list<std::string> words) {
     options.command.insert(options.command.end(), words);
   };
   const bool hosts_plugins = options.command.empty();
   if (hosts_plugins) add({crew.process_program});
-  // These are the same for every process with components, in whatever language it is written.
+  // These arguments are the same for every process with components, whatever its language.
   add({"--control", crew.control_endpoint, "--process", planned.name});
   if (hosts_plugins) add({"--denormals", crew.flush_denormals ? "flush" : "keep"});
   return options;
@@ -86,7 +88,8 @@ SpawnOptions Crew::local_options(const ChildProcess& child) const {
 }
 
 void Crew::print(const ChildProcess& child, std::string_view line, bool from_stderr) {
-  // The lines of components name their component; those of external programs do not name the program.
+  // Lines of components already contain the name of the component. Lines of external programs get the name of the
+  // program.
   console_.line(child.has_components() ? "" : "[" + child.name() + "] ", line, from_stderr);
 }
 
@@ -95,14 +98,14 @@ void Crew::start(ChildProcess& child) {
   try {
     child.start(local_options(child));
   } catch (const Error& error) {
-    // The name of the program alone may say little, such as "python3".
+    // The name of the process is added, because the name of the program alone, such as "python3", may not be helpful.
     throw Error(error.code(), "process '{}': {}", child.name(), error.what());
   }
 }
 
 void Crew::start_later(ChildProcess& child, std::function<void(const std::string&)> failed) {
   restart_timers_[&child] = loop_.after(child.planned().respawn.delay, [this, &child, failed = std::move(failed)] {
-    // The timer is removed first: from here on the child either runs or has failed to start.
+    // The entry of the timer is removed first, because the restart is no longer pending.
     restart_timers_.erase(&child);
     try {
       start(child);
@@ -115,11 +118,11 @@ void Crew::start_later(ChildProcess& child, std::function<void(const std::string
 void Crew::reap() {
   int status = 0;
   pid_t pid = 0;
-  // Reaps until there is no child left to reap, because several ends may arrive as one signal.
+  // Reaps all child processes that have ended, because one SIGCHLD can stand for several.
   while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
     const auto child =
         std::ranges::find_if(children_, [&](const auto& one) { return !one->is_remote() && one->pid() == pid; });
-    if (child == children_.end()) continue;  // This is a grandchild whose parent died before it.
+    if (child == children_.end()) continue;  // This is a grandchild whose parent has ended.
     note(**child, status);
   }
 }
@@ -129,18 +132,18 @@ void Crew::note(ChildProcess& child, int status) {
     child.stopped_by(WSTOPSIG(status));
     reports_.changed(child, status);
   } else if (WIFCONTINUED(status)) {
-    // The end of a pause that the guard has made for all is no news.
+    // If the process was not reported as stopped, the guard had suspended the whole run, and nothing is reported.
     if (!child.stopped_by()) return;
     child.continues();
     reports_.changed(child, status);
   } else {
     child.reaped();
-    // This comes after the child counts as gone, because the callback may start it again.
+    // The callback is called last, because it may start the process again.
     reports_.ended(child, status);
   }
 }
 
-// A timer that has fired is no longer in the table: it has started its process.
+// Only timers of pending restarts are in the table.
 void Crew::no_more_restarts() {
   for (const auto& [child, timer] : restart_timers_) loop_.cancel(timer);
   restart_timers_.clear();

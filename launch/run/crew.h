@@ -30,8 +30,8 @@ struct CrewOptions {
   std::vector<int> engine_signals;
 };
 
-/// Returns how a process is started: with the environment that docs/command_line.md promises to every process, and, if
-/// it has components, with the arguments and the keys of a member.
+/// Returns the settings with which a process is started: the environment that docs/command_line.md promises to every
+/// process, and, if it has components, the arguments and the encryption keys that every process with components needs.
 SpawnOptions spawn_options(const PlannedProcess& planned, const CrewOptions& options);
 
 /// The processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides
@@ -67,8 +67,8 @@ class Crew {
   /// that were stopped or continued. Must be called on SIGCHLD.
   void reap();
 
-  /// Handles a wait status of a process: of one that reap() has found, or of one of another host, which its agent has
-  /// reaped.
+  /// Handles the wait status of a process. reap() calls this for processes of this host; for a process of another host,
+  /// it is called when the agent has reported the status.
   void note(ChildProcess& child, int status);
 
   /// Cancels the pending restarts.

@@ -21,8 +21,8 @@ namespace {
 
 enum class Attempt { kLocked, kHeldByAnother, kReplaced };
 
-/// A holder removes its file, so what was opened may not be what the path names by the time that it is locked. A lock
-/// on a file without a name would keep nobody out.
+/// Returns true if `path` still refers to the open file. A holder removes its lock file when it ends. If the file was
+/// removed between open() and flock(), the lock would be on a file without a name, and would not keep anybody out.
 bool is_still(const std::string& path, int file) {
   struct stat named = {};
   struct stat opened = {};
@@ -49,7 +49,8 @@ std::string to_text(const LockHolder& holder) {
          "\n";
 }
 
-/// Empty if the holder has not written its name yet, or the text is not ours.
+/// Returns the holder that the lock file names. The result is empty if the holder has not written the file yet, or if
+/// the content has another form.
 LockHolder read_holder(int file) {
   char text[4096];
   const ssize_t got = ::pread(file, text, sizeof text, 0);
@@ -95,13 +96,14 @@ DirectoryLock::DirectoryLock(const std::string& directory, const LockHolder& sel
   std::filesystem::create_directories(directory, error);
   for (;;) {
     FileDescriptor file(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    // Whoever cannot write into the directory cannot disturb another run in it. Those who need it say so themselves.
+    // A user who may not write to the directory cannot disturb another run in it, so no lock is needed. Components that
+    // need to write there report the error themselves.
     if (!file) return;
     const Attempt attempt = try_lock(path_, file.get());
     if (attempt == Attempt::kReplaced) continue;
     if (attempt == Attempt::kHeldByAnother) {
       const LockHolder holder = read_holder(file.get());
-      if (holder.run == self.run && holder.host == self.host) return;  // A member of the same run.
+      if (holder.run == self.run && holder.host == self.host) return;  // The same run already holds the lock.
       refuse(directory, holder);
     }
     const std::string text = to_text(self);
@@ -112,7 +114,8 @@ DirectoryLock::DirectoryLock(const std::string& directory, const LockHolder& sel
   }
 }
 
-// The name goes before the lock, or another run could have locked the file whose name is then taken away.
+// Removes the file before the lock is released. In the other order, another run could lock the file in between, and its
+// lock file would then be removed.
 DirectoryLock::~DirectoryLock() {
   if (file_ && is_still(path_, file_.get())) ::unlink(path_.c_str());
 }

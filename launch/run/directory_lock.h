@@ -20,10 +20,11 @@ struct LockHolder {
   std::string since;  ///< The time at which the run began, as text for users.
 };
 
-/// Returns the holder for a run whose launcher is the calling process.
+/// Returns a LockHolder for the run `run`, whose launcher is the calling process. `file` is the launch file.
 LockHolder this_launcher(const std::string& run, const std::string& file);
 
-/// A lock that keeps a second run out of an output directory. All members of one run can use the directory.
+/// A lock that keeps a second run out of an output directory. Several processes of the same run can use the directory:
+/// it is no error if the run already holds the lock.
 ///
 /// The lock is a flock(2) lock on the file `run.lock` in the directory. The kernel releases it when the process ends in
 /// any way. Over NFS, the server releases the locks of a host that it has lost. The text in the file only identifies

@@ -28,7 +28,7 @@ class DirectoryLockTest : public ::testing::Test {
  protected:
   std::string directory() const { return folder_.path() + "/runs/mnist"; }
 
-  /// Returns the error of a run that wants the directory; empty if it gets it.
+  /// Tries to lock the directory for a run. Returns the text of the error, or an empty text if the lock was obtained.
   std::string refusal(const std::string& run) const {
     try {
       const DirectoryLock lock(directory(), holder(run));
@@ -81,7 +81,7 @@ TEST_F(DirectoryLockTest, DoesNotOutliveItsProcess) {
 TEST_F(DirectoryLockTest, IsOnTheFileThatThePathNames) {
   std::optional<DirectoryLock> first;
   first.emplace(directory(), holder("mnist-1"));
-  // Somebody removes the file by hand: the next run has a lock of its own, and the first one does not take it away.
+  // The lock file is removed by hand. The next run then makes a new lock file, which the first run must not remove.
   std::filesystem::remove(DirectoryLock::path_in(directory()));
   const DirectoryLock second(directory(), holder("mnist-2"));
   EXPECT_TRUE(second.held());
@@ -89,7 +89,7 @@ TEST_F(DirectoryLockTest, IsOnTheFileThatThePathNames) {
 
 TEST_F(DirectoryLockTest, RemovesOnlyWhatADeadRunHasLeftBehind) {
   const std::string file = DirectoryLock::path_in(directory());
-  remove_stale_lock(file);  // There is none.
+  remove_stale_lock(file);  // The file does not exist.
   {
     const DirectoryLock lock(directory(), holder("mnist-1"));
     remove_stale_lock(file);

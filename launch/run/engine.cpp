@@ -11,7 +11,8 @@
 namespace trainyard::launch {
 
 Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts) {
-  // All of them are needed in any case: each knows which variables of its engine must not be inherited.
+  // All environments are loaded even if the launch file names one, because each knows which variables of its engine
+  // must not be inherited.
   const std::vector<environments::Candidate> candidates = environments::examine_environments(loader, facts);
   Engine engine{.removed = environments::variables_to_remove(candidates, facts.variables)};
   const auto use = [&](const environments::Candidate& candidate) {

@@ -14,7 +14,8 @@ class PluginLoader;
 
 namespace trainyard::launch {
 
-/// The engine that has started this launcher, such as Slurm; a person counts as an engine, too.
+/// The engine that has started this launcher, such as Slurm. A user who starts the launcher directly counts as an
+/// engine, too.
 struct Engine {
   std::string environment;  ///< The name of the environment that understands the engine.
   /// Why this environment was chosen, such as "SLURM_JOB_ID is 7"; empty if the launch file names it.
@@ -23,20 +24,21 @@ struct Engine {
   std::vector<std::string> removed;  ///< The variables that the processes of the run must not inherit.
 };
 
-/// Finds the engine with the environment that the launch file names, or, if `named` has no plugin, with the one that is
-/// detected. Loads the plugins of all environments into this process. Throws what environments::allocation_of() throws.
+/// Determines which engine has started this launcher. `named` is the environment that the launch file names; if it has
+/// no plugin, the environment is detected. Loads the plugins of all environments into this process. Throws what
+/// environments::allocation_of() throws.
 Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts);
 
 /// Returns the number of this launch among all launches of the run, which is the number of its host in the run.
 std::uint32_t number_of_launch(const Engine& engine);
 
 /// Returns a sentence for the user about an engine that has started several launches on each host; empty if it has
-/// started one. Such a launch waits for the others, which do not exist if the variables of the engine are inherited by
-/// mistake.
+/// started one. The sentence helps if the variables of the engine were inherited by mistake: this launch then waits for
+/// other launches that do not exist.
 std::string describe_launches(const Engine& engine);
 
-/// Removes the variables from this process's own environment, and so from those of all processes that it starts. Must
-/// be called while the process has only one thread.
+/// Removes the variables in Engine::removed from this process's own environment, so that the processes that it starts
+/// do not inherit them. Must be called while the process has only one thread.
 void forget_variables(const Engine& engine);
 
 }  // namespace trainyard::launch

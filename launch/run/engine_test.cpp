@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using testing::error_of;
 using ::testing::HasSubstr;
 
-/// The environments of this build.
+/// Tests with the environments of this build.
 class EngineTest : public ::testing::Test {
  protected:
   Engine find(ProcessFacts::Variables variables, const PluginSpec& named = {}) {

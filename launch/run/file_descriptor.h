@@ -7,8 +7,7 @@
 
 namespace trainyard::launch {
 
-/// The owner of one file descriptor, or of none (-1). It closes the descriptor when it is destroyed, and can be moved
-/// but not copied.
+/// Owns one file descriptor, or none (-1), and closes it when it is destroyed. It can be moved but not copied.
 class FileDescriptor {
  public:
   FileDescriptor() = default;

@@ -14,10 +14,12 @@
 namespace trainyard::launch {
 namespace {
 
-/// One changed file is enough to know; a list of a million is not read.
+/// The largest part of git's answer that is read. A single changed file is enough, so a very long list need not be
+/// read.
 constexpr std::size_t kMostBytes = 64 << 10;
 
-/// The options keep git from writing to the repository, and from running a program that the repository names.
+/// Returns how `git status` is started. The options prevent git from writing to the repository and from running
+/// programs that the configuration of the repository names.
 SpawnOptions status_of(const std::string& folder) {
   SpawnOptions options;
   options.command = {"git",
@@ -40,11 +42,11 @@ GitQuestion::GitQuestion(PollLoop& loop, const std::string& folder, std::chrono:
     : loop_(loop), answer_(std::move(answer)) {
   try {
     Spawned git = spawn(status_of(folder));
-    // The functions of glibc 2.36 for this cannot be called from C++.
+    // The system call is used directly, because the header of glibc 2.36 for it cannot be included in C++.
     process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, git.pid, 0)));
     out_ = std::move(git.out);
   } catch (const Error&) {
-    return;  // There is no git.
+    return;  // git is not installed.
   }
   watch_ = loop_.watch_file(out_.get(), [this] { read(); });
   deadline_ = loop_.after(deadline, [this] { stop(); });
@@ -70,7 +72,7 @@ void GitQuestion::read() {
   if (const std::optional<archive::GitState> state = parse_git_status(text_)) answer_(*state);
 }
 
-// A line that does not begin with '#' is a file that differs.
+// Every line that does not begin with '#' describes a file that differs from the commit.
 std::optional<archive::GitState> parse_git_status(std::string_view text) {
   constexpr std::string_view kCommit = "# branch.oid ", kBranch = "# branch.head ";
   std::optional<archive::GitState> state;

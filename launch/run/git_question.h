@@ -13,15 +13,15 @@
 
 namespace trainyard::launch {
 
-/// Asks the program `git` which commit is checked out in a folder, while the loop continues. Nothing happens if git is
-/// not installed, if the folder is not in a repository, or if git does not answer by the deadline.
+/// Asks the program `git` which commit is checked out in a folder, while the loop continues. There is no answer if git
+/// is not installed, if the folder is not in a repository, or if git does not finish by the deadline.
 class GitQuestion {
  public:
   using Answer = std::function<void(archive::GitState state)>;
 
-  /// Starts git. `answer` is called from the loop, at most once.
+  /// Starts git in `folder`. `answer` is called from the loop when git has answered, at most once.
   GitQuestion(PollLoop& loop, const std::string& folder, std::chrono::milliseconds deadline, Answer answer);
-  /// Ends git, if it still runs.
+  /// Ends git if it is still running.
   ~GitQuestion();
   GitQuestion(const GitQuestion&) = delete;
   GitQuestion& operator=(const GitQuestion&) = delete;

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 class GitQuestionTest : public ::testing::Test {
  protected:
-  // What the user has configured must not change the answers.
+  // The git configuration of the user must not affect the test.
   GitQuestionTest() {
     ::setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
     ::setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
@@ -36,7 +36,7 @@ class GitQuestionTest : public ::testing::Test {
     return output.text.substr(0, output.text.find('\n'));
   }
 
-  /// Asks about the folder, and returns the answer, if there is one before the deadline.
+  /// Asks about the folder, and returns the answer, or an empty optional if there is none before the deadline.
   std::optional<archive::GitState> ask(std::chrono::milliseconds deadline = std::chrono::seconds(20)) {
     std::optional<archive::GitState> answer;
     PollLoop loop;

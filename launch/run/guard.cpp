@@ -29,23 +29,25 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The signals by which a user, a session or an engine ends the process that it started.
+/// The signals that the guard passes on to the launcher. With these, users, sessions and engines end a process that
+/// they have started.
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 constexpr int kInterrupted = 130;  ///< The code that shells report for a program that Ctrl-C has ended.
 
-// The words of the notes, which the launcher writes one a line.
+// The first words of the notes, which the launcher writes to a pipe, one on each line.
 constexpr const char* kRemove = "remove";
 constexpr const char* kUnlock = "unlock";
 constexpr const char* kPatience = "patience_ms";
 constexpr const char* kExit = "exit";
 
-/// How long the launcher can be stopped while it still plans, before it has told the guard how long it can be stopped.
+/// How long the launcher may be stopped by a signal before it has called set_patience().
 constexpr std::chrono::milliseconds kPatienceUntold{60'000};
 
 void say(const std::string& text) { std::fprintf(stderr, "trainyard: %s\n", text.c_str()); }
 
-/// Blocks what the guard waits for. A background job of a shell starts with SIGINT ignored; a launch can be interrupted
-/// all the same. Only nohup's wish is respected, and that of a shell without job control.
+/// Blocks the signals for which the guard waits, and returns them. Signals that the guard inherits as ignored are
+/// handled nevertheless, such as SIGINT in a background job of a shell. There are two exceptions: SIGHUP remains
+/// ignored after nohup, and SIGTSTP in a shell without job control.
 sigset_t block_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -65,16 +67,17 @@ sigset_t block_signals() {
   return set;
 }
 
-/// What the launcher has told the guard so far.
+/// The notes that the launcher has written for the guard.
 class Notes {
  public:
-  /// `pipe` is where the notes come from.
+  /// `pipe` is the reading end of the pipe for the notes.
   explicit Notes(int pipe) : pipe_(pipe) {
-    // The launcher's children may hold the other end for a moment after its death, so nobody waits for its end.
+    // Reading must not block: children of the launcher can keep the other end open for a moment after the launcher has
+    // died.
     ::fcntl(pipe_, F_SETFL, O_NONBLOCK);
   }
 
-  /// Returns what stands behind `word` in all notes so far.
+  /// Returns the texts after `word` in all notes that begin with it.
   std::vector<std::string> of(const std::string& word) {
     char part[1024];
     ssize_t got = 0;
@@ -87,7 +90,8 @@ class Notes {
     return found;
   }
 
-  /// Returns how long the launcher can be stopped before the run ends; nothing if it can be stopped without limit.
+  /// Returns how long the launcher may be stopped by a signal before the guard ends the run, or an empty optional if
+  /// there is no limit.
   std::optional<std::chrono::milliseconds> patience() {
     const std::vector<std::string> told = of(kPatience);
     const long long milliseconds = told.empty() ? kPatienceUntold.count() : std::atoll(told.back().c_str());
@@ -100,7 +104,7 @@ class Notes {
   std::string text_;
 };
 
-/// The life of the guard: it waits for signals until the launcher has ended.
+/// The work of the guard: waits for signals, and reacts to them, until the launcher has ended.
 class Watch {
  public:
   Watch(pid_t launcher, const sigset_t& signals, int notes) : launcher_(launcher), signals_(signals), notes_(notes) {}
@@ -123,7 +127,8 @@ class Watch {
   }
 
  private:
-  // Returns the next signal, or -1 when it may be time to lose patience.
+  // Returns the next signal. While the launcher is stopped, returns -1 after 0.1 s without a signal, so that the time
+  // can be checked.
   int wait() const {
     siginfo_t info = {};
     if (!stopped_) return ::sigwaitinfo(&signals_, &info);
@@ -131,8 +136,8 @@ class Watch {
     return ::sigtimedwait(&signals_, &info, &kLook);
   }
 
-  // Whatever it is, the launcher decides what it means; the guard goes only after it. One that was stopped could not
-  // decide anything.
+  // Passes a signal on to the launcher, which decides what to do. SIGCONT is sent as well, because a launcher that was
+  // stopped could not react.
   void pass_on(int signal) const {
     ::kill(launcher_, signal);
     if (stopped_) ::kill(launcher_, SIGCONT);
@@ -142,7 +147,7 @@ class Watch {
     int status = 0;
     pid_t child = 0;
     while ((child = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
-      if (child != launcher_) continue;  // An orphan that outlived a dying launcher by a moment.
+      if (child != launcher_) continue;  // This is an orphan that ended shortly after the launcher.
       if (WIFEXITED(status)) exit_code_ = WEXITSTATUS(status);
       if (WIFSIGNALED(status)) exit_code_ = clean_up_after(WTERMSIG(status));
       if (WIFSTOPPED(status)) stopped(WSTOPSIG(status));
@@ -153,7 +158,8 @@ class Watch {
   void stopped(int signal) {
     if (stopped_) return;
     stopped_ = Clock::now();
-    // The run has ended and the launcher has reported how. Only its own exit is missing, and nobody may wait for that.
+    // The run has ended, and the launcher has reported its exit code. The command need not wait until the stopped
+    // launcher exits.
     if (!notes_.of(kExit).empty()) return kill_launcher();
     const auto patience = notes_.patience();
     const std::string end = patience ? fmt::format(", and the run ends in {} s", in_seconds(*patience)) : "";
@@ -179,8 +185,9 @@ class Watch {
     ::kill(launcher_, SIGKILL);
   }
 
-  // The launcher is stopped first, so that it does not take the stop of its processes for an accident, and continued
-  // last for the same reason.
+  // Stops the launcher and its descendants, then the guard itself, and continues all of them when the guard is
+  // continued. The launcher is stopped first and continued last, so that it does not notice that its processes are
+  // stopped.
   void suspend() {
     const std::vector<pid_t> all = stop_descendants();
     const auto since = Clock::now();
@@ -189,29 +196,30 @@ class Watch {
     for (auto pid = all.rbegin(); pid != all.rend(); ++pid) ::kill(*pid, SIGCONT);
   }
 
-  // Returns when the guard is continued. If no shell could continue it, the kernel does not stop it.
+  // Stops the guard, and returns when it is continued. If there is no shell that could continue the guard, the kernel
+  // does not stop it.
   static void stop_myself() {
     sigset_t stop;
     ::sigemptyset(&stop);
     ::sigaddset(&stop, SIGTSTP);
-    ::raise(SIGTSTP);  // It is blocked, and comes with the next line.
+    ::raise(SIGTSTP);  // The signal is blocked and takes effect when the next line unblocks it.
     ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
     ::sigprocmask(SIG_BLOCK, &stop, nullptr);
   }
 
-  // The launcher is dead by a signal: nobody else will clean up. While it still plans, a signal that was passed on ends
-  // it like that, and that is all right.
+  // Cleans up after a launcher that was ended by a signal, and returns the exit code. While the launcher is still
+  // planning, a signal that the guard has passed on ends it in this way, which is not an error.
   int clean_up_after(int signal) {
-    // They are ours now, because the guard is the sub-reaper that inherits them.
+    // The processes of the run are children of the guard now, because the guard is their sub-reaper.
     const std::size_t killed = kill_descendants();
-    // What was announced may not have been made yet; removing nothing is fine.
+    // An announced directory may not exist yet, so errors are ignored.
     for (const std::string& directory : notes_.of(kRemove)) {
       std::error_code ignored;
       std::filesystem::remove_all(directory, ignored);
     }
     for (const std::string& file : notes_.of(kUnlock)) remove_stale_lock(file);
     if (std::ranges::find(kPassedOn, signal) != std::end(kPassedOn)) return kInterrupted;
-    // The run had ended in full, and its last words are said.
+    // The run had already ended, and the launcher has printed the result.
     if (const std::vector<std::string> code = notes_.of(kExit); !code.empty()) return std::atoi(code.back().c_str());
     if (lost_patience_) {
       say(
@@ -228,7 +236,7 @@ class Watch {
   pid_t launcher_;
   sigset_t signals_;
   Notes notes_;
-  std::optional<Clock::time_point> stopped_;  ///< When the launcher was stopped, if it is.
+  std::optional<Clock::time_point> stopped_;  ///< When a signal stopped the launcher; empty if it is not stopped.
   bool lost_patience_ = false;
   std::optional<int> exit_code_;
 };
@@ -254,8 +262,8 @@ void GuardLink::will_exit(int code) const { note(kExit, std::to_string(code)); }
 pid_t GuardLink::pid() const { return notes_ ? ::getppid() : 0; }
 
 int run_guarded(const std::function<int(const GuardLink&)>& launcher) {
-  // There are two pipes: the launcher reads `alive`, which ends with the guard; the guard reads from `notes` which
-  // directories it may have to remove.
+  // There are two pipes. The launcher detects by the end of `alive` that the guard has died. The guard reads the
+  // launcher's notes from `notes`.
   Pipe alive = make_pipe();
   Pipe notes = make_pipe();
   const sigset_t signals = block_signals();
@@ -269,14 +277,16 @@ int run_guarded(const std::function<int(const GuardLink&)>& launcher) {
   }
   alive.writer.reset();
   notes.reader.reset();
-  // From here on, this is the launcher. It gets a group of its own, so that Ctrl-C arrives once, through the guard.
+  // From here on, this process is the launcher. It gets its own process group, so that it receives the signal of Ctrl-C
+  // only once, from the guard.
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // Until there is something to stop in order, the launcher may simply be killed by them.
+  // Until the supervisor blocks these signals, they end the launcher immediately, because there is nothing to stop
+  // cleanly yet.
   ::sigprocmask(SIG_UNBLOCK, &signals, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);  // Notes for a guard that is dead must not end the launcher without a word.
+  ::signal(SIGPIPE, SIG_IGN);  // Writing a note to a dead guard must not kill the launcher.
   const int code = launcher(GuardLink(std::move(alive.reader), std::move(notes.writer)));
-  // A guard that a signal has stopped has nothing left to guard, and would leave the command without an end.
+  // If a signal has stopped the guard, it is continued. Otherwise the command would not end.
   if (state_of(::getppid()) == 'T') ::kill(::getppid(), SIGCONT);
   return code;
 }

@@ -11,13 +11,14 @@
 
 namespace trainyard::launch {
 
-/// The launcher's side of the connection to its guard.
+/// The launcher's side of the connection to its guard, the process that cleans up if the launcher is killed; see
+/// run_guarded().
 class GuardLink {
  public:
   GuardLink() = default;
   GuardLink(FileDescriptor alive, FileDescriptor notes) : alive_(std::move(alive)), notes_(std::move(notes)) {}
 
-  /// Returns a descriptor that becomes readable, at end of file, when the guard is dead; -1 if there is no guard.
+  /// Returns a descriptor that becomes readable (at its end) when the guard has died; -1 if there is no guard.
   int alive() const { return alive_.get(); }
 
   /// Tells the guard which directory to remove if the launcher is killed. Must be called before the directory is made.

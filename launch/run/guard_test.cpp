@@ -13,7 +13,7 @@
 namespace trainyard::launch::testing {
 namespace {
 
-/// Runs a guard with this launcher in a child process. Returns its pid.
+/// Runs a guard with this launcher in a child process. Returns the pid of the guard.
 pid_t start_guard(const std::function<int(const GuardLink&)>& launcher) {
   const pid_t pid = ::fork();
   if (pid != 0) return pid;

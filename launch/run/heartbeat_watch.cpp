@@ -15,7 +15,7 @@ HeartbeatWatch::~HeartbeatWatch() { loop_.cancel(timer_); }
 
 void HeartbeatWatch::heard(const std::string& process) {
   const auto now = loop_.now();
-  // A process is watched from its first message on; until then, the deadline of the start applies.
+  // A process is watched from its first message on. Before that, the timeout of the start applies.
   Voice& voice = voices_[process];
   if (voice.reported) say_(fmt::format("process '{}' is back after {:.1f} s", process, in_seconds(now - voice.last)));
   voice = {now, false};
@@ -24,7 +24,7 @@ void HeartbeatWatch::heard(const std::string& process) {
 void HeartbeatWatch::check() {
   const auto now = loop_.now();
   for (auto& [process, voice] : voices_) {
-    // Each silence is reported once.
+    // Each period of silence is reported only once.
     if (voice.reported || now - voice.last < silence_) continue;
     voice.reported = true;
     say_(fmt::format("process '{}' has been silent for {:.1f} s; is it stopped, or very busy?", process,

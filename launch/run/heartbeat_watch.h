@@ -10,14 +10,14 @@
 
 namespace trainyard::launch {
 
-/// A watch for processes that no longer send messages. It only reports such a process and does not end it, because a
+/// Watches for processes that no longer send messages. It only reports such a process and does not end it, because a
 /// process that a debugger or SIGSTOP has stopped may continue.
 class HeartbeatWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
 
-  /// Calls `say` with a sentence about each process that has sent nothing for the time `silence`. The check is repeated
-  /// ten times within that time, so a report is late by at most a tenth of it.
+  /// Calls `say` with a sentence for the user about each process that has sent nothing for the time `silence`. The
+  /// check is repeated ten times within that time, so a report is late by at most a tenth of it.
   HeartbeatWatch(PollLoop& loop, std::chrono::milliseconds silence, Say say);
   ~HeartbeatWatch();
   HeartbeatWatch(const HeartbeatWatch&) = delete;

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Long enough for a large repository on a slow disk. Nobody waits for it.
+/// The deadline for git. It is long enough for a large repository on a slow disk, and nothing waits for the answer.
 constexpr std::chrono::seconds kGitDeadline{10};
 
 std::int64_t now_ns() {
@@ -61,7 +61,8 @@ void LaunchJournal::begin() {
   try {
     make_folder();
     copy_sources();
-    // The record is kept for a long time and is copied to others, and the variables may contain secrets.
+    // The values of environment variables are left out. They may be secrets, and the record is kept for a long time and
+    // may be given to other people.
     archive::write_whole_file(folder_ + "/plan.json", to_json(run_.plan, EnvironmentValues::kHidden) + "\n");
     write();
     ask_git();
@@ -70,7 +71,7 @@ void LaunchJournal::begin() {
   }
 }
 
-// The directory is locked, so no other launch takes the number meanwhile.
+// Makes the folder of this launch. No other launch can take the same number, because the output directory is locked.
 void LaunchJournal::make_folder() {
   const std::string all = run_.plan.output_directory + "/launches";
   std::error_code error;
@@ -83,7 +84,7 @@ void LaunchJournal::make_folder() {
   folder_ = folder;
 }
 
-// These are the texts that were read, whatever the files contain by now.
+// Writes copies of the launch files, with the texts that the planner has read, even if the files have changed since.
 void LaunchJournal::copy_sources() {
   std::error_code error;
   fs::create_directory(folder_ + "/files", error);

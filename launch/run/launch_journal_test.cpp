@@ -65,7 +65,7 @@ TEST_F(LaunchJournalTest, KeepsWhatTheRunWasMadeOfAndHowItEnded) {
   EXPECT_EQ(launch.versions.system, "4");
   EXPECT_EQ(kept("plan.json"), to_json(made, EnvironmentValues::kHidden) + "\n");
   EXPECT_NE(kept("plan.json"), to_json(made) + "\n") << "the environment may contain secrets";
-  // Two files of one name are both kept, and a file that was included twice only once.
+  // Two files with the same name are both copied, but a file that is included twice is copied only once.
   EXPECT_EQ(launch.files.size(), 3);
   EXPECT_EQ(kept("files/fake.toml"), made.sources[0].text);
   EXPECT_EQ(kept("files/x.toml"), "# a\n");
@@ -108,7 +108,7 @@ TEST_F(LaunchJournalTest, ALauncherThatWasKilledIsKnownByItsRecord) {
 }
 
 TEST_F(LaunchJournalTest, ADiskThatRefusesTheRecordIsOneWarningAndNoFailure) {
-  // Nobody can make a folder below a file, not even root.
+  // A folder cannot be made below a file, not even by root.
   folder_.write("runs/fake/launches", "in the way");
   LaunchedRun run(plan(R"({"finish": "active"})"));
   EXPECT_EQ(run.exit_code(), 0);

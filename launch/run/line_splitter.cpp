@@ -11,12 +11,11 @@ void LineSplitter::feed(std::string_view bytes, const Take& take) {
     const bool complete = end != std::string_view::npos;
     begun_ += bytes.substr(0, end);
     bytes.remove_prefix(complete ? end + 1 : bytes.size());
-    // Bytes are not interpreted: a line may contain anything, even half a character.
+    // A part of a long line can end in the middle of a UTF-8 character.
     if (complete || begun_.size() > kLongest) {
       const std::string line = std::exchange(begun_, {});
       std::string_view text = line;
-      // Programs written for other systems, and progress bars that finally end their line, print a carriage return
-      // here.
+      // Programs for other systems, and some progress bars, print a carriage return before the newline.
       if (text.ends_with('\r')) text.remove_suffix(1);
       take(text);
     }

@@ -8,8 +8,8 @@
 
 namespace trainyard::launch {
 
-/// A splitter that divides a stream of bytes into lines. A line that grows longer than `kLongest` bytes is passed on in
-/// parts, so that a program that prints no newlines cannot fill the launcher's memory.
+/// Divides a stream of bytes into lines. A line that grows longer than `kLongest` bytes is passed on in parts, so that
+/// a program that prints no newlines cannot fill the launcher's memory.
 class LineSplitter {
  public:
   static constexpr std::size_t kLongest = 16384;

@@ -12,15 +12,15 @@
 namespace trainyard::launch {
 namespace {
 
-/// The longest sleep. A process that wakes much later than this was stopped meanwhile.
+/// The longest time that the loop sleeps. If it wakes up much later, the process was stopped meanwhile.
 constexpr std::chrono::milliseconds kLongestSleep{1'000};
-/// What a busy machine may add to a sleep.
+/// If the loop wakes up later than this, it assumes that the process was stopped. A busy machine causes shorter delays.
 constexpr std::chrono::milliseconds kLate{2'000};
 
 }  // namespace
 
-// Watches and timers share one sequence of ids, so that cancel() needs only the id. In a map, the other entries stay
-// valid when a callback removes one.
+// Watches and timers share one sequence of ids, so that cancel() needs only the id. They are in maps, because iterators
+// to other entries stay valid when a callback removes an entry.
 PollLoop::Id PollLoop::watch_file(int file, Callback callback) {
   watches_[next_id_] = {file, nullptr, std::move(callback)};
   return next_id_++;
@@ -52,8 +52,8 @@ void PollLoop::run_once(std::chrono::milliseconds longest) {
 }
 
 std::vector<PollLoop::Id> PollLoop::wait(std::chrono::milliseconds longest) {
-  // The list is made again in each round, because callbacks change the watches. Rounds are few, because no training
-  // step passes here.
+  // The list is made again in each round, because callbacks change the watches. This is fast enough, because training
+  // steps cause no rounds.
   std::vector<zmq_pollitem_t> items;
   std::vector<Id> ids;
   for (const auto& [id, watch] : watches_) {
@@ -62,7 +62,7 @@ std::vector<PollLoop::Id> PollLoop::wait(std::chrono::milliseconds longest) {
   }
   const std::chrono::milliseconds sleep = until_next_timer(longest);
   const auto before = Clock::now();
-  // No callback takes seconds, so a process that comes here so late was stopped in one.
+  // No callback takes several seconds, so the process must have been stopped during a callback.
   if (awake_ && before - *awake_ > kLate) stopped_ += before - *awake_;
   if (zmq_poll(items.data(), static_cast<int>(items.size()), static_cast<long>(sleep.count())) < 0 && errno != EINTR) {
     throw Error(Code::kIo, "launcher: cannot wait for events: {}", zmq_strerror(errno));
@@ -80,8 +80,8 @@ std::vector<PollLoop::Id> PollLoop::wait(std::chrono::milliseconds longest) {
 void PollLoop::serve_watches(const std::vector<Id>& ready) {
   for (const Id id : ready) {
     const auto watch = watches_.find(id);
-    if (watch == watches_.end()) continue;             // An earlier callback has cancelled it.
-    const Callback callback = watch->second.callback;  // This is a copy, because the callback may cancel itself.
+    if (watch == watches_.end()) continue;             // An earlier callback has cancelled this watch.
+    const Callback callback = watch->second.callback;  // The callback is copied, because it may cancel its own watch.
     callback();
   }
 }
@@ -105,7 +105,7 @@ void PollLoop::serve_timers() {
 std::chrono::milliseconds PollLoop::until_next_timer(std::chrono::milliseconds longest) const {
   const auto time = now();
   for (const auto& [id, timer] : timers_) {
-    // The time is rounded up: waking a fraction too early would cost a useless round.
+    // The time is rounded up, so that the loop does not wake up slightly too early.
     longest = std::min(longest, std::chrono::ceil<std::chrono::milliseconds>(timer.when - time));
   }
   return std::max(longest, std::chrono::milliseconds(0));

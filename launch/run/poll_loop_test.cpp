@@ -30,7 +30,8 @@ TEST(PollLoopTest, ServesTimersInTheOrderOfTheirTimes) {
   EXPECT_THAT(fired, ElementsAre(1, 2));
 }
 
-// Exits with 0 if the loop's clock stood still while the child was stopped.
+// Runs in a child process, which the test stops for a while. Exits with 0 if the clock of the loop did not advance
+// during that time.
 [[noreturn]] void run_until_told(int file, int ready) {
   PollLoop loop;
   const auto start = loop.now();

@@ -12,7 +12,7 @@ OutputStream::OutputStream(PollLoop& loop, Take take) : loop_(loop), take_(std::
 
 OutputStream::~OutputStream() { stop_watching(); }
 
-// The splitter is not reset: after a restart it still holds the unfinished line of the previous process.
+// The line splitter is not reset. After a restart, it still contains the unfinished line of the previous process.
 void OutputStream::open(FileDescriptor file) {
   file_ = std::move(file);
   watch_ = loop_.watch_file(file_.get(), [this] { read_now(); });
@@ -20,8 +20,8 @@ void OutputStream::open(FileDescriptor file) {
 
 void OutputStream::read_now() {
   if (watch_ == 0) return;
-  // Reads no more than one pipe holds at a time: a process that never stops printing must not keep the launcher from
-  // its other duties.
+  // Reads at most as much as a pipe can contain, so that a process that prints all the time does not block the
+  // launcher.
   constexpr int kPartsAtATime = 16;
   char part[4096];
   for (int i = 0; i < kPartsAtATime; ++i) {
@@ -37,7 +37,7 @@ void OutputStream::read_now() {
   }
 }
 
-// Children of the process may still hold the other end; what they print from now on is not shown.
+// Children of the process may still have the other end open. What they print from now on is not shown.
 void OutputStream::close() {
   read_now();
   stop_watching();
@@ -46,7 +46,7 @@ void OutputStream::close() {
 
 void OutputStream::stop_watching() { loop_.cancel(std::exchange(watch_, 0)); }
 
-// Lines are kept as well as shown, because they may have scrolled away when the process fails.
+// The last lines are kept for the report of a failure, because by then they may no longer be visible on the terminal.
 ProcessOutput::ProcessOutput(PollLoop& loop, OnLine on_line)
     : on_line_(std::move(on_line)),
       out_(loop, [this](std::string_view line) { add(line, false); }),

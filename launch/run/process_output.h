@@ -57,7 +57,7 @@ class ProcessOutput {
   /// Reads the rest and closes both pipes.
   void close();
 
-  /// Takes a line that did not come through a pipe.
+  /// Adds a line that did not come through a pipe, because the process runs on another host.
   void add(std::string_view line, bool from_stderr);
 
   /// Returns the last lines that were printed, on both streams together. A restart does not clear them.

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// The test prints into two pipes, as a process does.
+/// Tests in which the test itself prints to the two pipes, like a process.
 class ProcessOutputTest : public ::testing::Test {
  protected:
   ProcessOutputTest() { open(); }

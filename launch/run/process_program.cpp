@@ -12,7 +12,7 @@ namespace trainyard::launch {
 namespace fs = std::filesystem;
 
 std::string find_process_program() {
-  // The search begins at the running program, not in PATH, because the command and the process must belong to one
+  // The program is searched for relative to the running program and not in PATH, because both must belong to the same
   // installation.
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path installed = folder.parent_path() / "libexec" / "trainyard" / "trainyard-process";

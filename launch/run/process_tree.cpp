@@ -16,8 +16,8 @@
 
 namespace trainyard::launch {
 
-// Descendants are found through /proc, because programs start further programs, and a launcher that dies leaves all of
-// them behind. Reading /proc is not atomic, so one look is not enough to conclude that a process does not exist.
+// Descendants are found in /proc, because programs start other programs, all of which remain when the launcher dies.
+// Reading /proc is not atomic, so a process that one pass does not find can exist nevertheless.
 
 namespace {
 
@@ -31,7 +31,8 @@ std::string fields_after_name(pid_t pid) {
   return end == std::string::npos ? std::string() : text.substr(end + 1);
 }
 
-/// The number behind `key` in /proc/<pid>/<file>, whose lines are "key: number"; 0 if there is none.
+/// Returns the number after `key` in /proc/<pid>/<file>, whose lines have the form "key: number", or 0 if there is
+/// none.
 std::uint64_t number_in(pid_t pid, const char* file, const std::string& key) {
   std::ifstream stream("/proc/" + std::to_string(pid) + "/" + file);
   std::uint64_t number = 0;
@@ -41,7 +42,8 @@ std::uint64_t number_in(pid_t pid, const char* file, const std::string& key) {
   return number;
 }
 
-/// Looks at /proc once. Processes that start or end meanwhile may be missed, so callers repeat it.
+/// Reads the parents of all processes from /proc, in one pass. Processes that start or end meanwhile may be missed, so
+/// callers repeat this.
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;
   std::error_code ignored;
@@ -49,7 +51,7 @@ std::multimap<pid_t, pid_t> children_by_parent() {
     const std::string name = entry.path().filename();
     pid_t pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    // The name is not a number, so this is one of the other files in /proc.
+    // The name is not a number, so this is not the folder of a process.
     if (error != std::errc() || end != name.data() + name.size()) continue;
     std::istringstream fields(fields_after_name(pid));
     std::string state;
@@ -72,8 +74,7 @@ bool is_traced(pid_t pid) { return number_in(pid, "status", "TracerPid") != 0; }
 
 std::uint64_t disk_bytes(pid_t pid) { return number_in(pid, "io", "read_bytes") + number_in(pid, "io", "write_bytes"); }
 
-// A process that is stopped starts no others, so the second look finds only what was started before the first reached
-// it.
+// Repeats until no new process is found. This ends, because a process that is stopped starts no other processes.
 std::vector<pid_t> stop_descendants() {
   std::vector<pid_t> stopped;
   std::set<pid_t> seen;
@@ -91,7 +92,7 @@ std::vector<pid_t> stop_descendants() {
 
 std::vector<pid_t> descendants(pid_t root) {
   const std::multimap<pid_t, pid_t> children = children_by_parent();
-  // This is a breadth-first search; the list is its own queue.
+  // This is a breadth-first search, in which the list of results is also the queue.
   std::vector<pid_t> found = {root};
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto [begin, end] = children.equal_range(found[i]);
@@ -109,7 +110,7 @@ std::size_t kill_descendants(std::chrono::milliseconds deadline) {
     pid_t child = 0;
     while ((child = ::waitpid(-1, nullptr, WNOHANG)) > 0) ++reaped;
     if (child < 0) break;  // The error is ECHILD: no child is left.
-    // A killed process needs a moment before it can be reaped.
+    // It takes a moment until a killed process can be reaped.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return reaped;

@@ -18,9 +18,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kInterval{1'000};
-/// An answer is never awaited with a deadline of its own: the standstill has one.
+/// The deadline of a question for the pulse. It is practically infinite, because a run without progress has its own
+/// deadline.
 constexpr milliseconds kForEver = std::chrono::hours(24 * 365);
-/// What the kernel may write by the way, for a log line, is no progress.
+/// Smaller amounts of data, such as log lines that the kernel writes to the disk, do not count as progress.
 constexpr std::uint64_t kWorthwhileBytes = 1 << 20;
 
 std::string join(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, "; ")); }
@@ -44,7 +45,7 @@ milliseconds ProgressWatch::standstill() const {
   return std::chrono::duration_cast<milliseconds>(still_ + (run_.loop.now() - looked_));
 }
 
-// Said at once: whoever has stopped the process may have done so by mistake.
+// Reports immediately that a process was stopped, because this may have happened by mistake.
 void ProgressWatch::on_changed(const ChildProcess& child, int wait_status) {
   if (WIFCONTINUED(wait_status)) return run_.console.say(describe_process(run_, child) + " continues");
   const int signal = WSTOPSIG(wait_status);
@@ -57,7 +58,7 @@ void ProgressWatch::look() {
   const auto now = run_.loop.now();
   const auto passed = now - std::exchange(looked_, now);
   look_at_guard();
-  // The start and each step of the stop have deadlines of their own.
+  // The start and each step of the stop have their own deadlines.
   const RunPhase phase = run_.progress.phase();
   if (phase != RunPhase::kRunning && phase != RunPhase::kAsking) return start_again();
   if (run_.pauses > 0) return start_again();
@@ -83,13 +84,13 @@ milliseconds ProgressWatch::limit() const {
   const bool stopped = std::ranges::any_of(run_.crew.children(), [](const auto& child) {
     return child->has_components() && child->stopped_by().has_value();
   });
-  // Without messages between components nothing can be measured.
+  // Without edges, progress cannot be measured.
   const milliseconds most = run_.plan.edges.empty() ? milliseconds(0) : run_.plan.progress_timeout;
   if (!stopped || run_.plan.progress_timeout == milliseconds(0)) return most;
   return most == milliseconds(0) ? run_.options.stopped : std::min(most, run_.options.stopped);
 }
 
-// A debugger stops its process in its own way, without a signal to the parent.
+// A debugger stops a process in such a way that the parent is not informed, so /proc must be checked.
 bool ProgressWatch::stands_by_debugger() const {
   return std::ranges::any_of(run_.crew.children(), [](const auto& child) {
     return child->running() && !child->is_remote() && is_traced(child->pid());
@@ -99,7 +100,7 @@ bool ProgressWatch::stands_by_debugger() const {
 void ProgressWatch::ask(const ChildProcess& child) {
   if (!child.has_components() || !child.running()) return;
   Pulse& pulse = pulses_[child.name()];
-  // What a process of another host reads and writes is not known here.
+  // The disk accesses of processes on other hosts are unknown here.
   const std::uint64_t bytes = child.is_remote() ? 0 : disk_bytes(child.pid());
   if (bytes > pulse.disk_bytes + kWorthwhileBytes) progress();
   pulse.disk_bytes = std::max(pulse.disk_bytes, bytes);
@@ -122,14 +123,14 @@ void ProgressWatch::answered(const ChildProcess& child, const std::string& body)
     for (const auto& loop : answer.at("busy")) {
       const auto names = loop.at("components").get<std::vector<std::string>>();
       const auto since = loop.at("seconds").get<double>();
-      // What has begun after the last message does not hold it up.
+      // Work that began long after the last message cannot be the cause.
       if (since < in_seconds(still_) / 2) continue;
       pulse.busy.push_back(fmt::format("{} '{}' in {} {} been busy for {:.3g} s",
                                        names.size() == 1 ? "component" : "one of the components",
                                        fmt::join(names, "', '"), describe_process(run_, child), "has", since));
     }
   } catch (const nlohmann::json::exception&) {
-    // A process that does not say how it is makes no progress that could be seen.
+    // A malformed answer counts as no progress.
   }
 }
 
@@ -143,7 +144,8 @@ void ProgressWatch::start_again() {
   still_ = {};
 }
 
-// A process that is stopped explains the others, and so does one that does not answer.
+// Names stopped processes if there are any, otherwise processes that do not answer, otherwise busy components: the
+// first of these is the cause of the others.
 std::string ProgressWatch::who() const {
   std::vector<std::string> stopped;
   std::vector<std::string> silent;
@@ -168,7 +170,8 @@ std::string ProgressWatch::who() const {
   return "every component waits for a message from another";
 }
 
-// A run can go on without its guard, but nothing that is sent to the command reaches it.
+// Reports if a signal has stopped the guard. The run can continue, but signals that are sent to the command no longer
+// reach the launcher.
 void ProgressWatch::look_at_guard() {
   const pid_t guard = run_.guard.pid();
   const bool stopped = guard != 0 && state_of(guard) == 'T';

@@ -12,15 +12,15 @@
 
 namespace trainyard::launch {
 
-/// A watch for a run that makes no progress. It measures for how long the run has made none, reports which process or
-/// component the run waits for, and reports when the plan's progress_timeout has passed. If a signal has stopped a
+/// Watches for a run that makes no progress. It measures how long the run has made no progress, reports which process
+/// or component the run waits for, and reports when the plan's progress_timeout has passed. If a signal has stopped a
 /// process, the deadline is earlier (LaunchOptions::stopped), because that process cannot be working.
 ///
-/// A run makes progress when an edge carries a message, or when one of its processes reads from or writes to a disk,
-/// for example to save a large checkpoint. If the run has edges with the policy `block`, only these count. A component
-/// that publishes at regular intervals on another edge would otherwise hide that all others wait. The time does not
-/// count while a debugger is attached to a process of the run, while the whole run is suspended, or while it is paused
-/// (RunContext::pauses).
+/// A run makes progress when an edge carries a message, or when one of its processes on this host reads or writes a
+/// large amount of data on a disk, for example to save a large checkpoint. If the run has edges with the policy
+/// `block`, no other edges count, because a component that publishes at regular intervals on another edge would hide
+/// that all other components wait. The time does not count while a debugger is attached to a process of the run, while
+/// the whole run is suspended, or while it is paused (RunContext::pauses).
 class ProgressWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
@@ -32,15 +32,15 @@ class ProgressWatch {
   ProgressWatch(const ProgressWatch&) = delete;
   ProgressWatch& operator=(const ProgressWatch&) = delete;
 
-  /// Returns for how long the run has made no progress. The time is measured only while the run is running or is asked
-  /// to stop.
+  /// Returns how long the run has made no progress. The time is measured only while the run is running or is asked to
+  /// stop.
   std::chrono::milliseconds standstill() const;
 
   /// Prints a message that a signal has stopped or continued a process. `wait_status` is the status that waitpid()
   /// returned.
   void on_changed(const ChildProcess& child, int wait_status);
 
-  /// Removes a process that has ended.
+  /// Stops watching a process that has ended.
   void on_gone(const std::string& process) { pulses_.erase(process); }
 
   /// Returns a sentence, without a full stop, that names what the run waits for: the processes that are stopped; if
@@ -50,9 +50,10 @@ class ProgressWatch {
  private:
   /// The last information about a process.
   struct Pulse {
-    std::uint64_t sent = 0;             ///< The number of messages that it has sent on the edges that count.
-    std::uint64_t disk_bytes = 0;       ///< The number of bytes that it has read from and written to disks.
-    std::vector<std::string> busy;      ///< Texts such as "component 'x' in process 'main' has been busy for 12 s".
+    std::uint64_t sent = 0;        ///< The number of messages that it has sent on the edges that count.
+    std::uint64_t disk_bytes = 0;  ///< The number of bytes that it has read from and written to disks.
+    /// Texts for the user, such as "component 'x' in process 'main' has been busy for 12 s".
+    std::vector<std::string> busy;
     PollLoop::Clock::time_point asked;  ///< When the last question was sent.
     bool open = false;                  ///< True if the last question has not been answered yet.
   };
@@ -63,7 +64,7 @@ class ProgressWatch {
   void answered(const ChildProcess& child, const std::string& body);
   void progress();
   void start_again();
-  // Returns for how long the run can currently go without progress; 0 means no limit.
+  // Returns how long the run can currently go without progress; 0 means no limit.
   std::chrono::milliseconds limit() const;
   bool stands_by_debugger() const;
 

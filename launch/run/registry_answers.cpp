@@ -14,8 +14,8 @@
 
 namespace trainyard::launch {
 
-// Everything here comes from the plan, from what processes have reported, and from the descriptions of plugins: no
-// process is asked, so the answers are available at once, even while a component is busy.
+// The answers come from the plan, from the reports of processes, and from the descriptions of plugins. No process is
+// asked, so they are available immediately, even while a component is busy.
 
 namespace {
 
@@ -26,7 +26,7 @@ std::string topic_of(const ComponentPlan& component, const std::string& port) {
   return topic == component.topics.end() ? std::string() : topic->second;
 }
 
-/// Returns the ports in the order of declaration, each with the topic that the plan gave it.
+/// Returns the ports in the order of their declaration, each with its topic in the plan.
 json ports_of(const ComponentPlan& component, const std::vector<core::PortInfo>& ports) {
   json list = json::array();
   for (const core::PortInfo& port : ports) {
@@ -35,7 +35,7 @@ json ports_of(const ComponentPlan& component, const std::vector<core::PortInfo>&
   return list;
 }
 
-/// Returns a fingerprint as text, because JSON readers in many languages keep only 53 bits of a number.
+/// Returns a fingerprint as a text, because many JSON readers keep only 53 bits of a number.
 std::string hexadecimal(std::uint64_t fingerprint) { return fmt::format("{:016x}", fingerprint); }
 
 /// Returns a topic without publishers and subscribers, which the functions below add.
@@ -49,7 +49,7 @@ json new_topic(const std::string& name, const std::string& type, std::uint64_t f
           {"subscribers", json::array()}};
 }
 
-/// Returns the address to which visitors connect; empty while the process is not ready.
+/// Returns the address to which visitors of a process connect, or an empty text while the process is not ready.
 std::string gateway_of(const StartBarrier::Endpoints& endpoints, const std::string& process) {
   const auto endpoint = endpoints.find(process + "/gateway");
   return endpoint == endpoints.end() ? std::string() : endpoint->second;
@@ -57,7 +57,7 @@ std::string gateway_of(const StartBarrier::Endpoints& endpoints, const std::stri
 
 using Topics = std::map<std::string, json>;
 
-/// Adds the publishers of the plan, so a topic exists before its process does.
+/// Adds the outputs of the plan as publishers, even if their processes have not been started yet.
 void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
   for (const ComponentPlan& component : run.plan.components) {
     const core::PluginInfo* plugin = run.declaration_of(component);
@@ -73,12 +73,13 @@ void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints
   }
 }
 
-/// A component that receives a topic from several publishers has several edges, and is one subscriber.
+/// Adds an entry unless it is in the list already. A component that receives a topic from several publishers has
+/// several edges, but is one subscriber.
 void add_once(json& list, json entry) {
   if (std::ranges::find(list, entry) == list.end()) list.push_back(std::move(entry));
 }
 
-/// Adds the subscribers of the plan; visitors are known only to the gateways of the processes.
+/// Adds the components that receive the topics. The launcher does not know which visitors have subscribed.
 void add_subscribers(const RunContext& run, Topics& topics) {
   for (const EdgePlan& edge : run.plan.edges) {
     const auto topic = topics.find(edge.topic);
@@ -89,7 +90,7 @@ void add_subscribers(const RunContext& run, Topics& topics) {
   }
 }
 
-/// Adds the log, which every process publishes, whether a component declares it or not.
+/// Adds the topic of the log, which every process publishes.
 void add_log(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
   const MessageType& type = message_type<LogRecord>();
   json& topic = topics[kLogTopic];
@@ -101,7 +102,8 @@ void add_log(const RunContext& run, const StartBarrier::Endpoints& endpoints, To
   }
 }
 
-/// Adds the spans, which every process with components of ours publishes. Members in other languages do not.
+/// Adds the topic of the spans, which every process publishes that hosts plugins. Members in other languages do not
+/// publish it.
 void add_spans(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
   const MessageType& type = message_type<Spans>();
   for (const char* name : {kSpansTopic, kOperationsTopic}) {
@@ -119,7 +121,7 @@ bool reads_log(const core::PortInfo& input, const std::string& topic) {
   return topic == kLogTopic && input.fingerprint == message_type<LogRecord>().fingerprint;
 }
 
-/// Adds the components that listen to the log. They are connected to every process, without an edge in the plan.
+/// Adds the components that receive the log. They are connected to every process, without edges in the plan.
 void add_log_readers(const RunContext& run, Topics& topics) {
   for (const ComponentPlan& component : run.plan.components) {
     const core::PluginInfo* plugin = run.declaration_of(component);
@@ -144,7 +146,7 @@ json services_of(const core::PluginInfo& plugin) {
   return list;
 }
 
-/// Describes a component. Its state is the one that it has reported last.
+/// Returns the description of a component, with the state that it has reported last.
 json describe_component_node(const RunContext& run, const ComponentPlan& component) {
   const ChildProcess* child = run.crew.find(component.process);
   json node = {{"component", component.name},
@@ -173,7 +175,7 @@ json describe_component_node(const RunContext& run, const ComponentPlan& compone
   return node;
 }
 
-/// Describes a program. The launcher knows no ports of it; it attaches as a visitor, if at all.
+/// Returns the description of an external program. It has no ports, because it can attach to the run only as a visitor.
 json describe_program_node(const ChildProcess& child) {
   return {{"component", child.name()},
           {"plugin", ""},
@@ -190,7 +192,7 @@ json describe_program_node(const ChildProcess& child) {
 
 }  // namespace
 
-// This is the content of run.json and more, for clients that have found the run.
+// The result contains the content of run.json and more.
 json describe_run(const RunContext& run, const RunOutcome& outcome) {
   json processes = json::array();
   for (const auto& child : run.crew.children()) {

@@ -12,7 +12,7 @@ namespace trainyard::launch {
 
 // The answers of the registry to questions about a run. Their format is in docs/wire_format.md, "The registry".
 
-/// Returns the names of the run, its launch file, its state, and its processes with their pids.
+/// Returns a description of the run: its names, its launch file, its state, and its processes with their pids.
 nlohmann::json describe_run(const RunContext& run, const RunOutcome& outcome);
 
 /// Returns every topic with its type, its schema, its publishers and their addresses, and its subscribers.

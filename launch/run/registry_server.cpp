@@ -17,8 +17,8 @@
 
 namespace trainyard::launch {
 
-// The server runs on the launcher's poll loop together with everything else, so no question may make it wait: a call is
-// passed on, and its answer arrives as an event (CallTable).
+// The server runs on the launcher's poll loop, so it must not wait for an answer. A call is passed on to the process,
+// and the answer arrives later as an event (CallTable).
 
 namespace {
 
@@ -28,10 +28,11 @@ using nlohmann::json;
 /// about this deadline.
 constexpr std::chrono::seconds kCallDeadline{10};
 
-/// The time between two looks at what clients have left behind in the allocator.
+/// How often unused memory, which many clients can leave in the allocator, is returned to the system.
 constexpr std::chrono::seconds kTrimInterval{1};
 
-/// The questions of one client that may wait in the socket, and the calls that may be open.
+/// The limits for one client: the number of questions that wait in the socket, and the number of calls that have not
+/// been answered yet.
 constexpr int kBacklog = 4;
 constexpr std::size_t kMostCallsOfClient = 32;
 constexpr std::size_t kMostCalls = 512;
@@ -39,18 +40,19 @@ constexpr std::size_t kMostCalls = 512;
 json success(const json& id, json result) { return {{"id", id}, {"ok", true}, {"result", std::move(result)}}; }
 json failure(const json& id, const std::string& error) { return {{"id", id}, {"ok", false}, {"error", error}}; }
 
-/// Returns the answer for an error of the registry itself, which has a code; the error of a component is only text.
+/// Returns the answer for an error of the registry itself. It contains an error code, which errors of components do not
+/// have.
 json failure(const json& id, const Error& error) {
   return {{"id", id}, {"ok", false}, {"error", error.what()}, {"code", name_of(error.code())}};
 }
 
-/// Returns the answer of a component: usually JSON, and otherwise text.
+/// Converts the answer of a component to JSON. If it is not valid JSON, returns it as a string.
 json parsed(const std::string& body) {
   const std::optional<json> value = parse_bounded_json(body);
   return value ? *value : json(body);
 }
 
-/// Returns the text of a key; empty if the key is missing or null.
+/// Returns the string at `key`, or an empty string if the key is missing or null.
 std::string text_of(const json& question, const char* key) {
   const auto value = question.find(key);
   if (value == question.end() || value->is_null()) return "";
@@ -88,16 +90,17 @@ RegistryServer::~RegistryServer() {
   run_.loop.cancel(trim_timer_);
 }
 
-// libzmq takes turns among the clients, so one that asks much does not keep the others waiting.
+// libzmq takes questions from the clients in turn, so a client with many questions does not delay the others.
 void RegistryServer::receive() {
   constexpr int kRound = 16;
   for (int i = 0; i < kRound && socket_.receive(frames_); ++i) {
-    // All frames before the last one are the way back: one frame from a DEALER, two from a REQ socket.
+    // All frames before the last one belong to the envelope: one frame from a DEALER socket, two frames from a REQ
+    // socket.
     if (frames_.size() < 2 || frames_.size() > 3) continue;
     const zmq::message_t text = std::move(frames_.back());
     frames_.pop_back();
     trim_.add(1);
-    // Whoever does not read its answers is not asking.
+    // Questions of a client that does not read its answers are dropped.
     const auto account = socket_.account(frames_.front().to_string());
     if (socket_.ledger().has_room(*account)) serve_text(frames_, text.to_string_view());
   }
@@ -109,9 +112,9 @@ void RegistryServer::check_memory() {
 }
 
 void RegistryServer::serve_text(const Envelope& envelope, std::string_view text) {
-  // Without exceptions: what strangers write is no exceptional case.
+  // Malformed JSON is not reported by an exception, because clients are not trusted.
   const std::optional<json> question = parse_bounded_json(text);
-  // It is answered all the same, without an id: the client learns that it was heard.
+  // A malformed question is answered, too, but without an id.
   if (!question || !question->is_object()) {
     return answer(envelope, failure(nullptr, fmt::format("the question is not a JSON object of at most {} levels",
                                                          kMaxJsonDepth)));
@@ -124,7 +127,7 @@ void RegistryServer::serve_text(const Envelope& envelope, std::string_view text)
 }
 
 void RegistryServer::answer(const Envelope& envelope, const json& reply) {
-  // Text from elsewhere may not be UTF-8; a replacement character is better than no answer.
+  // The answer can contain text that is not valid UTF-8. Invalid bytes are replaced.
   socket_.answer(envelope, reply.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
@@ -148,7 +151,7 @@ void RegistryServer::answer_call(const Envelope& envelope, const json& reply) {
   answer(envelope, reply);
 }
 
-// The ops without arguments.
+// Answers the ops that have no arguments.
 json RegistryServer::describe(const std::string& op) {
   if (op == "run") return describe_run(run_, outcome_);
   if (op == "nodes") return describe_nodes(run_);
@@ -169,7 +172,8 @@ json RegistryServer::announce(const json& question) {
                                   .publisher = text_of(question, "publisher"),
                                   .latched = latched != question.end() && *latched == json(true)};
   for (const ComponentPlan& component : run_.plan.components) {
-    // Every process publishes its log and its spans, whether a component has a port there or not.
+    // Every process publishes the log and spans, so these topics belong to the run even if no component has such a
+    // port.
     const bool has =
         announcement.topic == kLogTopic || is_topic_of_spans(announcement.topic) ||
         std::ranges::any_of(component.topics, [&](const auto& port) { return port.second == announcement.topic; });
@@ -183,8 +187,8 @@ json RegistryServer::announce(const json& question) {
   return {{"lease_s", Announcements::kLease.count()}};
 }
 
-// Questions about what the launcher knows are answered at once. A call is passed on, and answered when its answer
-// arrives.
+// Answers questions about the run immediately. Passes a call on, and answers it when the answer of the component has
+// arrived.
 void RegistryServer::serve(Envelope envelope, const json& question) {
   const std::string op = text_of(question, "op");
   if (op == "call") return serve_call(std::move(envelope), question);
@@ -210,7 +214,7 @@ void RegistryServer::serve_call(Envelope envelope, const json& question) {
   if (target.empty() && in_process.empty()) {
     return call_all_processes(std::move(envelope), id, method, body_of(question));
   }
-  // Throws for what does not exist or is not allowed, before anything is sent.
+  // Errors about names that do not exist and calls that are not allowed are thrown before anything is sent.
   const std::string process_name = target.empty() ? process(in_process).name() : "";
   if (!target.empty()) check_call(target, method);
   open_call(envelope.front().to_string());
@@ -241,8 +245,9 @@ void RegistryServer::call_all_processes(Envelope envelope, const json& id, const
   struct Gathered {
     Envelope way_back;
     json results = json::object();
-    // The number of missing answers.
-    std::size_t open = 1;  // One is for the loop below, so that quick answers do not complete it early.
+    // The number of missing answers, plus one while the calls are being sent, so that early answers do not complete the
+    // result.
+    std::size_t open = 1;
   };
   open_call(envelope.front().to_string());
   const auto gathered = std::make_shared<Gathered>();
@@ -262,7 +267,7 @@ void RegistryServer::call_all_processes(Envelope envelope, const json& id, const
   one_less();
 }
 
-// The answer carries the component's own number; within the launcher, the call has a different one.
+// The answer contains the id that the component has given its request. Within the launcher, the call has another id.
 void RegistryServer::forward(const std::string& from_process, const Request& request) {
   const auto reply = [this, from_process, id = request.id](bool ok, const std::string& body) {
     run_.control.send(from_process, Reply{id, ok, body});

@@ -16,11 +16,11 @@
 
 namespace trainyard::launch {
 
-/// The server behind the registry of a run. It answers questions from other programs of the same user on this host,
-/// which find its address in run.json, and from the run's own processes. It never blocks: a call of a component is
-/// forwarded, and its answer is sent when it arrives. The clients are not trusted. The number of calls that are not
-/// answered yet is limited, both for each client and in total. A client that leaves too many answers unread gets no
-/// further answers until it reads them.
+/// The server behind the registry of a run, the socket at which the launcher answers questions. The questions come from
+/// other programs of the same user on this host, which find the address in run.json, and from the run's own processes.
+/// The server never blocks: a call of a component is forwarded, and its answer is sent when it arrives. The clients are
+/// not trusted. The number of calls that are not answered yet is limited, both for each client and in total. A client
+/// that leaves too many answers unread gets no further answers until it reads them.
 ///
 ///    {"id": 1, "op": "run" | "topics" | "nodes"}
 ///    {"id": 2, "op": "call", "target": "optimizer", "method": "param.set", "body": {...}}

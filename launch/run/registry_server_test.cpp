@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-/// Asks the registry of a fake run, as a client in any language would.
+/// Asks the registry of a run with fake processes, like a client in any language.
 class RegistryServerTest : public ::testing::Test {
  protected:
   static LaunchOptions options() {
@@ -42,14 +42,14 @@ class RegistryServerTest : public ::testing::Test {
     plan.components[2].plugin = "twin";
     plan.components[2].rank = 1;
     plan.edges.push_back({.id = 0, .topic = "/numbers", .from = 1, .output = "out", .to = 0, .input = "in"});
-    // Two edges, because the topic has two publishers, and still one subscriber.
+    // There are two edges, because the topic has two publishers, but only one subscriber.
     plan.edges.push_back({.id = 1, .topic = "/numbers", .from = 2, .output = "out", .to = 0, .input = "in"});
     return plan;
   }
 
   void SetUp() override {
     ASSERT_NE(run_.launcher(), 0);
-    // The registry answers from the first moment on, but these tests need the complete run.
+    // The registry answers before the run has started completely, but these tests need the complete run.
     ASSERT_TRUE(run_.reaches("c2", "active")) << run_.output();
     ASSERT_TRUE(run_.reaches("viewer", "running")) << run_.output();
   }
@@ -64,7 +64,7 @@ class RegistryServerTest : public ::testing::Test {
   LaunchedRun run_{plan(), options()};
 };
 
-/// A client that sends whatever it likes and reads when it likes.
+/// A client that can send arbitrary bytes, and reads only when the test wants.
 class RawClient {
  public:
   explicit RawClient(const LaunchedRun& run) {
@@ -98,7 +98,7 @@ TEST_F(RegistryServerTest, DescribesTheRunAndItsProcesses) {
 
 TEST_F(RegistryServerTest, DescribesTopicsWithEveryPublisherAndItsGateway) {
   const json topics = ask({{"op", "topics"}})["result"];
-  ASSERT_EQ(topics.size(), 5u);  // They are in the order of their names: /log, /numbers, /operations, /others, /spans.
+  ASSERT_EQ(topics.size(), 5u);  // The topics, sorted by name, are /log, /numbers, /operations, /others and /spans.
   EXPECT_EQ(topics[0]["topic"], "/log");
   EXPECT_EQ(topics[0]["type"], "LogRecord");
   EXPECT_EQ(topics[0]["publishers"].size(), 3u);

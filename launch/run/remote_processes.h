@@ -5,8 +5,8 @@
 
 namespace trainyard::launch {
 
-/// Processes of the run that live on another host, where an agent owns them. What happens to them is reported to the
-/// Crew later.
+/// The processes of the run on another host, which an agent starts and ends there on behalf of the launcher. The
+/// agent's reports about them are passed to the class Crew.
 class RemoteProcesses {
  public:
   virtual ~RemoteProcesses() = default;

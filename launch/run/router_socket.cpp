@@ -7,20 +7,23 @@
 namespace trainyard::launch {
 namespace {
 
-/// Control messages are small and rare; a peer with this many unread messages is not reading.
+/// The largest number of unread messages of a peer. Control messages are rare, so a peer with more unread messages has
+/// stopped reading.
 constexpr int kMostWaitingMessages = 10'000;
 constexpr int kLingerMilliseconds = 200;
-/// The processes or agents of many hosts can connect at the same moment. With libzmq's own number, 100, the kernel
-/// drops the packets of the others, which try again after a second.
+/// The backlog of the listening socket. Processes and agents of many hosts can connect at the same moment. With
+/// libzmq's default, 100, the kernel would drop the packets of further connections, which are repeated only after a
+/// second.
 constexpr int kMostPending = 4096;
 
 }  // namespace
 
-// A function try block, so that a failure of the member's constructor is converted, too.
+// The function try block also converts exceptions of the constructors of members.
 RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys) try
     : socket_(context, zmq::socket_type::router) {
-  socket_.set(zmq::sockopt::router_mandatory, true);  // Otherwise a message to an unknown peer is dropped silently.
-  socket_.set(zmq::sockopt::router_handover, true);   // A respawned process takes its name over from the dead one.
+  // Without this option, a message to an unknown peer is dropped silently.
+  socket_.set(zmq::sockopt::router_mandatory, true);
+  socket_.set(zmq::sockopt::router_handover, true);  // A restarted process can use the name of the old process.
   socket_.set(zmq::sockopt::linger, kLingerMilliseconds);
   socket_.set(zmq::sockopt::backlog, kMostPending);
   socket_.set(zmq::sockopt::sndhwm, kMostWaitingMessages);
@@ -46,7 +49,7 @@ bool RouterSocket::send(const Frames& frames) {
   try {
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
-      // If the message is refused, then at the first frame, which names the peer.
+      // libzmq can refuse a message only at its first frame, which contains the identity of the peer.
       if (!socket_.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait)) return false;
     }
     return true;
@@ -56,7 +59,7 @@ bool RouterSocket::send(const Frames& frames) {
   }
 }
 
-// libzmq delivers messages as a whole: if the first frame is available, so are the others.
+// libzmq delivers only complete messages. If the first frame is available, the others are, too.
 std::optional<RouterSocket::Frames> RouterSocket::receive() {
   Frames frames;
   zmq::message_t part;

@@ -16,8 +16,8 @@ class RouterSocket {
  public:
   using Frames = std::vector<std::string>;
 
-  /// Binds the address `endpoint`. If `keys` is not empty, only members of the run can connect (core::accept_members).
-  /// Throws kIo with the address and the reason.
+  /// Binds the address `endpoint`. If `keys` is not empty, only processes that have the keys of the run can connect
+  /// (core::accept_members). Throws kIo with the address and the reason.
   RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys);
 
   /// Binds a further address, and returns the address to connect to. Throws kIo with the address and the reason.

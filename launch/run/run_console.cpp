@@ -10,11 +10,11 @@ namespace trainyard::launch {
 RunConsole::RunConsole() : terminal_{::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1} {}
 
 void RunConsole::line(std::string_view prefix, std::string_view text, bool to_stderr) {
-  // This moves to the first column and clears the line to its end (ECMA-48).
+  // This sequence moves the cursor to the first column and clears the line (ECMA-48).
   std::string whole = terminal_[to_stderr] ? "\r\033[K" : "";
   whole.append(prefix).append(text).append("\n");
-  // Each line is written by one call, so that lines of several writers do not mix. If the reader is gone, the run still
-  // continues.
+  // The line is written by one call of write(), so that lines of several processes do not mix. If the reader has gone,
+  // the error is ignored and the run continues.
   std::string_view rest = whole;
   while (!rest.empty()) {
     const ssize_t wrote = ::write(to_stderr ? STDERR_FILENO : STDOUT_FILENO, rest.data(), rest.size());

@@ -10,8 +10,8 @@
 
 namespace trainyard::launch {
 
-// The order of construction is that of dependence: the directory before the sockets in it, the control channel before
-// the crew that is told its address.
+// The members are constructed in the order of their dependencies: the directory before the sockets in it, and the
+// control channel before the crew, which needs its address.
 
 namespace {
 
@@ -23,14 +23,16 @@ std::vector<std::string> processes_with_components(const Plan& plan) {
   return names;
 }
 
-/// Tells the guard about the directory before it exists, so that it can never be left behind.
+/// Tells the guard about the run directory before it is made, so that the guard can always remove it. Returns the name
+/// of the run.
 std::string announced_run(const Plan& plan, const LaunchOptions& options, const GuardLink& guard) {
   std::string run = run_name(plan.run, ::getpid());
   guard.will_make(options.base + "/" + run);
   return run;
 }
 
-/// The guard hears of the lock first, too. A plan without an output directory, as in tests, needs none.
+/// Tells the guard about the lock file before it is made, and returns the output directory. A plan without an output
+/// directory, as in tests, needs no lock.
 std::string announced_output(const Plan& plan, const GuardLink& guard) {
   if (!plan.output_directory.empty()) {
     guard.will_lock(std::filesystem::absolute(DirectoryLock::path_in(plan.output_directory)));
@@ -89,7 +91,7 @@ void RunContext::ask(std::uint32_t component, State state) {
 void RunContext::call(const std::string& process, const std::string& component, const std::string& method,
                       const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer) {
   const std::string what = component.empty() ? method : fmt::format("'{}' of component '{}'", method, component);
-  // The call is opened before it is sent, so that the answer cannot arrive first.
+  // The call is recorded before it is sent, so that it is known when the answer arrives.
   const std::uint64_t id =
       calls.open(process, what, deadline, [this, method, answer = std::move(answer)](bool ok, const std::string& text) {
         if (ok && method == "pause") ++pauses;
@@ -105,7 +107,7 @@ std::string describe_component(const ComponentPlan& component) {
   return fmt::format("component '{}' (process {}, plugin {})", component.name, component.process, component.plugin);
 }
 
-// With its components: users know those by name, and processes less so.
+// The description contains the components, because users know their names better than those of processes.
 std::string describe_process(const RunContext& run, const ChildProcess& child) {
   std::vector<std::string> components;
   for (const std::uint32_t i : run.components_of(child.name())) components.push_back(run.plan.components[i].name);

@@ -18,8 +18,8 @@
 
 namespace trainyard::launch {
 
-// Runs are found without a daemon and without lock files: each run has a directory, whose name and run.json say to
-// which process it belongs. The start time of that process guards against a reused pid.
+// Runs are found without a daemon and without lock files. Each run has a directory, and its name and run.json show to
+// which launcher it belongs. Because pids are reused, the start time of the launcher is compared, too.
 
 namespace {
 
@@ -27,20 +27,20 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestRunName = 24;
 constexpr std::size_t kLongestSocketPath = 107;
-constexpr std::size_t kRoomForSocketName = 16;  ///< "/control", "/registry", "/12.3", "/12.gateway".
+constexpr std::size_t kRoomForSocketName = 16;  ///< Enough for "/control", "/registry", "/12.3" and "/12.gateway".
 
 std::vector<fs::path> folders_in(const std::string& base) {
   std::vector<fs::path> folders;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(base, ignored)) {
-    // A link could lead out of the folder, and sweeping removes what it finds.
+    // Links are left out, because a link could lead out of the folder, and sweep_stale_runs() removes what it finds.
     if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) folders.push_back(entry.path());
   }
   return folders;
 }
 
-/// Returns true if the launcher whose pid is at the end of the name is alive. A directory without run.json may be one
-/// that is just being made.
+/// Returns true if the launcher whose pid is part of the name of the folder is alive. This is needed for a directory
+/// without run.json, whose launcher may be about to write the file.
 bool maker_is_alive(const fs::path& folder) {
   const std::string name = folder.filename();
   const std::size_t dash = name.rfind('-');
@@ -64,7 +64,7 @@ std::size_t sweep_stale_runs(const std::string& base) {
 
 std::string run_name(std::string_view name, pid_t pid) {
   std::string suffix;
-  // Base 36 keeps it short; maker_is_alive() reads it back.
+  // The pid is written in base 36, so that the name is short. maker_is_alive() converts it back.
   for (long rest = pid; rest > 0; rest /= 36)
     suffix.insert(suffix.begin(), "0123456789abcdefghijklmnopqrstuvwxyz"[rest % 36]);
   std::string safe;
@@ -80,7 +80,7 @@ RunDirectory::RunDirectory(const std::string& base, std::string run) : run_(std:
                 path_, path_.size(), kLongestSocketPath - kRoomForSocketName);
   }
   core::make_private_folder(base);
-  // The next launch cleans up after one whose guard and launcher were killed together.
+  // If the guard and the launcher of a run were killed at the same time, the next launch removes its directory here.
   sweep_stale_runs(base);
   if (::mkdir(path_.c_str(), 0700) != 0) {
     throw Error(Code::kIo, "cannot make the run directory {}: {}", path_, std::strerror(errno));
@@ -101,7 +101,7 @@ void RunDirectory::announce(const std::string& name, const std::string& file, co
                                {"pid", ::getpid()},
                                {"start_ticks", core::start_ticks(::getpid())},
                                {"registry", registry}};
-  // The file is renamed into place, so a reader sees either no file or a complete one.
+  // The file is written under another name and then renamed, so a reader sees either no file or the complete file.
   const std::string temporary = path_ + "/run.json.new";
   std::ofstream(temporary) << json.dump(2) << "\n";
   fs::rename(temporary, path_ + "/run.json");

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 class RunDirectoryTest : public ::testing::Test {
  protected:
-  /// Makes a run directory whose launcher has the pid `pid` and was started at `ticks`.
+  /// Makes the directory of a run whose launcher has the pid `pid` and was started at `ticks`.
   void leave_behind(const std::string& run, pid_t pid, std::uint64_t ticks) const {
     folder_.write("runs/" + run + "/run.json",
                   R"({"run":")" + run + R"(","name":"n","file":"f","registry":"ipc://r","pid":)" + std::to_string(pid) +

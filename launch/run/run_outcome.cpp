@@ -27,10 +27,10 @@ archive::LaunchState RunOutcome::state() const {
 
 std::string RunOutcome::reason() const {
   if (failure_) {
-    // Its first line says what happened; the rest was shown when it happened.
+    // Only the first line of the failure is repeated. The rest was printed when the failure occurred.
     const std::string what = failure_->substr(0, failure_->find('\n'));
     const std::string before = interrupted_ ? fmt::format(" (after {})", *interrupted_) : "";
-    // What the components managed to do all the same, such as to save a checkpoint.
+    // The reason can contain what the components have achieved nevertheless, such as saving a checkpoint.
     const std::string after = finished_ ? fmt::format("; {}", *finished_) : "";
     return fmt::format("{}{}{}", what, before, after);
   }
@@ -42,7 +42,7 @@ std::string RunOutcome::reason() const {
 
 std::string RunOutcome::last_words() const {
   if (failure_) return "run failed: " + reason();
-  // A run that no component has finished was ended by a signal.
+  // If no component has reported that the run is finished, a signal has ended the run.
   return (interrupted_ && !finished_ ? "run ended: " : "run finished: ") + reason();
 }
 

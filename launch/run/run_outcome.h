@@ -44,7 +44,7 @@ class RunOutcome {
   /// to stop, otherwise kSuccess.
   int exit_code() const;
 
-  /// Returns whether the run ended by itself, failed or was interrupted; see exit_code().
+  /// Returns whether the run was completed, failed or was interrupted; see exit_code().
   archive::LaunchState state() const;
 
   /// Returns true as soon as one of the facts above has been recorded.
@@ -54,7 +54,8 @@ class RunOutcome {
   /// the state.
   archive::LaunchState state_so_far() const { return is_known() ? state() : archive::LaunchState::kRunning; }
 
-  /// Returns why the run ended, such as "max_steps = 1000 reached".
+  /// Returns why the run has ended or is ending, such as "max_steps = 1000 reached". If none of the facts above has
+  /// been recorded, this is "every program has ended".
   std::string reason() const;
 
   /// Returns the last line of a run's output, which states how the run ended and why, for example "run finished:

@@ -27,7 +27,8 @@ std::string_view phase_name(RunPhase phase) {
   return "unknown";
 }
 
-// The cases are sorted by the next phase: few phases may precede it, whereas almost every phase can be cut short.
+// The cases are listed by the next phase, because only a few phases can precede each phase, but many phases can follow
+// each phase.
 bool may_follow(RunPhase now, RunPhase next) {
   switch (next) {
     case RunPhase::kStarting:

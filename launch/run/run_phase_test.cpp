@@ -13,7 +13,7 @@ namespace {
 constexpr RunPhase kAll[] = {RunPhase::kStarting,     RunPhase::kConnecting, RunPhase::kRunning, RunPhase::kAsking,
                              RunPhase::kDeactivating, RunPhase::kFinalizing, RunPhase::kEnding,  RunPhase::kForced};
 
-/// Returns the phases that may follow `now`, found by trying all.
+/// Returns the phases that may follow `now`, by trying all phases.
 std::vector<RunPhase> followers(RunPhase now) {
   std::vector<RunPhase> found;
   for (const RunPhase next : kAll) {

@@ -16,9 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-/// For a component to answer about its parameters.
+/// How long a component has to answer a call about its parameters.
 constexpr std::chrono::seconds kParameterDeadline{10};
-/// For the ranks to come to rest, which takes up to two steps.
+/// How long the ranks have to pause, which takes up to two steps.
 constexpr std::chrono::seconds kPauseDeadline{60};
 
 bool has_service(const core::PluginInfo& plugin, const char* name) {
@@ -27,7 +27,7 @@ bool has_service(const core::PluginInfo& plugin, const char* name) {
 
 }  // namespace
 
-/// One change, from the question to the answer.
+/// A change of a parameter, from the request to the answer.
 struct RunWideParameters::Change {
   std::vector<const ComponentPlan*> components;
   std::string name;
@@ -36,9 +36,9 @@ struct RunWideParameters::Change {
 
   const ComponentPlan* director = nullptr;
   json before;     ///< The value that the parameter had.
-  bool ok = true;  ///< What the answer will be, with its text.
+  bool ok = true;  ///< True if the answer will be a success; `text` is its text.
   std::string text;
-  std::size_t open = 0;  ///< The calls that are not answered.
+  std::size_t open = 0;  ///< The number of calls that have not been answered yet.
   std::vector<const ComponentPlan*> changed;
 };
 
@@ -66,7 +66,7 @@ void RunWideParameters::check_all_ranks(const std::string& target, const Compone
               target, ranks, all);
 }
 
-/// By the names of the services, not of the component: whatever directs the run can be asked.
+/// Returns the component that has the services "pause" and "go_on", whatever its name, or null if there is none.
 const ComponentPlan* RunWideParameters::director() const {
   for (const ComponentPlan& component : run_.plan.components) {
     const core::PluginInfo* declared = run_.declaration_of(component);
@@ -92,7 +92,8 @@ void RunWideParameters::set(const ComponentPlan& component, const std::string& b
   if (changes_.size() == 1) begin(change);
 }
 
-/// The old value is needed for the record. An unknown name is refused here, before anything is paused.
+/// Asks the first component for the old value, which the record of the change contains. If the parameter does not
+/// exist, the change ends here, before the run is paused.
 void RunWideParameters::begin(const std::shared_ptr<Change>& change) {
   const ComponentPlan& first = *change->components.front();
   run_.call(first.process, first.name, "param.get", json{{"name", change->name}}.dump(), kParameterDeadline,
@@ -127,7 +128,7 @@ void RunWideParameters::set_everywhere(const std::shared_ptr<Change>& change) {
     run_.call(component->process, component->name, "param.set", change->body, kParameterDeadline,
               [this, change, component](bool ok, const std::string& body) {
                 if (ok) change->changed.push_back(component);
-                // The first refusal counts, otherwise any answer.
+                // The answer is the first error or, if there is none, the answer of any rank.
                 if (change->ok) change->text = body;
                 change->ok = change->ok && ok;
                 if (--change->open == 0) conclude(change);
@@ -148,7 +149,7 @@ void RunWideParameters::conclude(const std::shared_ptr<Change>& change) {
   go_on(change, json{{"settings", settings}}.dump());
 }
 
-/// A value that one rank refuses is kept by none.
+/// If a rank has refused the value, restores the old value on the ranks that have accepted it.
 void RunWideParameters::take_back(const std::shared_ptr<Change>& change) {
   change->open = change->changed.size();
   if (change->open == 0) return go_on(change, "{}");

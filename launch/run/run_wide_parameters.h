@@ -13,8 +13,8 @@
 
 namespace trainyard::launch {
 
-/// A mechanism for changing parameters of components that exist for each rank. Such a parameter must have the same
-/// value on all ranks. It is therefore changed on all ranks after the same step, or on none.
+/// Changes parameters of components that exist for each rank. Such a parameter must have the same value on all ranks.
+/// It is therefore changed on all ranks after the same step, or on none.
 ///
 ///     pause the run -> param.set on every rank -> go on, with a record of the change
 ///

@@ -11,9 +11,10 @@
 
 namespace trainyard::launch {
 
-/// Signals that are blocked in the thread that makes this object, and in all threads that it starts later. Make it
-/// before the process has any other thread: the kernel gives a signal to any thread that does not block it, and there
-/// SIGCHLD would be lost without a trace. The signals stay blocked when the object is gone.
+/// Signals that are blocked in the thread that makes this object, and in all threads that it starts later. Must be
+/// constructed before the process has any other thread, because the kernel would deliver the signals to a thread that
+/// does not block them. In such a thread, SIGCHLD would be ignored, and the other signals would end the process. The
+/// signals remain blocked after the object has been destroyed.
 class BlockedSignals {
  public:
   explicit BlockedSignals(std::initializer_list<int> signals);
@@ -24,7 +25,7 @@ class BlockedSignals {
   sigset_t set_;
 };
 
-/// A source of blocked signals as events of the poll loop. The callback runs as ordinary code in the poll loop, so the
+/// Delivers blocked signals as events of the poll loop. The callback runs as ordinary code in the poll loop, so the
 /// restrictions on signal handlers do not apply to it.
 class SignalFile {
  public:

@@ -20,13 +20,13 @@ extern char** environ;
 
 namespace trainyard::launch {
 
-// Starts a process of the run. The code between fork and exec must not allocate memory, so everything is prepared
-// before. An error there is reported to the parent through a pipe and thrown in the parent.
+// Starts a process of the run. The code between fork() and execve() must not allocate memory, so everything is prepared
+// before. If this code fails, it reports the error to the parent through a pipe, and the parent throws it.
 
 namespace {
 
-/// Everything that the child needs between fork and exec. It is made before the fork, because afterwards, in a program
-/// with threads, only async-signal-safe calls are allowed, and memory must not be allocated.
+/// Everything that the child needs between fork() and execve(). It is made before fork(), because afterwards the child
+/// may make only async-signal-safe calls, since the program can have several threads.
 struct Prepared {
   std::string program;
   std::vector<std::string> environment;
@@ -40,10 +40,11 @@ struct Prepared {
   int in = -1;
   int out = -1;
   int err = -1;
-  int failure = -1;  ///< A successful exec closes it; otherwise the child writes errno to it.
+  int failure = -1;  ///< A pipe to the parent. A successful execve() closes it; otherwise the child writes errno to it.
 };
 
-/// Looks the program up before the fork, in the PATH that the child will have. A name with a '/' is used unchanged.
+/// Returns the path of a program, which is searched for in the PATH that the child will have. A name with a '/' is
+/// returned unchanged.
 std::string find_program(const std::string& name, const std::map<std::string, std::string>& environment) {
   if (name.find('/') != std::string::npos) return name;
   const auto given = environment.find("PATH");
@@ -56,7 +57,7 @@ std::string find_program(const std::string& name, const std::map<std::string, st
   throw Error(Code::kNotFound, "cannot start '{}': no such program in PATH", name);
 }
 
-/// Returns our own environment, in which the variables of `added` replace those of the same name.
+/// Returns the environment of this process with the variables in `added`, which replace variables of the same name.
 std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
   std::vector<std::string> merged;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -74,12 +75,14 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
   ::_exit(127);
 }
 
-/// Handlers are reset by exec, but ignored and blocked signals are inherited, and the launcher has both.
+/// Restores the default handling of signals in the child. execve() resets handlers, but the child would inherit the
+/// ignored and blocked signals of the launcher.
 void reset_signals(std::span<const int> ignored) {
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
-  // A process group in the background that draws on a terminal with `stty tostop` would be stopped for it.
+  // If SIGTTOU is not ignored, a process group in the background is stopped when it writes to a terminal with the
+  // setting `tostop`.
   ::signal(SIGTTOU, SIG_IGN);
   for (const int signal : ignored) ::signal(signal, SIG_IGN);
   sigset_t none;
@@ -87,18 +90,19 @@ void reset_signals(std::span<const int> ignored) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Runs in the child; async-signal-safe calls only.
+/// Runs in the child, and makes only async-signal-safe calls.
 [[noreturn]] void become(Prepared& prepared) {
-  // This comes before exec, because the parent may send signals to the group as soon as await_exec() returns.
+  // The group is made before execve(), because the parent may send signals to it as soon as await_exec() has returned.
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The death signal is sent only if the parent dies from now on, not if it is dead already.
-  if (::getppid() != prepared.parent) ::_exit(127);  // The launcher died before the line above took hold.
+  // The kernel sends the death signal only if the parent dies after the call of prctl().
+  if (::getppid() != prepared.parent) ::_exit(127);  // The launcher died before this call.
   reset_signals(prepared.ignored_signals);
   if (prepared.pinned && ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus) != 0) give_up(prepared);
   if (prepared.directory != nullptr && ::chdir(prepared.directory) != 0) give_up(prepared);
   if (::dup2(prepared.in, 0) < 0 || ::dup2(prepared.out, 1) < 0 || ::dup2(prepared.err, 2) < 0) give_up(prepared);
-  // Every other descriptor of ours is closed on exec, except that of the console, which is meant to be inherited.
+  // All other descriptors of this process are closed on exec, except the duplicate of stdout, which the child inherits
+  // (Crew).
   ::execve(prepared.program.c_str(), prepared.arguments_pointers.data(), prepared.environment_pointers.data());
   give_up(prepared);
 }
@@ -129,8 +133,8 @@ void prepare(Prepared& prepared, const SpawnOptions& options) {
   prepared.parent = ::getpid();
 }
 
-/// Waits for the exec, and throws if it failed. The end of the file means that the exec succeeded, because O_CLOEXEC
-/// closed the writing end.
+/// Waits until the child has called execve(), and throws if this failed. If it succeeds, the writing end of the pipe is
+/// closed because of O_CLOEXEC, and the parent reads the end of the file.
 void await_exec(pid_t pid, const SpawnOptions& options, Pipe failure) {
   failure.writer.reset();
   int reason = 0;
@@ -144,7 +148,8 @@ void await_exec(pid_t pid, const SpawnOptions& options, Pipe failure) {
               std::strerror(reason));
 }
 
-/// Opens what the process reads as its stdin. The input lies in the pipe before anybody reads, so it must fit.
+/// Returns the descriptor for the stdin of the process. The whole input is written to a pipe before the process reads
+/// it, so it must fit into the pipe.
 FileDescriptor stdin_with(const std::string& input) {
   if (input.empty()) return FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   Pipe pipe = make_pipe();
@@ -168,8 +173,8 @@ Spawned spawn(const SpawnOptions& options) {
   prepared.out = out.writer.get();
   prepared.err = err.writer.get();
   prepared.failure = failure.writer.get();
-  // This uses fork, not posix_spawn, because process group, death signal, affinity and directory are set between fork
-  // and exec.
+  // fork() is used and not posix_spawn(), because the death signal and the CPU affinity must be set between fork() and
+  // execve().
   const pid_t pid = ::fork();
   if (pid < 0) throw Error(Code::kIo, "cannot start '{}': {}", options.command.front(), std::strerror(errno));
   if (pid == 0) become(prepared);

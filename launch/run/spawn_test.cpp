@@ -22,7 +22,7 @@ struct Ended {
   std::string out;
 };
 
-/// Runs a shell script to its end.
+/// Runs a shell script, and waits until it ends.
 Ended run_shell(const std::string& script, SpawnOptions options = {}) {
   options.command = {"sh", "-c", script};
   const Spawned spawned = spawn(options);
@@ -50,7 +50,7 @@ TEST(SpawnTest, StartsInTheGivenFolderWithoutInput) {
 TEST(SpawnTest, HandsOverWhatNobodyElseShallReadThroughTheStandardInput) {
   SpawnOptions options;
   options.input = "a secret";
-  // The brackets keep the pattern from finding itself.
+  // Because of the brackets, the pattern does not match its own text.
   EXPECT_EQ(run_shell("cat; echo .; cat /proc/$$/cmdline /proc/$$/environ | grep -ac 'a s[e]cret'", options).out,
             "a secret.\n0\n");
 }

@@ -8,11 +8,11 @@
 
 namespace trainyard::launch {
 
-// This is only bookkeeping; StartSequence acts on it.
+// This class only records the stages; StartSequence sends the messages.
 
 namespace {
 
-/// Returns what a process at this stage has not done, for the report of a deadline.
+/// Returns what a process at this stage has not done yet, for the error when the start takes too long.
 std::string_view not_done(StartBarrier::Stage stage) {
   switch (stage) {
     case StartBarrier::Stage::kStarting:
@@ -58,7 +58,7 @@ StartBarrier::Endpoints StartBarrier::endpoints() const {
 std::vector<std::string> StartBarrier::missing() const {
   std::vector<std::string> sentences;
   for (const auto& [process, stage] : stages_) {
-    // A process that waits for others is not to blame.
+    // A process that only waits for others is not the cause.
     if (stage == Stage::kConnected || stage == Stage::kConfigured) continue;
     sentences.push_back(fmt::format("process '{}' {}", process, not_done(stage)));
   }

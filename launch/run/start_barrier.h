@@ -37,7 +37,8 @@ class StartBarrier {
   /// Returns true if every process has reached this stage or a later one.
   bool all_at_least(Stage stage) const;
 
-  /// Returns the endpoints of all processes. The keys have the form "process/thread" or "process/gateway".
+  /// Returns the addresses that all processes have bound: one for each thread, and one for the gateway that serves
+  /// visitors. The keys have the form "process/thread" or "process/gateway".
   Endpoints endpoints() const;
 
   /// Returns a text for each process whose message is still awaited, such as "process 'optimizer' did not connect its
@@ -46,7 +47,8 @@ class StartBarrier {
 
  private:
   std::map<std::string, Stage> stages_;
-  std::map<std::string, Endpoints> endpoints_;  ///< By the name of the process.
+  /// The addresses that each process has bound, by the name of the process.
+  std::map<std::string, Endpoints> endpoints_;
 };
 
 }  // namespace trainyard::launch

@@ -20,7 +20,7 @@ namespace {
 /// What a member must send as the `abi_tag` of its Hello: the version of the wire format that it implements.
 const std::string kMemberTag = fmt::format("wire {}", Header::kVersion);
 
-/// Returns why the process cannot be part of this run; empty if it can.
+/// Returns the reason why the process cannot be part of this run, or an empty text if it can.
 std::string object_to(const ChildProcess& child, const Hello& hello) {
   if (child.planned().member) {
     if (hello.abi_tag == kMemberTag) return "";
@@ -44,7 +44,7 @@ void StartSequence::begin() {
   for (const auto& child : run_.crew.children()) {
     if (child->has_components()) run_.crew.start(*child);
   }
-  // There are only external programs, so there is nothing to wait for.
+  // If there are only external programs, no messages are awaited.
   if (run_.plan.components.empty()) connect_all();
 }
 
@@ -53,23 +53,23 @@ void StartSequence::cancel() {
   run_.loop.cancel(std::exchange(deadline_, 0));
 }
 
-// A second Hello of a process that has its plan is ignored: the plan is not sent twice.
+// Ignores another Hello of a process that has already received its plan.
 void StartSequence::on_hello(const std::string& process, const Hello& hello) {
   const ChildProcess* child = run_.crew.find(process);
-  // A run that is ending starts no process any more; the stop ends this one.
+  // If the run is ending, the process is not started any further; the stop sequence ends it.
   if (run_.progress.stopping() || run_.barrier.stage(process) != Stage::kStarting) return;
   if (const std::string objection = object_to(*child, hello); !objection.empty()) return failed_(objection);
   run_.barrier.set_stage(process, Stage::kConfiguring);
   run_.control.send(process, process_plan(run_.plan, child->index(), run_.places.at(child->planned().host)));
 }
 
-// A second Configured of a process is ignored: its components are not connected and activated twice.
+// Ignores another Configured of the same process.
 void StartSequence::on_configured(const std::string& process, const Configured& configured) {
   if (run_.progress.stopping() || run_.barrier.stage(process) != Stage::kConfiguring) return;
   run_.barrier.configured(process, configured.endpoints);
-  // This message stands for all components of the process; their own reports may arrive later.
+  // The message shows that all components of the process are inactive, even if their own reports arrive later.
   for (const std::uint32_t component : run_.components_of(process)) run_.states[component] = State::kInactive;
-  // The other processes are connected already, so a restarted one need not wait for them.
+  // A restarted process need not wait for the other processes, because they are connected.
   if (run_.progress.phase() != RunPhase::kStarting) {
     rejoin(process);
   } else if (run_.barrier.all_at_least(Stage::kConfigured)) {
@@ -77,7 +77,7 @@ void StartSequence::on_configured(const std::string& process, const Configured& 
   }
 }
 
-// All processes have bound their sockets by now, so every address in the message can be connected to.
+// Is called when all processes have bound their sockets, so they can connect to each other.
 void StartSequence::connect_all() {
   run_.progress.enter(RunPhase::kConnecting);
   for (const auto& child : run_.crew.children()) {
@@ -87,7 +87,7 @@ void StartSequence::connect_all() {
   if (run_.plan.components.empty()) activate_all();
 }
 
-// A gateway is a socket in the run directory of its host, so only processes of that host are told where it is.
+// A gateway is a socket in the run directory of its host, so its address is sent only to processes of this host.
 void StartSequence::send_endpoints() {
   std::vector<Connect> messages(run_.plan.hosts, Connect{run_.barrier.endpoints()});
   for (const auto& child : run_.crew.children()) {
@@ -102,18 +102,18 @@ void StartSequence::send_endpoints() {
   }
 }
 
-// The message goes to all processes: the restarted one needs their endpoints, and those that listen to it need its new
-// ones.
+// Sends Connect to all processes: the restarted process needs the endpoints of the others, and the others need its new
+// endpoints.
 void StartSequence::rejoin(const std::string& process) {
   run_.barrier.set_stage(process, Stage::kConnecting);
   send_endpoints();
 }
 
 void StartSequence::on_connected(const std::string& process) {
-  // Processes that are connected already answer every further Connect; only the answer of an awaited process counts.
+  // All processes answer every Connect, but only the answer of a process that is still connecting matters.
   if (run_.progress.stopping() || run_.barrier.stage(process) != Stage::kConnecting) return;
   run_.barrier.set_stage(process, Stage::kConnected);
-  // A restarted process activates its own components alone.
+  // When a process has been restarted, only its own components are activated.
   if (run_.progress.phase() == RunPhase::kRunning) {
     activations_.insert_or_assign(process, activation(run_.components_of(process)));
     on_state_changed();
@@ -127,7 +127,7 @@ TransitionSequence StartSequence::activation(std::vector<std::uint32_t> componen
                             [this](std::uint32_t component) { run_.ask(component, State::kActive); });
 }
 
-// Programs are started first, so that a viewer in the launch file sees the run from its first message on.
+// External programs are started first, so that a program such as a viewer does not miss the first messages.
 void StartSequence::activate_all() {
   start_programs();
   if (run_.progress.stopping()) return;
@@ -135,7 +135,8 @@ void StartSequence::activate_all() {
   on_state_changed();
 }
 
-/// Starts the external programs. Only now can they find every endpoint at once.
+/// Starts the external programs. They are not started earlier, because the endpoints of all processes are known only
+/// now.
 void StartSequence::start_programs() {
   for (const auto& child : run_.crew.children()) {
     if (child->has_components()) continue;
@@ -150,7 +151,7 @@ void StartSequence::start_programs() {
 
 void StartSequence::on_state_changed() {
   for (auto sequence = activations_.begin(); sequence != activations_.end();) {
-    // The sequence still waits for a component.
+    // This sequence is still waiting for a component.
     if (!sequence->second.advance()) {
       ++sequence;
       continue;
@@ -158,21 +159,21 @@ void StartSequence::on_state_changed() {
     const bool all = sequence->first.empty();
     sequence = activations_.erase(sequence);
     if (!all) continue;
-    // The start is complete, so its deadline is cancelled. Later restarts have no deadline, because the run continues
+    // The start is complete, so its deadline is cancelled. Restarts have no deadline, because the run continues
     // meanwhile.
     run_.progress.enter(RunPhase::kRunning);
     run_.loop.cancel(std::exchange(deadline_, 0));
   }
 }
 
-// Sequences may have waited for one of its components.
+// Other activations may have waited for a component of this process.
 void StartSequence::on_gone(const std::string& process) {
   run_.barrier.reset(process);
   activations_.erase(process);
   on_state_changed();
 }
 
-// Names everything that is missing, because one cause often shows in several places.
+// The error names everything that is missing, because one cause often has several consequences.
 void StartSequence::too_late() {
   std::vector<std::string> reasons = run_.barrier.missing();
   const auto all = activations_.find("");

@@ -13,15 +13,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// After a failure it is unknown which messages will still be handled, so components that wait for them get little
-/// time.
+/// How long each step may take after a failure. It is short, because components may wait for messages that will never
+/// be handled.
 constexpr milliseconds kPatienceAfterFailure{2'000};
 
-/// How long a run that has failed may stand still before it is clear that it cannot stop in order.
+/// How long a run that has failed may make no progress while its components save their state.
 constexpr milliseconds kPatienceToRescue{5'000};
 
-/// The least time for a process to end after all its components have been finalized. A plan that allows more for each
-/// step of the stop allows it for this one, too.
+/// The shortest time that a process gets to end after its components have been finalized. If the plan's stop_timeout is
+/// longer, it applies instead.
 constexpr milliseconds kPatienceForExit{10'000};
 
 }  // namespace
@@ -31,7 +31,7 @@ StopSequence::StopSequence(RunContext& run, Links links)
 
 StopSequence::~StopSequence() { run_.loop.cancel(deadline_); }
 
-// There is only one deadline at a time: that of the current step.
+// Sets the deadline of the current step, and cancels that of the previous step.
 void StopSequence::set_deadline(milliseconds deadline, std::function<void()> late) {
   run_.loop.cancel(deadline_);
   deadline_ = run_.loop.after(deadline, std::move(late));
@@ -48,13 +48,12 @@ bool StopSequence::has_stop(const ComponentPlan& component) const {
 bool StopSequence::ask_to_stop(const std::string& body) {
   run_.progress.enter(RunPhase::kAsking);
   for (const ComponentPlan& component : run_.plan.components) {
-    // A component that is not active cannot answer; the run then ends without asking it.
+    // A component that is not active cannot answer, so it is not asked.
     if (!has_stop(component) || run_.states[component.index] != State::kActive) continue;
     ++asked_;
     run_.call(component.process, component.name, "stop", body, run_.plan.stop_timeout,
               [this](bool ok, const std::string&) {
-                // After a refusal there is nothing to wait for. If no component agrees to stop, the run is ended
-                // without them.
+                // If all components have refused to stop the run, it is ended without them.
                 if (!ok && --asked_ == 0 && asking()) finish();
               });
   }
@@ -64,7 +63,7 @@ bool StopSequence::ask_to_stop(const std::string& body) {
 void StopSequence::interrupt() {
   if (run_.progress.stopping()) return;
   const bool asked = ask_to_stop("{}");
-  // A call that failed at once has led to finish() already.
+  // If a call has failed immediately, finish() has already been called.
   if (!asking()) return;
   if (!asked) return finish();
   await_stop(run_.plan.stop_timeout, [this] {
@@ -78,12 +77,12 @@ void StopSequence::interrupt() {
 
 bool StopSequence::rescue() {
   if (run_.progress.phase() != RunPhase::kRunning || !ask_to_stop(R"({"reason": "to keep its state"})")) return false;
-  // What failed may be needed for the stop, and then nothing moves any more.
+  // If the part of the run that has failed is needed to stop it, there is no more progress, and the run is aborted.
   if (asking()) await_stop(std::min(kPatienceToRescue, patience_), [this] { abort(); });
   return true;
 }
 
-// A step or a checkpoint may take long. So the time counts from the last progress, and not from the question.
+// The time is measured from the last progress and not from the request, because a step or a checkpoint may take long.
 void StopSequence::await_stop(milliseconds patience, const std::function<void()>& late) {
   look_after(patience, patience, late);
 }
@@ -96,14 +95,14 @@ void StopSequence::look_after(milliseconds delay, milliseconds patience, const s
   });
 }
 
-// In a later phase, the run is ending already.
+// In later phases, the run is already ending.
 void StopSequence::finish() {
   if (run_.progress.phase() > RunPhase::kAsking) return;
   deactivate(TransitionSequence::Pace::kOneByOne, patience_);
 }
 
 void StopSequence::abort() {
-  // It is too late to hurry, because components are being finalized already.
+  // In later phases, components are already being finalized, so abort() could not make the end faster.
   if (run_.progress.phase() > RunPhase::kDeactivating) return;
   // The plan may set a shorter time, but not a longer one.
   patience_ = std::min(patience_, kPatienceAfterFailure);
@@ -113,7 +112,8 @@ void StopSequence::abort() {
 void StopSequence::deactivate(TransitionSequence::Pace pace, milliseconds deadline) {
   run_.progress.enter(RunPhase::kDeactivating);
   run_.crew.no_more_restarts();
-  // The order is the reverse of activation: sources first, so that messages under way still have receivers.
+  // The order is the reverse of the activation: sources come first, so that messages that are under way still have
+  // receivers.
   const std::vector<std::uint32_t> order(run_.plan.activation.rbegin(), run_.plan.activation.rend());
   sequence_.emplace(order, State::kInactive, pace, run_.states,
                     [this](std::uint32_t component) { run_.ask(component, State::kInactive); });
@@ -124,7 +124,7 @@ void StopSequence::deactivate(TransitionSequence::Pace pace, milliseconds deadli
   on_state_changed();
 }
 
-// All components are finalized at once: nothing is sent any more, so they do not depend on each other.
+// Finalizes all components simultaneously. They no longer send messages, so they do not depend on each other.
 void StopSequence::finalize() {
   run_.progress.enter(RunPhase::kFinalizing);
   sequence_.emplace(run_.plan.activation, State::kFinalized, TransitionSequence::Pace::kAllAtOnce, run_.states,
@@ -145,7 +145,7 @@ void StopSequence::on_state_changed() {
   }
 }
 
-/// trainyard-process ends by itself when its components are finalized; external programs, and processes with failed
+/// A process ends without a signal when its components are finalized. External programs, and processes with failed
 /// components, do not.
 bool StopSequence::ends_by_itself(const ChildProcess& child) const {
   const std::vector<std::uint32_t> components = run_.components_of(child.name());
@@ -153,7 +153,7 @@ bool StopSequence::ends_by_itself(const ChildProcess& child) const {
          std::ranges::all_of(components, [this](std::uint32_t i) { return run_.states[i] == State::kFinalized; });
 }
 
-// Processes whose components are finalized end by themselves; all others are sent signals at once.
+// Sends signals to the processes that do not end without a signal, and waits for all processes.
 void StopSequence::end_processes() {
   run_.progress.enter(RunPhase::kEnding);
   sequence_.reset();
@@ -172,7 +172,7 @@ void StopSequence::end_processes() {
 }
 
 void StopSequence::force() {
-  // The second time, SIGKILL is sent at once.
+  // A second call sends SIGKILL immediately.
   const bool again = run_.progress.phase() == RunPhase::kForced;
   run_.progress.enter(RunPhase::kForced);
   run_.crew.no_more_restarts();
@@ -189,8 +189,8 @@ void StopSequence::force() {
 }
 
 void StopSequence::on_gone() {
-  // In an earlier phase, the end of all processes is not yet the end: the sequence skips dead components and reaches
-  // this phase by itself.
+  // In earlier phases, the sequence continues even if all processes have ended: it skips their components and so
+  // reaches the phase kEnding.
   if (run_.progress.phase() >= RunPhase::kEnding && run_.crew.all_gone()) return links_.gone();
   on_state_changed();
 }

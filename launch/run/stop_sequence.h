@@ -28,7 +28,7 @@ class StopSequence {
     /// Called with a text about each part of the run that does not stop properly.
     std::function<void(const std::string&)> failed;
     std::function<void()> gone;                             ///< Called when every process has been reaped.
-    std::function<std::chrono::milliseconds()> standstill;  ///< Returns for how long the run has made no progress.
+    std::function<std::chrono::milliseconds()> standstill;  ///< Returns how long the run has made no progress.
   };
   StopSequence(RunContext& run, Links links);
   ~StopSequence();

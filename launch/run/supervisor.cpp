@@ -14,8 +14,8 @@
 namespace trainyard::launch {
 namespace {
 
-/// The number of lines of a failed process that are reported: enough for an error and its surroundings, but few enough
-/// for the reason above them to stay visible.
+/// The number of lines of a failed process that are printed again. They are enough to show an error with its context,
+/// but few enough that the reason above them stays visible.
 constexpr std::size_t kReportedLines = 15;
 
 /// Removes the name at the beginning of a component's error, because the report already contains it.
@@ -24,7 +24,8 @@ std::string without_name(const std::string& error, const std::string& component)
   return error.starts_with(name) ? error.substr(name.size()) : error;
 }
 
-/// Returns the reported state. An unknown word makes the message a broken one, which the control channel reports.
+/// Returns the reported state. Throws for an unknown word, which the control channel reports like a message that cannot
+/// be decoded.
 State reported_state(const StateChanged& change) {
   try {
     return from_name<State>(change.state);
@@ -54,15 +55,15 @@ Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const Gua
                    .standstill = [this] { return watch_.standstill(); }}),
       registry_(run_, outcome_),
       journal_(run_) {
-  ::signal(SIGPIPE, SIG_IGN);  // A reader that goes away must not end the run.
-  ::signal(SIGTTOU, SIG_IGN);  // The guard owns the terminal, but the launcher may write to it as well.
+  ::signal(SIGPIPE, SIG_IGN);  // The run must not end if a reader of its output closes the pipe.
+  ::signal(SIGTTOU, SIG_IGN);  // The launcher can write to the terminal although only the guard is in the foreground.
   listen();
   if (options.hosts == nullptr) return;
   hosts_ = std::make_unique<RemoteHosts>(
       *options.hosts, run_,
       RemoteHosts::Reports{
           .lost = [this](std::uint32_t host, const std::string& reason) { on_host_lost(host, reason); },
-          // An engine often signals all hosts; that is one request.
+          // Engines often send a signal to all hosts, which counts as one request.
           .interrupted =
               [this](int signal) {
                 if (!outcome_.interrupted()) on_interrupt(signal);
@@ -71,8 +72,8 @@ Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const Gua
 
 Supervisor::~Supervisor() = default;
 
-// This is the only place that knows which part handles which message. Only processes that host components take part in
-// the start.
+// Connects the messages of processes with the parts of the launcher that handle them. External programs send no such
+// messages.
 void Supervisor::listen() {
   ControlChannel& control = run_.control;
   const auto known = [this](const std::string& process) {
@@ -101,17 +102,20 @@ void Supervisor::listen() {
 
 int Supervisor::run() {
   if (guard_.alive() >= 0) {
-    // If the guard dies, the run ends at once, because nobody would clean up if an orderly end took too long.
+    // If the guard dies, the run is ended immediately, because there is no process that would clean up after the
+    // launcher.
     run_.loop.watch_file(guard_.alive(), [this] {
       outcome_.fail("the guard was killed, so nobody would clean up after the launcher; all processes are ended");
       run_.loop.quit();
     });
   }
-  // A launcher that a signal stopped holds everybody up who wants to print or to end.
+  // While the launcher is stopped by a signal, processes that print or end have to wait for it, so the guard limits
+  // this time.
   guard_.set_patience(run_.plan.progress_timeout.count() == 0
                           ? std::chrono::milliseconds(0)
                           : std::min(run_.plan.progress_timeout, run_.options.stopped));
-  // This comes before the first process starts, so that clients can already ask what the run waits for.
+  // run.json is written before the first process is started, so that clients can already ask what the run is waiting
+  // for.
   run_.directory.announce(run_.plan.run, run_.plan.file, registry_.endpoint());
   try {
     if (hosts_) hosts_->begin();
@@ -119,10 +123,11 @@ int Supervisor::run() {
   } catch (const Error& error) {
     fail(error.what());
   }
-  // This comes after the start of the processes, which then does not wait for the disk.
+  // The journal is written after the processes have been started, so that the start does not wait for the disk.
   journal_.begin();
   run_.loop.run();
-  kill_descendants();  // This kills processes that programs have left behind, and all processes if the guard is dead.
+  // Kills processes that programs have left behind, and all remaining processes if the guard is dead.
+  kill_descendants();
   journal_.end(outcome_);
   run_.console.say(outcome_.last_words());
   if (hosts_) run_.options.hosts->end_all(outcome_.exit_code(), outcome_.last_words());
@@ -138,14 +143,16 @@ void Supervisor::on_signal(int signal) {
   }
 }
 
-// A terminal that is closed sends SIGHUP several times, an engine sends SIGUSR1 or SIGUSR2 to the guard and to the
-// launcher, and a tool that ends a command may signal its process and its group: none of this is impatience.
+// Some repeated signals are not a second request of the user: a terminal that is closed sends SIGHUP several times, an
+// engine sends SIGUSR1 or SIGUSR2 both to the guard and to the launcher, and some tools send a signal both to a process
+// and to its group.
 void Supervisor::on_interrupt(int signal) {
   const std::string why = fmt::format("SIG{} came", ::sigabbrev_np(signal));
   const bool again = outcome_.interrupted();
   const bool notice = signal == SIGHUP || signal == SIGUSR1 || signal == SIGUSR2;
   if (again && (notice || run_.loop.now() - interrupted_ < run_.options.same_request)) return;
-  // The second interrupt, or the first one while the run is failing anyway, ends all processes at once.
+  // The second interrupt ends all processes immediately, and so does the first interrupt if the run is already ending
+  // because of a failure.
   if (again || (!notice && run_.progress.stopping() && !outcome_.finished())) {
     run_.console.say(fmt::format("ending all processes now, because {}{}", why, again ? " again" : ""));
     stop_.force();
@@ -168,13 +175,13 @@ void Supervisor::on_state_changed(const std::string& process, const StateChanged
   const auto& components = run_.plan.components;
   const auto component = std::ranges::find(components, change.component, &ComponentPlan::name);
   if (component == components.end() || component->process != process) {
-    // A process that failed to make its components is named itself.
+    // If a process has failed to create its components, the error names the process.
     if (reported == State::kError)
       fail(fmt::format("process '{}' failed: {}", process, change.error), run_.crew.find(process));
     return;
   }
   KnownState& state = run_.states[component->index];
-  // The failure is reported only once.
+  // A failure of a component is reported only once.
   const bool failed_now = reported == State::kError && state != State::kError;
   state = reported;
   if (failed_now) {
@@ -186,16 +193,16 @@ void Supervisor::on_state_changed(const std::string& process, const StateChanged
 }
 
 void Supervisor::on_finished(const RunFinished& finished) {
-  // Several components may report the end, each with its own reason; only the first report counts.
+  // Several components may report that the run is finished. Only the first report counts.
   if (outcome_.finished()) return;
-  // This is printed at the very end, after the output of all processes.
+  // The reason is printed at the very end, after the output of all processes.
   outcome_.finish(finished.reason, finished.success);
-  // A run may finish before it has started completely, for example if a component refuses at once.
+  // A run may finish before it has started completely, for example if a component immediately refuses to run.
   start_.cancel();
   stop_.finish();
 }
 
-// Informs everything that waits for this process or holds something for it, before any decision is made.
+// Informs all parts of the launcher that wait for the process or keep data about it, before any decision is made.
 void Supervisor::mark_gone(const ChildProcess& child) {
   heartbeats_.forget(child.name());
   watch_.on_gone(child.name());
@@ -210,16 +217,18 @@ void Supervisor::mark_gone(const ChildProcess& child) {
 }
 
 void Supervisor::on_end(ChildProcess& child, int wait_status) {
-  // These values are read before mark_gone() changes the states.
+  // These values must be read before mark_gone() changes the states.
   const bool was_starting = child.has_components() && run_.progress.starting();
-  // In this case the end is only a consequence of an error that has already been reported.
+  // True if a component of the process has failed. This was already reported, and the end of the process is only a
+  // consequence.
   const bool failed_before = std::ranges::any_of(run_.components_of(child.name()),
                                                  [this](std::uint32_t i) { return run_.states[i] == State::kError; });
   mark_gone(child);
   if (run_.progress.stopping()) {
     ended_while_stopping(child, wait_status, failed_before);
   } else if (!was_starting && child.may_restart(is_failure(wait_status))) {
-    // A process that dies while the run starts would most likely die again, so this is reported instead of repeated.
+    // A process is restarted only if the run has started. A process that dies during the start would most likely die
+    // again.
     run_.console.say(fmt::format("{} {}; it starts again in {} s", describe_process(run_, child),
                                  describe_wait_status(wait_status), in_seconds(child.planned().respawn.delay)));
     run_.crew.start_later(child, [this, &child](const std::string& reason) { fail(reason, &child); });
@@ -229,7 +238,8 @@ void Supervisor::on_end(ChildProcess& child, int wait_status) {
   stop_.on_gone();
 }
 
-// Whoever was asked to end may do so by the signal that asked, or say with its exit code that it did.
+// A process that was asked to end by a signal may be killed by this signal, or end with the exit code that stands for
+// it. Neither is a failure.
 void Supervisor::ended_while_stopping(ChildProcess& child, int wait_status, bool failed_before) {
   if (!is_failure(wait_status)) return;
   const std::string what = fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status));
@@ -248,12 +258,12 @@ void Supervisor::ended_while_stopping(ChildProcess& child, int wait_status, bool
   run_.console.say(late);
 }
 
-// An external program may end with code 0 at any time; a process with components may not end while the run goes on.
+// An external program may end with code 0 at any time. A process with components must not end while the run continues.
 void Supervisor::ended_for_good(ChildProcess& child, int wait_status) {
-  // "process 'main' (optimizer, logger) was killed by signal 9 (Killed)"
+  // For example: "process 'main' (optimizer, logger) was killed by signal 9 (Killed)".
   const std::string what = fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status));
   const bool harmless = !child.has_components() && !is_failure(wait_status);
-  // During the start, all processes wait for each other, so without this one the run would only end later, at the
+  // During the start, all processes wait for each other, so without this process the run would fail anyway at the
   // deadline.
   const bool awaited = child.has_components() && run_.progress.starting();
   if (!harmless && (child.planned().required || awaited)) {
@@ -264,12 +274,13 @@ void Supervisor::ended_for_good(ChildProcess& child, int wait_status) {
   }
 }
 
-/// A run that consists only of programs is over when the last one has ended.
+/// Ends a run that consists only of external programs when the last program has ended.
 void Supervisor::check_programs_done() {
   if (run_.plan.components.empty() && run_.crew.all_done()) stop_.finish();
 }
 
-// What the host did is unknown from now on, so all its processes count as gone, as if they had been reaped.
+// The launcher no longer learns what happens on this host, so all its processes count as gone, as if they had been
+// reaped.
 void Supervisor::on_host_lost(std::uint32_t host, const std::string& reason) {
   for (const auto& child : run_.crew.children()) {
     if (child->planned().host != host || !child->running()) continue;
@@ -282,7 +293,7 @@ void Supervisor::on_host_lost(std::uint32_t host, const std::string& reason) {
 
 void Supervisor::fail(const std::string& reason, ChildProcess* process) {
   outcome_.fail(reason);
-  // The last lines of the process may still be in the pipe.
+  // The last lines of the process may not have been read yet.
   if (process != nullptr) process->read_now();
   run_.console.say(reason);
   if (process != nullptr && !process->last_lines().empty()) {
@@ -293,7 +304,8 @@ void Supervisor::fail(const std::string& reason, ChildProcess* process) {
     }
   }
   start_.cancel();
-  // The first failure may leave enough to save the state; a second one ends the attempt.
+  // After the first failure, the components may still be able to save their state. If this is not possible, or after
+  // another failure, the run is aborted.
   if (!stop_.rescue()) stop_.abort();
 }
 

@@ -67,7 +67,8 @@ class Supervisor {
   /// lines are printed; null if there is none.
   void fail(const std::string& reason, ChildProcess* process = nullptr);
 
-  BlockedSignals blocked_;  ///< It comes before the sockets of `run_`, which start threads.
+  /// Declared before `run_`, whose sockets start threads, in which the signals must be blocked, too.
+  BlockedSignals blocked_;
   RunContext run_;
   const GuardLink& guard_;
   SignalFile signals_;

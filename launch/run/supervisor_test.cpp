@@ -28,7 +28,7 @@ std::vector<std::string> lines_of(const std::string& file) {
   return lines;
 }
 
-/// Returns the words of a file in /proc, each of which a zero byte ends.
+/// Returns the texts in a file of /proc, such as the arguments of a process, each of which ends with a zero byte.
 std::vector<std::string> words_of(const std::string& file) {
   std::vector<std::string> words;
   std::ifstream stream(file);
@@ -40,7 +40,7 @@ std::size_t position(const std::vector<std::string>& lines, const std::string& l
   return static_cast<std::size_t>(std::ranges::find(lines, line) - lines.begin());
 }
 
-/// Returns options for a launcher that knows that the plugin "fake" has a service "stop".
+/// Returns options according to which the plugin "fake" has a service "stop".
 LaunchOptions with_stop_service() {
   LaunchOptions options;
   options.plugins["fake"].services.push_back({.name = "stop"});
@@ -254,7 +254,7 @@ TEST_F(SupervisorTest, BringsARestartedProcessBackIntoTheRun) {
   ::kill(pid, SIGKILL);
   EXPECT_TRUE(run.prints("process 'p1' (c1) was killed by signal 9 (Killed); it starts again in 0.01 s"));
   EXPECT_TRUE(eventually([&] { return count("p1: active c1") == 2; }));
-  // The other process may still be reading its messages.
+  // The other process may not have read its messages yet.
   EXPECT_TRUE(
       eventually([&] { return count(fmt::format("p0: peer_gone p1 {}", pid)) == 1 && count("p0: connect 4") == 2; }));
   EXPECT_EQ(count("p0: active c0"), 1);
@@ -503,7 +503,7 @@ TEST_F(SupervisorTest, SaysThatAProcessIsSilentAndWhenItIsBackButDoesNotEndIt) {
   LaunchOptions options;
   options.silence = std::chrono::milliseconds(100);
   LaunchedRun run(fake_plan({trace()}), options);
-  EXPECT_TRUE(run.prints("process 'p0' has been silent for"));  // Fakes send no heartbeats.
+  EXPECT_TRUE(run.prints("process 'p0' has been silent for"));  // Fake processes send no heartbeats.
   ::kill(run.guard(), SIGINT);
   EXPECT_TRUE(run.prints("process 'p0' is back after"));
   EXPECT_EQ(run.exit_code(), 130);

@@ -8,8 +8,8 @@ namespace trainyard::launch {
 
 std::string_view state_name(const KnownState& state) { return state ? name_of(*state) : "gone"; }
 
-// The sequence only remembers which components it has asked. Everything else is looked up again at every event, so the
-// order in which reports and deaths arrive does not matter.
+// The sequence remembers only which components it has asked. It looks up their states again in every call of advance(),
+// so the order in which reports and ends of processes arrive does not matter.
 TransitionSequence::TransitionSequence(std::vector<std::uint32_t> order, State target, Pace pace,
                                        const ComponentStates& states, std::function<void(std::uint32_t)> ask)
     : order_(std::move(order)),
@@ -23,12 +23,12 @@ TransitionSequence::TransitionSequence(std::vector<std::uint32_t> order, State t
 bool TransitionSequence::settled(std::uint32_t component) const {
   const KnownState& state = (*states_)[component];
   if (state == target_ || state == kGone || state == State::kFinalized) return true;
-  // A component that failed must still be asked, because its process waits for this.
+  // A failed component must be finalized, too, because its process waits for this.
   if (target_ == State::kFinalized) return state == State::kUnconfigured;
   return state == State::kError || (target_ == State::kInactive && state != State::kActive);
 }
 
-// With kOneByOne, the first component that is not settled ends the round, whether it was asked now or before.
+// With kOneByOne, stops at the first component that is not settled, whether it is asked now or was asked before.
 bool TransitionSequence::advance() {
   for (std::size_t i = 0; i < order_.size(); ++i) {
     if (settled(order_[i])) continue;

@@ -25,7 +25,8 @@ using ComponentStates = std::vector<KnownState>;
 
 /// A change of several components to the same state, either one after another or all simultaneously. Components that
 /// cannot reach the state are skipped, for example because their process has died or because they were never
-/// configured. This also applies to components that are already awaited. A failed component can only be finalized.
+/// configured. A component that is already awaited is skipped, too, if it can no longer reach the state. A failed
+/// component can only be finalized.
 class TransitionSequence {
  public:
   enum class Pace { kOneByOne, kAllAtOnce };
@@ -35,9 +36,9 @@ class TransitionSequence {
   TransitionSequence(std::vector<std::uint32_t> order, State target, Pace pace, const ComponentStates& states,
                      std::function<void(std::uint32_t)> ask);
 
-  /// Asks the components that are next to change. This includes components that were skipped but can reach the state
-  /// now. Returns true if no component is awaited. Must be called to begin the sequence, and after every change of
-  /// `states`.
+  /// Asks the next components to change to the target state. This includes components that were skipped but can reach
+  /// the state now. Returns true if no component is awaited. Must be called to begin the sequence, and after every
+  /// change of `states`.
   bool advance();
 
   /// Returns the indices of the components that have been asked and are still awaited.

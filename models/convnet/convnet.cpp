@@ -39,7 +39,7 @@ void Convnet::build(const DatasetInfo& data) {
     height /= 2;
     width /= 2;
   }
-  // Every pooling halves the image, rounding down.
+  // Each max pooling halves the height and the width, rounding down.
   if (height < 1 || width < 1) {
     throw Error(Code::kShapeMismatch, "{}: {} poolings leave nothing of images of shape {}", where(), channels_->size(),
                 to_text(image_));
@@ -63,7 +63,7 @@ std::vector<NamedTensor> Convnet::parameters() {
 }
 
 at::Tensor Convnet::convolve(const Layer& layer, const at::Tensor& values_BCHW) const {
-  // Padding keeps the size, so that only pooling shrinks the image.
+  // The convolution is padded so that it keeps the size; only pooling shrinks the image.
   const at::Tensor convolved =
       at::conv2d(values_BCHW, layer.weight, layer.bias, /*stride=*/1, /*padding=*/*kernel_ / 2);
   // ReLU after pooling gives the same result as before pooling, on a quarter of the values.

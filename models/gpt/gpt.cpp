@@ -12,14 +12,15 @@
 namespace trainyard {
 namespace {
 
-/// Returns token numbers in the type that LibTorch requires; datasets may store them in fewer bytes.
+/// Returns the token numbers as int64, which LibTorch requires; a dataset may use a smaller type.
 at::Tensor token_numbers(const at::Tensor& tokens) {
   return tokens.scalar_type() == at::kLong ? tokens : tokens.to(at::kLong);
 }
 
 }  // namespace
 
-/// Context and vocabulary come from the data, everything else from the parameters.
+/// Returns the sizes of the network. The context and the vocabulary come from the dataset, and the other sizes from the
+/// parameters.
 gpt::Sizes Gpt::sizes_for(const DatasetInfo& data) const {
   const bool fits = data.fields.size() == 2 && data.fields[0].shape.size() == 1 &&
                     data.fields[0].shape == data.fields[1].shape && data.classes > 0;
@@ -52,7 +53,7 @@ void Gpt::build(const DatasetInfo& data) {
 at::Tensor Gpt::stage_input(const ModelBatch& batch) { return token_numbers(batch.tensors[0]); }
 
 at::Tensor Gpt::loss(const at::Tensor& output, const ModelBatch& batch) {
-  // Every token's successor is a target, so a sample of T tokens is T examples.
+  // Every position has a target, the next token, so a sample of T tokens is T examples for the loss.
   return fused::cross_entropy(output.flatten(0, -2), token_numbers(batch.tensors[1]).reshape(-1));
 }
 

@@ -13,10 +13,11 @@
 
 namespace trainyard {
 
-/// A GPT whose tokens are characters or parts of words. A sample has two fields, "input" and "target". Each has one
-/// token number for every position of the context. The length of the context and the vocabulary come from the dataset.
+/// A GPT language model. A sample has two fields, "input" and "target". Each field has one token number for every
+/// position of the context. The length of the context and the vocabulary come from the dataset.
 ///
-/// For a prediction without a batch, the model generates a text that continues the text in the parameter `prompt`.
+/// If it is asked to predict without an input, the model generates a text that continues the text in the parameter
+/// `prompt`.
 ///
 /// Errors  kShapeMismatch (a dataset that does not have two fields of tokens), kInvalidArgument (heads that do not
 ///         divide the width; a prompt with a character that the vocabulary lacks), kCorrupt (a token beyond the
@@ -26,11 +27,12 @@ class Gpt final : public Model {
   explicit Gpt(ModelContext& context) : Model(context) {}
 
   ModelTraits traits() const override { return {{TargetKind::kTokens}}; }
-  /// Makes the layers. Their initial values come from LibTorch's default generator; a run that resumes overwrites them
-  /// with the values from the checkpoint.
+  /// Makes the layers, with initial values from LibTorch's default generator. If the run resumes, the values of the
+  /// checkpoint replace them later.
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return network_->parameters(); }
-  /// Switches dropout on (true) or off (false). Nothing else differs between training and evaluation.
+  /// Switches dropout on (true) or off (false). The model has no other layers that differ between training and
+  /// evaluation.
   void set_training(bool training) override { training_ = training; }
   /// Returns the mean cross entropy over all tokens of the batch, in nats.
   at::Tensor training_step(const ModelBatch& batch) override;
@@ -40,8 +42,8 @@ class Gpt final : public Model {
   /// generates one text that continues `prompt`.
   Prediction predict(const ModelBatch& batch) override;
 
-  /// Returns the stages: the embeddings, one stage for each block, and the head, which uses the token embedding again.
-  /// Each stage passes the residual stream, of shape (B, T, width), to the next.
+  /// Returns the stages: the embeddings, one stage for each block, and the head, which shares the token embedding with
+  /// the first stage. Each stage passes the residual stream, of shape (B, T, width), to the next stage.
   std::vector<Stage> stages() override;
   at::Tensor stage_input(const ModelBatch& batch) override;
   at::Tensor loss(const at::Tensor& output, const ModelBatch& batch) override;

@@ -55,7 +55,7 @@ Named by_name(const std::vector<NamedTensor>& parameters) {
   return all;
 }
 
-/// The oracle: computes nanoGPT's model with LibTorch's own operations.
+/// Computes nanoGPT's model with LibTorch's own operations, for comparison.
 at::Tensor plain_loss(const Named& p, int layers, int heads, const at::Tensor& input, const at::Tensor& target) {
   const std::int64_t batch = input.size(0), tokens = input.size(1), width = p.at("transformer.wte.weight").size(1);
   const auto get = [&](const std::string& name) {
@@ -103,7 +103,7 @@ TEST_P(GptOracleTest, LossAndGradientsEqualThePlainFormula) {
   const Named ours = by_name(model.parameters());
   Named theirs;
   for (const auto& [name, tensor] : ours) {
-    // The values are larger than the initial ones, so that every part matters.
+    // The values are larger than initial values, so that every part of the network influences the result.
     tensor.set_data((tensor.detach() * 4 + at::randn(tensor.sizes()) * 0.05).to(given.type));
     theirs[name] = tensor.detach().clone().set_requires_grad(true);
   }

@@ -19,7 +19,7 @@ namespace {
 /// The standard deviation of the initial weights, as in GPT-2.
 constexpr double kDeviation = 0.02;
 
-/// Applies dropout. With a probability of 0 it is skipped, because it would still copy.
+/// Applies dropout. With a probability of 0, returns the tensor itself, because LibTorch's dropout would copy it.
 at::Tensor drop(at::Tensor x, double dropout) { return dropout > 0 ? at::dropout(x, dropout, /*train=*/true) : x; }
 
 }  // namespace
@@ -31,7 +31,8 @@ Network::Network(const Sizes& sizes)
       token_embedding_(normal_parameter({sizes.vocabulary, sizes.width}, kDeviation)),
       position_embedding_(normal_parameter({sizes.context, sizes.width}, kDeviation)),
       final_norm_(make_norm()) {
-  // Every block adds twice to the residual stream; the smaller deviation keeps its variance at that of one block.
+  // Every block adds two values to the residual stream. The smaller deviation keeps the variance of the sum independent
+  // of the number of blocks.
   const double residual = kDeviation / std::sqrt(2.0 * static_cast<double>(sizes.layers));
   for (std::int64_t i = 0; i < sizes.layers; ++i) {
     blocks_.push_back({.before_attention = make_norm(),
@@ -49,12 +50,13 @@ Network::Linear Network::make_linear(std::int64_t in, std::int64_t out, double d
 }
 
 Network::Norm Network::make_norm() const {
-  // Initially, a norm only normalises.
+  // With these initial values, a norm only normalises.
   return {.gain = constant_parameter({sizes_.width}, 1),
           .bias = sizes_.bias ? constant_parameter({sizes_.width}, 0) : at::Tensor()};
 }
 
-/// The head has no entry of its own: it is the token embedding, whose gradient sums over both uses.
+/// The head has no separate entry, because its weights are the token embedding. The gradient of the token embedding is
+/// the sum over both uses.
 std::vector<NamedTensor> Network::parameters() const {
   std::vector<NamedTensor> all{{"transformer.wte.weight", token_embedding_},
                                {"transformer.wpe.weight", position_embedding_}};
@@ -76,26 +78,28 @@ std::vector<NamedTensor> Network::parameters() const {
   return all;
 }
 
-/// Returns what attention adds to the stream. One matrix makes queries, keys and values; the kernel reads them in
-/// place.
+/// Returns the tensor that attention adds to the residual stream. A single matrix product computes queries, keys and
+/// values, which the attention kernel reads where they are.
 at::Tensor Network::attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const {
   const at::Tensor qkv = block.attention_in(normed);
   return drop(block.attention_out(fused::causal_attention(qkv, batch, sizes_.heads, dropout)), dropout);
 }
 
-/// Returns what the perceptron adds to the stream.
+/// Returns the tensor that the perceptron adds to the residual stream.
 at::Tensor Network::perceive(const Block& block, const at::Tensor& normed, double dropout) const {
   return drop(block.perceptron_out(fused::gelu(block.perceptron_in(normed))), dropout);
 }
 
 at::Tensor Network::forward(const at::Tensor& index_BT, bool training) const {
-  // Per layer: matrices of 12 N D^2 multiplications and attention of N T D, and twice as many going backward.
+  // The cost per layer: 12 N D^2 multiplications for the matrix products and N T D for attention, and twice as many in
+  // the backward pass.
   const double dropout = training ? sizes_.dropout : 0;
-  // The rows of all samples follow one another, (N, D): only attention needs to know where a sample ends.
+  // The tokens of all samples are the rows of one matrix (N, D), because only attention needs to know where a sample
+  // ends.
   const std::int64_t batch = index_BT.size(0);
   at::Tensor stream_ND = drop(fused::embed(index_BT, token_embedding_, position_embedding_), dropout);
   at::Tensor normed_ND;
-  // What a block adds to the stream is added together with the next norm, in one pass.
+  // The output of a block is added to the stream together with the next norm, in one pass.
   at::Tensor addend_ND;
   const auto next_norm = [&](const Norm& norm) {
     if (!addend_ND.defined()) {

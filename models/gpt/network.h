@@ -10,8 +10,9 @@
 
 namespace trainyard::gpt {
 
-/// The sizes of a GPT. `width` must be a multiple of `heads`. If `width` and `width / heads` are multiples of 16, the
-/// network uses the fused kernels; otherwise it uses LibTorch's kernels.
+/// The sizes of a GPT. `width` is the number of values per token, and must be a multiple of `heads`. `context` is the
+/// largest number of tokens in a sample. If `width` and `width / heads` are multiples of 16, the network uses the
+/// faster fused kernels of this project on the CPU; otherwise it uses LibTorch's kernels.
 struct Sizes {
   std::int64_t layers = 4;
   std::int64_t heads = 4;
@@ -23,8 +24,8 @@ struct Sizes {
 };
 
 /// The decoder-only transformer of GPT-2, as in nanoGPT. It has embeddings of tokens and positions, and a sequence of
-/// blocks. A block consists of causal self-attention and a perceptron whose hidden layer has four times the width. The
-/// input of each goes through a layer norm, and the output of each is added to the residual stream. The head uses the
+/// blocks. A block consists of causal self-attention and a perceptron whose hidden layer has four times the width. Each
+/// of these two parts is preceded by a layer norm, and its output is added to the residual stream. The head uses the
 /// token embedding as its weights. The tensors have the same names and shapes as in nanoGPT.
 ///
 /// The architecture and the smaller initial weights of the residual layers are from Radford et al., "Language Models
@@ -61,12 +62,12 @@ class Network {
   // Weights are stored as (out, in), as in torch.nn.Linear.
   struct Linear {
     at::Tensor weight;  ///< (out, in)
-    at::Tensor bias;    ///< (out); undefined in a network without biases.
+    at::Tensor bias;    ///< (out); undefined if the network has no biases.
     at::Tensor operator()(const at::Tensor& x) const;
   };
   struct Norm {
     at::Tensor gain;  ///< (D)
-    at::Tensor bias;  ///< (D); undefined in a network without biases.
+    at::Tensor bias;  ///< (D); undefined if the network has no biases.
   };
   // x += attend(norm(x)); x += perceive(norm(x))
   struct Block {
@@ -80,7 +81,7 @@ class Network {
 
   Linear make_linear(std::int64_t in, std::int64_t out, double deviation) const;
   Norm make_norm() const;
-  // Both functions return the tensor of shape (N, D) that is to be added to the residual stream, not the new stream.
+  // Both functions return a tensor of shape (N, D), which the caller adds to the residual stream.
   at::Tensor attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const;
   at::Tensor perceive(const Block& block, const at::Tensor& normed, double dropout) const;
 

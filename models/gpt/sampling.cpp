@@ -17,8 +17,8 @@
 
 namespace trainyard::gpt {
 
-// Sampling draws from the generator that training uses, so a run that predicts continues with different random numbers
-// than a run that does not.
+// Sampling draws from the same generator as training. If a run generates texts, the rest of its training therefore uses
+// different random numbers than in a run that does not.
 
 namespace {
 
@@ -40,12 +40,12 @@ std::vector<std::int64_t> sample(const Network& network, std::vector<std::int64_
                                  const SamplingOptions& options) {
   if (tokens.empty()) tokens.push_back(0);
   for (std::int64_t i = 0; i < options.tokens; ++i) {
-    // The network sees no further back than its context.
+    // The network can use only as many tokens as its context holds.
     const auto length = std::min<std::int64_t>(static_cast<std::int64_t>(tokens.size()), network.sizes().context);
     const at::Tensor window_1T =
         at::from_blob(tokens.data() + tokens.size() - static_cast<std::size_t>(length), {1, length}, at::kLong);
-    // The whole window is computed again for every token. A cache of keys and values would be faster, but hard to keep
-    // right when the window begins to slide.
+    // The forward pass over the whole window is repeated for every token. A cache of keys and values would be faster,
+    // but complicated as soon as the window begins to slide.
     const at::Tensor logits_TV = network.forward(window_1T.to(network.device()), /*training=*/false);
     tokens.push_back(draw(logits_TV[-1], options));
   }
@@ -55,7 +55,7 @@ std::vector<std::int64_t> sample(const Network& network, std::vector<std::int64_
 std::vector<std::int64_t> encode(const std::string& text, const std::vector<std::string>& vocabulary) {
   std::vector<std::int64_t> tokens;
   for (std::size_t at = 0; at < text.size();) {
-    // The longest match is found by trying every entry: prompts are short, and a vocabulary may lack single characters.
+    // Every entry of the vocabulary is tried, which is fast enough because prompts are short.
     std::size_t longest = 0;
     std::int64_t token = 0;
     for (std::size_t v = 0; v < vocabulary.size(); ++v) {

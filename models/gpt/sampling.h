@@ -17,16 +17,16 @@ struct SamplingOptions {
 };
 
 /// Returns `prompt` followed by `options.tokens` new tokens, which are drawn with LibTorch's default random generator.
-/// An empty prompt is replaced by token 0. Each new token requires a forward pass over the last tokens, up to the
-/// length of the context. Gradients must be switched off.
+/// An empty prompt is replaced by token 0. Each new token requires a forward pass over the last tokens, as many as the
+/// network's context holds. The caller must have disabled gradients.
 std::vector<std::int64_t> sample(const Network& network, std::vector<std::int64_t> prompt,
                                  const SamplingOptions& options);
 
-/// Converts `text` into token numbers. At each position it takes the longest entry of the vocabulary that matches.
-/// Throws kInvalidArgument if no entry matches; the error gives the position in bytes.
+/// Converts `text` into token numbers. At each position, the function takes the longest entry of the vocabulary that
+/// matches. Throws kInvalidArgument if no entry matches; the error states the position in bytes.
 std::vector<std::int64_t> encode(const std::string& text, const std::vector<std::string>& vocabulary);
 
-/// Converts token numbers into text. A number beyond the vocabulary appears in angle brackets, such as "<7>".
+/// Converts token numbers into text. A number that is not in the vocabulary appears in angle brackets, such as "<7>".
 std::string decode(const std::vector<std::int64_t>& tokens, const std::vector<std::string>& vocabulary);
 
 }  // namespace trainyard::gpt

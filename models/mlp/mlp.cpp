@@ -57,7 +57,8 @@ std::vector<NamedTensor> Mlp::parameters() {
   return all;
 }
 
-/// The activation is between layers, not after the last one.
+/// Applies the activation of the previous layer, if there is one, and then the linear layer. The output layer therefore
+/// has no activation.
 at::Tensor Mlp::apply_layer(std::size_t number, const at::Tensor& values) const {
   const Layer& layer = layers_[number];
   return at::linear(number == 0 ? values : activate(*activation_, values), layer.weight, layer.bias);

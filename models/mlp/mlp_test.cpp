@@ -69,7 +69,7 @@ TEST(MlpTest, EvaluationGivesLossAndAccuracy) {
   const at::NoGradGuard no_gradients;
   const at::Tensor input = at::randn({20, 4, 3});
   const Prediction said = model.predict({"predict", {input}});
-  // With the model's own predictions as targets, all of them are right.
+  // The targets are the model's own predictions, so all predictions are right.
   const at::Tensor classes =
       at::randint(5, {20}, at::kLong).copy_(at::from_blob(said.tensors[0].data(), {20}, at::kLong));
   const auto metrics = model.evaluation_step({"validate", {input, classes}});

@@ -27,7 +27,8 @@ namespace {
 
 constexpr double kMomentum = 0.1;
 constexpr double kEpsilon = 1e-5;
-constexpr std::int64_t kSmallImage = 64;  ///< Of images up to this size, the ImageNet stem would leave almost nothing.
+/// Images up to this size get the CIFAR stem, because the ImageNet stem would shrink them too much.
+constexpr std::int64_t kSmallImage = 64;
 
 using Stages = std::array<int, 4>;
 constexpr Stages kResnet18{2, 2, 2, 2};
@@ -40,7 +41,8 @@ bool Resnet::cifar_stem(const std::vector<std::int64_t>& image) const {
   return image[1] <= kSmallImage && image[2] <= kSmallImage;
 }
 
-/// Kaiming's normal initialisation by fan-out, as torchvision has it.
+/// Makes a convolution and its batch norm. The weights are drawn by Kaiming normal initialisation with fan-out, as in
+/// torchvision.
 Resnet::Unit Resnet::make_unit(const std::string& convolution, const std::string& norm, std::int64_t in,
                                std::int64_t out, std::int64_t kernel, std::int64_t stride) {
   const double deviation = std::sqrt(2.0 / static_cast<double>(out * kernel * kernel));
@@ -100,7 +102,7 @@ void Resnet::build(const DatasetInfo& data) {
   parameters_.push_back({"fc.bias", head_bias_});
 }
 
-/// With a stride of 1, padding keeps the size.
+/// Applies the convolution, padded so that a stride of 1 keeps the size, and the batch norm.
 at::Tensor Resnet::apply(const Unit& unit, const at::Tensor& x) const {
   const at::Tensor y = at::conv2d(x, unit.weight, {}, unit.stride, unit.weight.size(2) / 2);
   if (training_) unit.norm.batches.add_(1);
@@ -111,7 +113,8 @@ at::Tensor Resnet::apply(const Unit& unit, const at::Tensor& x) const {
 at::Tensor Resnet::apply(const Block& block, const at::Tensor& x) const {
   at::Tensor y = apply(block.first, x).relu_();
   y = apply(block.second, y);
-  // These work in place, because neither batch norm nor addition needs its result in the backward pass.
+  // The addition and the ReLU can work in place, because neither the batch norm nor the addition needs its result in
+  // the backward pass.
   return y.add_(block.shortcut ? apply(*block.shortcut, x) : x).relu_();
 }
 
@@ -131,7 +134,7 @@ at::Tensor Resnet::forward(const ModelBatch& batch) {
   return apply_head(x_BCHW);
 }
 
-/// The stages are the stem, every block, and the head.
+/// Returns the stages: the stem, each block, and the head.
 std::vector<Stage> Resnet::stages() {
   std::vector<Stage> all;
   const auto add = [&](const std::string& name, std::initializer_list<std::string> prefixes, auto forward) {

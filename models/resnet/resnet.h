@@ -14,13 +14,13 @@ namespace trainyard {
 /// ResNet-18 and ResNet-34 for classifying images of shape (channels, height, width), after He et al., "Deep Residual
 /// Learning for Image Recognition" (CVPR 2016).
 ///
-/// The tensors have the same names and shapes as in torchvision's resnet18 and resnet34. The weights of a checkpoint
-/// can therefore be loaded into these models as a state dict, and weights from torchvision can be loaded here. With the
-/// CIFAR stem, which is a 3 x 3 convolution without pooling for small images, only the shape of "conv1.weight" differs
-/// from torchvision's.
+/// The tensors have the same names and shapes as in torchvision's resnet18 and resnet34, so weights can be exchanged in
+/// both directions. The first layers, called the stem, exist in two forms: that of torchvision, and the CIFAR stem for
+/// small images, which is a 3 x 3 convolution without pooling. With the CIFAR stem, only the shape of "conv1.weight"
+/// differs from torchvision's.
 ///
-/// Batch norms keep running means and variances as buffers, with torchvision's momentum of 0.1. Every rank has its own
-/// buffers.
+/// Batch norms keep running means and variances as buffers (tensors that are saved but not trained), with torchvision's
+/// momentum of 0.1. Every rank has its own buffers, which are not synchronised.
 class Resnet final : public Model {
  public:
   explicit Resnet(ModelContext& context) : Model(context) {}

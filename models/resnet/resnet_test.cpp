@@ -10,7 +10,7 @@
 
 #include "messages/error.h"
 
-// tests/numerics/resnet_test.cpp compares whole runs with a loop that is written out.
+// tests/numerics/resnet_test.cpp compares whole runs with a training loop in plain LibTorch.
 namespace trainyard {
 namespace {
 

@@ -8,13 +8,13 @@
 
 namespace trainyard::testing {
 
-/// The input of the contract test of models for one model plugin.
+/// States how the contract test, which tests the rules that every model must obey, creates one model plugin.
 struct ModelCase {
   std::string parameters = "{}";  ///< The parameters of the model, as a JSON object. Small sizes keep the test fast.
 
-  /// The names of the test datasets that the model accepts: "vectors", "numbers" (vectors with numbers as targets),
-  /// "images" or "tokens". If the list is empty, the contract test tries all of them, and fails if the model accepts
-  /// none.
+  /// The names of the test's datasets that the model accepts: "vectors" (with classes as targets), "numbers" (vectors
+  /// with numbers as targets), "images" or "tokens". If the list is empty, the test tries all of them, and fails if the
+  /// model accepts none.
   std::vector<std::string> data;
 };
 

@@ -15,13 +15,14 @@
 namespace trainyard {
 namespace {
 
-/// Returns the message of an error without the pages of C++ frames with which LibTorch's messages end.
+/// Returns the message of an error without the list of C++ stack frames at the end of LibTorch's messages.
 std::string without_frames(const std::exception& error) {
   const std::string text = error.what();
   return text.substr(0, text.find("\nException raised from"));
 }
 
-/// Returns true if the tensor is in the list. A module may refer to one tensor by two names; it is listed once.
+/// Returns true if the tensor is in the list. A module may refer to a tensor by several names; such a tensor is listed
+/// only once.
 bool contains(const std::vector<NamedTensor>& list, const at::Tensor& tensor) {
   return std::ranges::any_of(list, [&](const NamedTensor& one) { return one.tensor.is_same(tensor); });
 }
@@ -63,7 +64,7 @@ void TorchScript::load() {
   if (!kTorchScriptSpecializes) torch::jit::getProfilingMode() = false;
   try {
     module_ = std::make_unique<Module>(Module{torch::jit::load(*path_, at::kCPU)});
-  } catch (const std::exception& error) {  // LibTorch's parser does not throw LibTorch's own type.
+  } catch (const std::exception& error) {  // LibTorch's parser does not throw c10::Error.
     throw Error(Code::kCorrupt, "{}: '{}' is not a TorchScript file that this LibTorch reads: {}", where(), *path_,
                 without_frames(error));
   }
@@ -87,7 +88,7 @@ void TorchScript::list_tensors() {
 
 void TorchScript::set_training(bool training) { module_->script.train(training); }
 
-/// Errors of the module are reported in Python's words, which name the lines of the module.
+/// Calls the module. The errors of the module contain PyTorch's message, which names the lines of the module's source.
 at::Tensor TorchScript::forward(const at::Tensor& input) {
   c10::IValue result;
   try {
@@ -103,8 +104,8 @@ at::Tensor TorchScript::forward(const at::Tensor& input) {
   return result.toTensor();
 }
 
-/// Returns the mean over the batch, in float32 or wider. Targets of regressions are brought to the shape and type of
-/// the result: (B) fits (B, 1).
+/// Returns the mean loss over the batch, in float32 or a wider type. For a regression, the target is converted to the
+/// type of the result, and reshaped if it has the same number of elements, for example from (B) to (B, 1).
 at::Tensor TorchScript::loss_of(const at::Tensor& result, const at::Tensor& target) const {
   const at::Tensor output = at_least_float(result);
   if (*loss_ == torchscript::Loss::kCrossEntropy) return classification_loss(output, target);
@@ -133,7 +134,8 @@ std::vector<NamedMetric> TorchScript::evaluation_step(const ModelBatch& batch) {
 }
 
 Prediction TorchScript::predict(const ModelBatch& batch) {
-  if (batch.tensors.empty()) return Model::predict(batch);  // This throws, saying that the model cannot generate.
+  if (batch.tensors.empty())
+    return Model::predict(batch);  // This throws kUnsupported, because the model cannot generate.
   const at::Tensor output = forward(batch.tensors[0]);
   if (classifies()) return classification_prediction(output, vocabulary_);
   Prediction prediction{.title = "output", .text = "", .tensors = {}};

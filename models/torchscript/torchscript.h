@@ -11,7 +11,7 @@
 
 namespace trainyard::torchscript {
 
-/// The functions that can compute the loss from the module's result and the target.
+/// The loss functions that can be applied to the module's result and the target.
 enum class Loss : std::uint8_t { kCrossEntropy, kNll, kMse, kL1, kBceWithLogits };
 constexpr auto words_of(Loss) { return words("loss", "cross_entropy", "nll", "mse", "l1", "bce_with_logits"); }
 
@@ -19,12 +19,13 @@ constexpr auto words_of(Loss) { return words("loss", "cross_entropy", "nll", "ms
 
 namespace trainyard {
 
-/// A PyTorch module that was exported from Python, for example with `torch.jit.script(module).save("net.pt")`.
+/// A model whose layers are a PyTorch module that was exported from Python, for example with
+/// `torch.jit.script(module).save("net.pt")`.
 ///
-/// The module's `forward` is called with the input of a batch and must return one tensor. The loss is computed from
-/// this tensor and the target, as the parameter `loss` specifies. All tensors keep the module's names, so that the
-/// weights of a checkpoint can be loaded back into the Python module. Tensors that do not require a gradient are saved
-/// but not trained. If the input consists of bytes, they are scaled to floats from 0 to 1.
+/// The module's `forward` is called with the input of a batch and must return one tensor. The parameter `loss` selects
+/// the function that computes the loss from this tensor and the target. All tensors keep their names, so the weights of
+/// a checkpoint can be loaded back into the Python module. Tensors that do not require a gradient are saved but not
+/// trained. If the input consists of bytes, they are scaled to floats from 0 to 1.
 ///
 /// A TorchScript file contains a program, and loading the file runs the program. With `trust = true` you confirm that
 /// you trust the file.
@@ -38,7 +39,8 @@ class TorchScript final : public Model {
   explicit TorchScript(ModelContext& context);
   ~TorchScript() override;
 
-  /// Returns kClass as the kind of targets if `loss` is cross_entropy or nll, and otherwise no kind.
+  /// Returns kClass as the kind of targets if `loss` is cross_entropy or nll. For the other losses, returns no kind, so
+  /// a dataset with any kind of target is accepted.
   ModelTraits traits() const override;
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }

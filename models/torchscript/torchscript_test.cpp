@@ -21,8 +21,8 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-/// Saves a small network as argv[1] and prints torch's results for an input of ones: the loss and the sums of the
-/// gradients.
+/// A Python program that saves a small network in the file argv[1] and prints PyTorch's results for an input of ones:
+/// the loss and the sums of the gradients.
 constexpr const char* kExport = R"(
 import json, sys, torch
 torch.manual_seed(3)

@@ -11,16 +11,16 @@
 
 namespace trainyard::ddp {
 
-/// The forms in which the ranks of ddp can send gradients to each other.
+/// The forms in which ranks can send gradients to each other.
 enum class GradientForm : std::uint8_t {
-  kFull,      ///< Unchanged, as they are in the arena.
-  kFp16,      ///< Rounded to float16.
-  kBf16,      ///< Rounded to bfloat16.
-  kPowerSgd,  ///< As two thin matrices (power_sgd.h).
+  kFull,      ///< Not compressed.
+  kFp16,      ///< Rounded to float16: half the bytes, 11 significant bits (half_gradients.h).
+  kBf16,      ///< Rounded to bfloat16: half the bytes, 8 significant bits.
+  kPowerSgd,  ///< Approximated by two thin matrices (power_sgd.h).
 };
 constexpr auto words_of(GradientForm) { return words("form of gradients", "none", "fp16", "bf16", "powersgd"); }
 
-/// A compression of the gradients that the ranks of ddp send to each other.
+/// Averages gradients over the ranks in a compressed form.
 class Compression : public Stateful {
  public:
   /// Saves the values that the compression keeps from step to step. By default there are none.
@@ -28,10 +28,12 @@ class Compression : public Stateful {
   /// Restores the values that save_state() saved.
   void restore_state(const StateReader& /*from*/) override {}
 
-  /// Starts to average a bucket over all ranks, in place, and returns immediately; see ReplicaStrategy::reduce. The
-  /// gradients are multiplied by `loss_scale`, which the state of the compression must not contain.
+  /// Starts to average a bucket of gradients over all ranks, in place, and returns immediately; see
+  /// ReplicaStrategy::reduce. The gradients are multiplied by `loss_scale`, which can differ from step to step. A
+  /// compression that keeps values from step to step must therefore divide them by `loss_scale`.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) = 0;
-  /// Completes the bucket; see ReplicaStrategy::finish. `loss_scale` is the same as for reduce().
+  /// Called when the Work that reduce() returned is finished, with the same arguments. Afterwards `gradients` must
+  /// contain the means.
   virtual void finish(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) = 0;
 };
 

@@ -11,8 +11,8 @@ namespace trainyard {
 /// Distributed data parallel: every rank has the whole model and a part of the data. Gradients are averaged in buckets
 /// while backward still runs, so all ranks make the same update.
 ///
-/// If communication between ranks is slow, gradients can be compressed. The description of each compression says what
-/// is lost.
+/// If communication between ranks is slow, gradients can be compressed before they are sent, with some loss of
+/// precision; see ddp::GradientForm.
 ///
 /// Source: Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training" (2020).
 class Ddp final : public ReplicaStrategy {
@@ -20,8 +20,8 @@ class Ddp final : public ReplicaStrategy {
   explicit Ddp(StrategyContext& context) : ReplicaStrategy(context) {}
 
   void save_state(StateWriter& into) const override;
-  /// Restores the state of the compression. If the checkpoint was written with another compression, this one begins
-  /// without state, and a warning is logged.
+  /// Restores the state of the compression. If the checkpoint was written with another compression, its state is
+  /// ignored, and a warning is logged.
   void restore_state(const StateReader& from) override;
 
  protected:
@@ -32,7 +32,7 @@ class Ddp final : public ReplicaStrategy {
 
  private:
   std::unique_ptr<ddp::Compression> make_compression() const;
-  /// Returns a name for the compression, with the parameters that determine the shape of its state.
+  /// Returns a text that differs for compressions whose states are not compatible.
   std::string kind() const { return fmt::format("{} of rank {}", name_of(*form_), *powersgd_rank_); }
 
   BucketSize bucket_size_{*this};
@@ -44,7 +44,7 @@ class Ddp final : public ReplicaStrategy {
                                                "powersgd: steps at the start that are not compressed",
                                                at_least(0) | in_unit("steps")};
 
-  std::unique_ptr<ddp::Compression> compression_;  ///< Null if there is no compression.
+  std::unique_ptr<ddp::Compression> compression_;  ///< Null if gradients are not compressed.
 };
 
 }  // namespace trainyard

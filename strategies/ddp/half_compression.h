@@ -6,7 +6,7 @@
 
 namespace trainyard::ddp {
 
-/// A compression that rounds gradients to float16 or bfloat16.
+/// Sends gradients rounded to float16 or bfloat16.
 class HalfCompression final : public Compression {
  public:
   HalfCompression(RankGroup& ranks, const at::Tensor& gradients, at::ScalarType type) : half_(ranks, gradients, type) {}

@@ -35,7 +35,8 @@ PowerSgd::Part PowerSgd::make_part(const ArenaEntry& entry, const at::Tensor& gr
           .whole = options_.rank > std::min(rows, columns) || 2 * options_.rank * (rows + columns) > count};
 }
 
-/// Parts that are neighbours in the arena are neighbours in the memory that is sent, so a bucket is one run there.
+/// Neighbouring parameters are also neighbours in the memory that is sent, so all matrices of a bucket are contiguous
+/// and can be reduced by one operation.
 void PowerSgd::lay_out(at::ScalarType type) {
   std::int64_t p_elements = 0, q_elements = 0;
   const auto next = [](std::int64_t& end, std::int64_t count) { return std::exchange(end, end + count); };
@@ -86,7 +87,7 @@ void PowerSgd::restore_state(const StateReader& from) {
   for (Part& part : parts_) {
     if (part.whole) continue;
     read("q/" + part.name, part.q);
-    // A rank that the checkpoint's run did not have has not lost anything yet.
+    // The run that saved the checkpoint may have had fewer ranks. The error of an additional rank is zero.
     if (from.has("error/" + part.name)) read("error/" + part.name, part.error);
   }
 }
@@ -109,7 +110,8 @@ Work PowerSgd::reduce(const Bucket& bucket, const at::Tensor& gradients, double 
       part.p.copy_(part.gradient);
       continue;
     }
-    part.error.add_(part.gradient, 1 / loss_scale);  // This is M, until finish() subtracts what has been sent.
+    // `error` now contains M, until finish() subtracts the approximation.
+    part.error.add_(part.gradient, 1 / loss_scale);
     part.p.copy_(at::mm(part.error, part.q.to(part.error.device())));
   }
   return average_places(&Part::p, range);
@@ -129,7 +131,7 @@ Work PowerSgd::average_places(at::Tensor Part::*place, const Range& range) {
                                         ReduceOp::kMean);
 }
 
-/// P is the same on all ranks, so they all take the same branch here.
+/// P is the same on all ranks, so all ranks take the same branch if it is not finite.
 void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/, double loss_scale) {
   if (travels_whole()) return;
   const Range range = parts_of(bucket);
@@ -137,7 +139,7 @@ void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/, dou
     Part& part = parts_[i];
     if (!std::isfinite(part.p.sum().item<double>())) return start_anew(range);
     if (part.whole) continue;
-    // Householder's method has orthonormal columns even if the rank of P is lower than its number of columns.
+    // The QR decomposition (by Householder reflections) returns orthonormal columns even if P does not have full rank.
     part.p.copy_(std::get<0>(at::linalg_qr(part.p)));
     const at::Tensor p = part.p.to(part.error.device());
     const at::Tensor q = at::mm(part.error.t(), p);
@@ -150,14 +152,15 @@ void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/, dou
     if (part.whole) {
       part.gradient.copy_(part.p);
     } else {
-      const at::Tensor q = loss_scale == 1 ? part.q : part.q.mul(loss_scale);  // It is thin, unlike the product.
+      // q is much smaller than the product, so it is scaled instead of the product.
+      const at::Tensor q = loss_scale == 1 ? part.q : part.q.mul(loss_scale);
       part.gradient.copy_(at::mm(part.p, q.t()));
     }
   }
 }
 
-/// Called when gradients overflowed on some rank. The overflow must show in the gradients, but must not stay in the
-/// error.
+/// Called when gradients overflowed on some rank. Makes the gradients infinite, so that the step is skipped, and
+/// removes the overflow from the error.
 void PowerSgd::start_anew(const Range& range) {
   for (std::size_t i = range.begin; i < range.end; ++i) {
     Part& part = parts_[i];

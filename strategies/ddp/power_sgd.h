@@ -11,28 +11,28 @@
 
 namespace trainyard::ddp {
 
-/// PowerSGD: the gradient of a matrix is sent as two thin matrices. One power iteration computes them from the matrices
-/// of the last step. The part of a gradient that a rank loses in this way is added to its next gradient (error
-/// feedback), so it is only delayed.
+/// PowerSGD: the gradient of a parameter, as a matrix M, is approximated by the product of two thin matrices P and Q,
+/// which are sent instead. One power iteration computes them from the Q of the previous step. The difference between M
+/// and its approximation is added to the gradient of the next step (error feedback), so it is only delayed.
 ///
 ///     M = gradient + error      P = mean of M Q over ranks, orthonormalised
 ///     q = transposed(M) P       error = M - P transposed(q)
 ///     Q = mean of q             gradient = P transposed(Q)
 ///
-/// P, Q and the error do not contain the loss scale: the gradient is divided by it before it enters M, and the result
-/// is multiplied by it. The error of a step can therefore be used in later steps, or in a resumed run, whose loss scale
-/// is another. For powers of two, this is exact.
+/// The gradient is divided by the loss scale before it is added to M, and the result is multiplied by it again. So the
+/// error can be used in later steps, whose loss scale may be different. If loss scales are powers of two, as they are
+/// by default, this causes no rounding.
 ///
-/// Tensors that would not shrink to half their size, such as biases, are sent whole, together with the matrices P. All
-/// ranks compute the same P and Q, bit for bit if they have the same kind of processor. Each rank needs memory for an
-/// error as large as the gradients.
+/// Gradients that would not shrink to half their size, such as those of biases, are sent uncompressed, together with
+/// the matrices P. All ranks compute the same P and Q, with equal bits if their processors are of the same kind. The
+/// error takes as much memory on each rank as the gradients.
 ///
 /// Source: Vogels et al., "PowerSGD: Practical Low-Rank Gradient Compression for Distributed Optimization" (2019).
 class PowerSgd final : public Compression {
  public:
   struct Options {
     std::int64_t rank = 2;  ///< The number of columns of P and Q.
-    /// The number of steps, from the start of the run, whose gradients are sent whole.
+    /// The number of steps at the start of the run whose gradients are sent uncompressed.
     std::uint64_t start_step = 0;
     std::uint64_t seed = 0;  ///< The seed of the first Q, which is the same on all ranks.
   };
@@ -47,13 +47,14 @@ class PowerSgd final : public Compression {
   void finish(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) override;
 
  private:
-  /// The state of the method for one parameter.
+  /// The state for one parameter.
   struct Part {
     std::string name;                ///< The name of the parameter.
     std::uint64_t offset_bytes = 0;  ///< The offset in the block of gradients.
     at::Tensor gradient;             ///< The gradient as a matrix; a vector becomes a single row.
-    bool whole = false;  ///< True if the gradient is sent whole, in the memory of `p`. `q` and `error` are then unused.
-    at::Tensor p, q;     ///< The matrices P and Q, as views of the memory that is sent.
+    /// True if the gradient is sent uncompressed, in the memory of `p`. `q` and `error` are then unused.
+    bool whole = false;
+    at::Tensor p, q;  ///< The matrices P and Q. They are views of the memory that is sent.
     at::Tensor error;
   };
   /// The parameters of a bucket, as a range of `parts_`.
@@ -67,13 +68,13 @@ class PowerSgd final : public Compression {
   Range parts_of(const Bucket& bucket) const;
   bool travels_whole() const { return step_ <= options_.start_step; }
   void start_anew(const Range& range);
-  /// For every part in `range`, starts to average one matrix over the ranks: the one that `place` selects, `&Part::p`
-  /// or `&Part::q`. Does nothing if there are no parts.
+  /// Starts to average either all P or all Q of the parameters in `range` over the ranks. `place` is `&Part::p` or
+  /// `&Part::q`. Does nothing if the range is empty.
   Work average_places(at::Tensor Part::*place, const Range& range);
 
   RankGroup& ranks_;
   Options options_;
-  std::vector<Part> parts_;  ///< The parameters, in the order of the arena.
+  std::vector<Part> parts_;  ///< The parameters, in the order of the flat block.
   std::uint64_t step_ = 0;
 };
 

@@ -16,8 +16,8 @@ void Diloco::synchronise(ArenaEdit& edit) {
   velocity_ = at::zeros_like(anchor_);
 }
 
-/// The ranks have united before a snapshot, so the anchor is what the arena holds. Only in a type of fewer bits does
-/// something get lost there.
+/// Before a checkpoint is saved, unite() makes the parameters equal to the anchor, so the anchor need not be saved.
+/// Only if the parameters have fewer bits than the anchor, it is saved, too.
 void Diloco::save_state(StateWriter& into) const {
   into.set("velocity", message_of(velocity_.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true)));
   if (anchor_.scalar_type() == arena().parameters().scalar_type()) return;
@@ -32,7 +32,7 @@ void Diloco::restore_state(const StateReader& from) {
   if (from.has("anchor")) read("anchor", anchor_);
 }
 
-/// Makes the step that torch.optim.SGD makes with nesterov=True.
+/// Makes the same step as torch.optim.SGD with nesterov=True.
 void Diloco::unite(ArenaEdit& edit) {
   average(edit);
   at::Tensor gradient = anchor_ - edit.parameters();

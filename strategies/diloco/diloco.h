@@ -7,13 +7,13 @@
 
 namespace trainyard {
 
-/// DiLoCo: every rank makes many steps alone. Then the mean of the ranks' changes to the parameters serves as the
-/// gradient of an outer optimizer, SGD with Nesterov momentum. All ranks continue from the parameters of the outer
-/// optimizer, which are called the anchor.
+/// DiLoCo: every rank makes many steps alone, with its own (inner) optimizer. Then the mean of the ranks' changes to
+/// the parameters serves as the gradient of an outer optimizer, SGD with Nesterov momentum. All ranks continue with the
+/// parameters of the outer optimizer, which are called the anchor.
 ///
 /// The anchor and the outer momentum are the same on every rank. Each rank keeps both, which takes twice the memory of
-/// the parameters. A checkpoint contains the momentum; the anchor is equal to the parameters in the checkpoint. The
-/// inner optimizer's state stays with its rank.
+/// the parameters, or more if the parameters have 16 bits. A checkpoint contains the momentum, and the anchor as the
+/// parameters. The state of the inner optimizers is not exchanged.
 ///
 /// Source: Douillard et al., "DiLoCo: Distributed Low-Communication Training of Language Models" (2023).
 class Diloco final : public LocalSteps {
@@ -31,7 +31,7 @@ class Diloco final : public LocalSteps {
   Parameter<double> outer_lr_{*this, "outer_lr", 0.7, "learning rate of the outer optimizer", positive()};
   Parameter<double> outer_momentum_{*this, "outer_momentum", 0.9, "momentum of the outer optimizer", between(0, 1)};
 
-  // Both tensors have as many elements as the block of parameters, and at least the precision of float32.
+  // Both tensors have one element for each parameter element, in float32 or, if the parameters have it, a wider type.
   at::Tensor anchor_;
   at::Tensor velocity_;
 };

@@ -11,7 +11,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// With a learning rate of 1 and no momentum, the outer optimizer moves all the way to the mean.
+/// With a learning rate of 1 and no momentum, the result of the outer optimizer is the mean of the ranks' parameters.
 TEST(DilocoTest, WithoutMomentumTheAnchorMovesToTheMeanOfTheRanks) {
   RankTeam team(2, "diloco", R"({"every_steps": 2, "outer_lr": 1, "outer_momentum": 0})");
   RankTeam apart(2, "diloco", R"({"every_steps": 100})");

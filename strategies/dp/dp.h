@@ -5,9 +5,9 @@
 
 namespace trainyard {
 
-/// Data parallel in one process: every rank is a thread with a device of its own, the whole model and a part of the
-/// data. Gradients are averaged after backward. Use this strategy if several processes would need too much memory or
-/// are not allowed.
+/// Data parallel training in one process: every rank is a thread with its own device, the whole model and a part of the
+/// data. Gradients are averaged after the backward pass. Use this strategy if several processes would need too much
+/// memory or are not allowed.
 class Dp final : public ReplicaStrategy {
  public:
   explicit Dp(StrategyContext& context) : ReplicaStrategy(context) {}

@@ -8,7 +8,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// one_process_test shows what follows from this for ranks in several processes.
+/// one_process_test.cpp tests the error for ranks in several processes.
 TEST(DpTest, NeedsAllRanksInOneProcess) {
   StrategyContext context;
   context.where = "strategy 'dp'";

@@ -8,8 +8,8 @@
 namespace trainyard {
 namespace {
 
-/// Evaluates stage by stage, gathering one after the other. Models predict as a whole, so for predictions all stages
-/// are gathered at once.
+/// Evaluates stage by stage, and gathers each stage just before it is used. A prediction runs the model as a whole, so
+/// for predictions all stages are gathered together.
 class StagewiseEvaluation final : public Evaluation {
  public:
   StagewiseEvaluation(const std::vector<Stage>& stages, fsdp::StageGroups& groups) : stages_(stages), groups_(groups) {}
@@ -68,12 +68,13 @@ void Fsdp::tell() const {
       context().rank, held.parameters, held.whole_parameters, groups_->text(), held.gradients, held.whole_parameters);
 }
 
-/// All ranks have drawn the same parameters, or each has restored its own part.
+/// Parameters need not be exchanged: all ranks have initialised them with the same random numbers, or each rank has
+/// restored its own part.
 void Fsdp::synchronise(ArenaEdit& /*edit*/) {
   if (arena().has_buffers()) world().broadcast(arena().buffers(), 0).wait();
 }
 
-/// A rank without samples takes part in the communication, with gradients of zero.
+/// A rank without samples takes part in the communication, and contributes gradients of zero.
 at::Tensor Fsdp::compute(const MicroBatch& batch) {
   groups_->use_shared();
   forward_stages(batch);
@@ -85,7 +86,7 @@ at::Tensor Fsdp::compute(const MicroBatch& batch) {
   return std::exchange(loss_, at::Tensor());
 }
 
-/// The last stage stays gathered, because backward begins with it.
+/// The last stage stays gathered, because the backward pass begins with it.
 void Fsdp::forward_stages(const MicroBatch& batch) {
   if (stages_.empty() && !batch.empty()) loss_ = passes().forward(model(), batch);
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) {

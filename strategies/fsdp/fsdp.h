@@ -10,13 +10,13 @@
 
 namespace trainyard {
 
-/// Fully sharded data parallel: every rank keeps a part of the parameters, of the gradients and of the optimizer's
-/// state. All ranks gather a stage of the model just before it is used, forward and backward, and release it
-/// afterwards. The gradients of a stage are averaged and sharded as soon as they are computed. Parameters that several
-/// stages share stay gathered during a step.
+/// Fully sharded data parallel: every rank keeps only a part of the parameters, of the gradients and of the optimizer's
+/// state. The ranks gather the parameters of a stage (a layer or group of layers) just before its forward and its
+/// backward pass, and free them afterwards. The gradients of a stage are averaged as soon as they are computed, and
+/// each rank keeps its part of them. Parameters that several stages share stay gathered during a step.
 ///
-/// In addition to its part, a rank needs memory for the largest stage (with `prefetch`, for two stages) and for the
-/// shared parameters. The gradients need as much memory again as the largest stage and the shared parameters.
+/// In addition to its part, a rank needs memory for the parameters of the largest stage (with `prefetch`, twice) and
+/// for the shared parameters, and memory for the gradients of the largest stage and of the shared parameters.
 ///
 /// Sources: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020), stage 3;
 /// Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel" (2023).
@@ -43,7 +43,8 @@ class Fsdp final : public Strategy {
 
   Parameter<bool> prefetch_{*this, "prefetch", true, "gather the next stage while the current one computes"};
 
-  std::vector<Stage> stages_;  ///< Empty if the model is one piece; all its parameters then form the shared group.
+  /// Empty if the model is not divided into stages; all parameters are then treated as shared.
+  std::vector<Stage> stages_;
   std::optional<fsdp::StageGroups> groups_;
   std::vector<at::Tensor> inputs_;   ///< During a step: the inputs of the stages and of the loss.
   std::vector<at::Tensor> outputs_;  ///< During a step: the outputs of the stages.

@@ -31,7 +31,7 @@ Stage stage(std::vector<NamedTensor> parameters) {
   return {.name = "", .parameters = std::move(parameters), .buffers = {}, .forward = {}};
 }
 
-/// A tied pair of parameters around two stages, of which the first consists of two runs.
+/// Two stages that share a parameter. The parameters of the first stage are not contiguous.
 struct Tied {
   std::vector<NamedTensor> all{parameter("a", 16), parameter("tied", 20), parameter("b", 4), parameter("c", 16)};
   std::vector<Stage> stages{stage({all[0], all[1], all[2]}), stage({all[3], all[1]})};
@@ -56,7 +56,7 @@ TEST(ParameterGroupTest, NeighboursAreOneRun) {
   EXPECT_EQ(groups[0].members.size(), 4u);
 }
 
-/// Tests the second of three parts, which begins and ends in the middle of parameters.
+/// Tests a rank whose part, the second of three, begins and ends in the middle of parameters.
 TEST(ShardedGroupTest, TheRankPutsInItsPartAndTakesItsPartOut) {
   const std::vector<NamedTensor> all{parameter("a", 40), parameter("b", 24)};
   const ArenaLayout layout = ArenaLayout::of(all, {});
@@ -68,7 +68,7 @@ TEST(ShardedGroupTest, TheRankPutsInItsPartAndTakesItsPartOut) {
     return buffer;
   };
   Arena arena(all, {}, zeroed, {}, {.begin = 64, .end = 256, .gradients = true, .parameters = true, .in_place = false});
-  RankGroup alone;  // Nobody provides the parts of the others.
+  RankGroup alone;  // There are no other ranks, so their parts stay unchanged.
   ShardedGroup group(group_parameters({}, layout)[0], arena, all, parts, alone);
   EXPECT_FALSE(group.is_gathered());
   group.gather(at::zeros({100}));

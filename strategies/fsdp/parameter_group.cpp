@@ -7,7 +7,8 @@
 namespace trainyard::fsdp {
 namespace {
 
-/// Returns the index of the group of every parameter that belongs to a stage.
+/// Returns, for every parameter that belongs to a stage, the index of its group. Parameters of several stages belong to
+/// the last group.
 std::map<std::string, std::size_t> groups_by_name(const std::vector<Stage>& stages) {
   std::map<std::string, std::size_t> groups;
   for (std::size_t i = 0; i < stages.size(); ++i) {

@@ -9,9 +9,10 @@
 
 namespace trainyard::fsdp {
 
-/// Parameters that are gathered and released together. All offsets, places and sizes are in bytes.
+/// A set of parameters that are gathered and freed together, and their positions in the memory in which they are
+/// gathered. All offsets, places and sizes are in bytes.
 struct ParameterGroup {
-  /// A range of neighbouring parameters: `bytes` bytes that begin at `offset` in the flat block of all parameters, and
+  /// Parameters that are contiguous in memory: `bytes` bytes that begin at `offset` in the block of all parameters, and
   /// at `place` in the memory of the group.
   struct Run {
     std::uint64_t offset = 0;
@@ -19,7 +20,7 @@ struct ParameterGroup {
     std::uint64_t place = 0;
   };
   struct Member {
-    std::size_t parameter = 0;  ///< The index of the parameter's entry in the arena.
+    std::size_t parameter = 0;  ///< The index of the parameter in ArenaLayout::entries.
     std::uint64_t place = 0;    ///< Where the parameter begins in the memory of the group.
   };
 

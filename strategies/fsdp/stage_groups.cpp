@@ -44,7 +44,7 @@ void StageGroups::use_shared() {
   shared().wait();
 }
 
-/// The memory may still be in use for the gradients of the previous stage.
+/// The previous reduction is finished first, because it uses the same memory.
 void StageGroups::collect_gradients(std::size_t stage) {
   finish_reduction();
   groups_[stage].collect_gradients(gradient_place_);

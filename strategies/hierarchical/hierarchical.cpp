@@ -22,7 +22,7 @@ void Hierarchical::prepare_reduction() {
 
 /// Returns the ranks of every host, in the order of the hosts' first ranks.
 std::vector<std::vector<std::uint32_t>> Hierarchical::hosts() const {
-  // Hosts of a run can be parts of one machine, such as containers.
+  // Several hosts of a run can be containers of one machine, so the text also contains the number of the host.
   const std::string place = host_identity();
   const std::vector<std::string> places =
       world().all_gather_texts(place.empty() ? "" : fmt::format("{} {}", place, context().host));
@@ -41,7 +41,7 @@ std::vector<std::vector<std::uint32_t>> Hierarchical::hosts() const {
   return hosts;
 }
 
-/// The first stage is a reduce-scatter in which the first rank gets everything.
+/// The first stage is a reduce_scatter whose bounds give all elements to the first rank of the host.
 Work Hierarchical::reduce(const Bucket& /*bucket*/, const at::Tensor& gradients) {
   Stages& stages = under_way_.emplace_back();
   stages.host = gradients.device().is_cpu() ? gradients : gradients.to(at::kCPU);
@@ -53,7 +53,7 @@ Work Hierarchical::reduce(const Bucket& /*bucket*/, const at::Tensor& gradients)
   return {};
 }
 
-/// Buckets cross in their order, so that all first ranks work on the same one at a time.
+/// The second stages begin in the order of the buckets, so that all first ranks reduce the same bucket at a time.
 void Hierarchical::progress() {
   inside_.progress();
   if (across_.is_alone()) return;
@@ -77,7 +77,8 @@ void Hierarchical::go_back(Stages& stages) {
   stages.back = inside_.broadcast(stages.host, 0);
 }
 
-/// The ranks of a host start their common operations in one order: all first stages, then all third ones.
+/// All ranks of a host must start the operations of their group in the same order: first all first stages, then all
+/// third stages.
 void Hierarchical::complete_reduction() {
   const TraceSpan span(trace(), "wait for hosts", SpanKind::kCollective);
   for (Stages& stages : under_way_) cross(stages);

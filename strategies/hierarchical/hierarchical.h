@@ -11,16 +11,16 @@
 
 namespace trainyard {
 
-/// Data parallel over hosts with several ranks each. Gradients are added up inside every host, then among the first
-/// ranks of the hosts, which pass the result back to the other ranks of their host. Communication between hosts is
-/// slow, so only one rank of each host takes part in it.
+/// Data parallel training over several hosts, each with several ranks. Gradients are first added up within every host.
+/// Then the first ranks of all hosts average the sums, and each of them passes the result back to the other ranks of
+/// its host. So only one rank of each host takes part in the slow communication between hosts.
 ///
 ///     rank 0 \                      / rank 0
 ///     rank 1 -> rank 0 <--> rank 2 <- rank 2       the means of ddp, added in a different order
 ///               rank 1      rank 3 <- rank 3
 ///
-/// The first two stages of a reduction, inside the hosts and between them, run during backward. The third stage passes
-/// the result back and runs after backward.
+/// The first two stages of a reduction, within and between the hosts, run while the backward pass computes. The third
+/// stage, which passes the result back, runs after the backward pass.
 ///
 /// Source: what PyTorch Lightning called DDP2; Goyal et al., "Accurate, Large Minibatch SGD" (2017), section 4.
 class Hierarchical final : public ReplicaStrategy {
@@ -35,10 +35,10 @@ class Hierarchical final : public ReplicaStrategy {
   void complete_reduction() override;
 
  private:
-  /// A bucket that is being reduced.
+  /// The state of the reduction of one bucket (a contiguous range of the gradients).
   struct Stages {
     at::Tensor gradients;
-    at::Tensor host;  ///< The tensor `gradients` itself, or a copy of it in host memory.
+    at::Tensor host;  ///< `gradients` itself, or a copy in host memory if the gradients are on a device.
     Work inside, across, back;
     bool crossing = false;  ///< True when the second stage has begun.
   };
@@ -54,7 +54,7 @@ class Hierarchical final : public ReplicaStrategy {
 
   RankGroup inside_;              ///< The ranks of this host.
   RankGroup across_;              ///< The first ranks of all hosts; on every other rank, only the rank itself.
-  std::deque<Stages> under_way_;  ///< The buckets of this step that are being reduced, in order.
+  std::deque<Stages> under_way_;  ///< The buckets of this step, in ascending order.
 };
 
 }  // namespace trainyard

@@ -29,14 +29,14 @@ TEST(HierarchicalTest, TheOptimizerSeesTheMeanOfAllRanksHoweverManyAHostHas) {
   }
 }
 
-/// Rows that no forward pass of the team's model takes.
+/// Returns samples of a shape that makes the model's forward pass throw.
 ModelBatch rows_of_another_shape() {
   ModelBatch rows = made_up_rows(1, 4);
   rows.tensors.front() = rows.tensors.front().slice(1, 0, 3);
   return rows;
 }
 
-/// Ranks 0 to 2 wait for one another in other groups than the one in which rank 3 is missing.
+/// Rank 3 throws. Ranks 0 to 2 must end although some of them wait in groups of ranks to which rank 3 does not belong.
 TEST(HierarchicalTest, ARankThatThrowsEndsTheOthersAtOnceInWhateverGroupTheyWait) {
   RankTeam team(4, "hierarchical", R"({"ranks_per_host": 2})");
   std::vector<std::pair<Code, std::string>> errors(4);

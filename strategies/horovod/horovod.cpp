@@ -10,7 +10,7 @@ void Horovod::prepare_reduction() {
   if (*form_ == horovod::GradientForm::kFp16) half_.emplace(world(), arena().gradients(), at::kHalf);
 }
 
-/// Records that one more gradient is ready.
+/// Records that one more gradient is ready. The reduction itself begins after a vote.
 Work Horovod::reduce(const Bucket& bucket, const at::Tensor& /*gradients*/) {
   if (ready_.empty()) {
     votes_ = fused_ = 0;
@@ -48,7 +48,8 @@ void Horovod::count_votes() {
   reduce_up_to(static_cast<std::size_t>(ballot_));
 }
 
-/// Reduces in pieces of at most `fusion_mb`. A gradient is never cut, so a larger one is a piece of its own.
+/// Starts to reduce the gradients up to `end`, in pieces of at most `fusion_mb`. A gradient is never divided; a
+/// gradient larger than `fusion_mb` is reduced alone.
 void Horovod::reduce_up_to(std::size_t end) {
   while (sent_ < end) {
     const std::size_t begin = sent_++;
@@ -57,7 +58,7 @@ void Horovod::reduce_up_to(std::size_t end) {
   }
 }
 
-/// Gradients become ready from the end of the arena.
+/// Gradients become ready from the end of the block to its beginning.
 std::uint64_t Horovod::bytes_between(std::size_t begin, std::size_t end) const {
   if (begin == end) return 0;
   return ready_[begin].offset_bytes + ready_[begin].bytes - ready_[end - 1].offset_bytes;

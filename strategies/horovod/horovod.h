@@ -14,7 +14,7 @@
 
 namespace trainyard::horovod {
 
-/// The forms in which the ranks can send gradients to each other.
+/// The forms in which ranks can send gradients to each other: unchanged, or rounded to float16.
 enum class GradientForm : std::uint8_t { kFull, kFp16 };
 constexpr auto words_of(GradientForm) { return words("form of gradients", "none", "fp16"); }
 
@@ -22,18 +22,18 @@ constexpr auto words_of(GradientForm) { return words("form of gradients", "none"
 
 namespace trainyard {
 
-/// Data parallel with tensor fusion. Gradients are not cut into fixed buckets; in every cycle, the gradients that are
-/// ready on all ranks are averaged together.
+/// Data parallel training with tensor fusion, as in Horovod. Gradients are not divided into fixed buckets. Instead, all
+/// gradients that are ready on all ranks at the end of a cycle are averaged together.
 ///
-/// A vote replaces Horovod's coordinator: each rank contributes the number of gradients that it has ready, and the
-/// smallest number is taken (an all-reduce of one number). The next vote is held one cycle later. Gradients become
-/// ready in the reverse order of the arena, so gradients that are averaged together are already contiguous, and nothing
-/// is copied.
+/// Horovod has a coordinator; here the ranks vote instead. In each cycle, they compute the minimum of the numbers of
+/// gradients that they have ready (an all_reduce of one number), and then average that many gradients. Gradients become
+/// ready in the reverse order of their position in memory, so the gradients that are averaged together are contiguous
+/// and need not be copied.
 ///
-/// The ranks cannot block each other. Votes and reductions are asynchronous, and all ranks start the same ones in the
-/// same order, because the result of each vote determines what follows. Votes are repeated until all gradients are
-/// ready. The number of votes, and which gradients are averaged together, depend on timing. The averages themselves do
-/// not depend on it, provided that the collective adds in the order of the ranks.
+/// Deadlocks are not possible: votes and reductions are asynchronous, and all ranks start them in the same order,
+/// because the result of each vote, which is the same on all ranks, determines what they start next. The number of
+/// votes, and which gradients are averaged together, depend on timing. The averages do not, provided that the
+/// collective adds the values in the order of the ranks.
 ///
 /// Source: Sergeev and Del Balso, "Horovod: fast and easy distributed deep learning in TensorFlow" (2018).
 class Horovod final : public ReplicaStrategy {
@@ -43,7 +43,7 @@ class Horovod final : public ReplicaStrategy {
   std::vector<Scalar> stats() const override;
 
  protected:
-  /// Makes every parameter a bucket.
+  /// Makes every parameter a separate bucket, so that reduce() is called for each gradient.
   std::uint64_t bucket_bytes() const override { return 1; }
   void prepare_reduction() override;
   Work reduce(const Bucket& bucket, const at::Tensor& gradients) override;
@@ -53,7 +53,7 @@ class Horovod final : public ReplicaStrategy {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// A range of gradients that are averaged together.
+  /// A reduction of neighbouring gradients that are averaged together.
   struct Fused {
     at::Tensor gradients;
     Work work;
@@ -76,10 +76,10 @@ class Horovod final : public ReplicaStrategy {
 
   std::optional<HalfGradients> half_;  ///< Set if gradients are compressed.
 
-  // The following describe the current step. Gradients are counted in the order in which they become ready.
+  // The following fields describe the current step. Gradients are numbered in the order in which they become ready.
   std::vector<Bucket> ready_;      ///< The gradients that this rank has ready.
   std::size_t total_ = 0;          ///< The number of gradients of the whole model.
-  std::size_t sent_ = 0;           ///< The number of gradients whose reduction has begun, the same on all ranks.
+  std::size_t sent_ = 0;           ///< The number of gradients whose reduction has begun. It is the same on all ranks.
   std::vector<Fused> reductions_;  ///< The reductions that have begun.
   std::optional<Work> voting_;     ///< The vote in progress.
   /// During a vote, the number of gradients that this rank has ready; after it, the smallest such number of all ranks.

@@ -25,7 +25,7 @@ TEST(HorovodTest, GradientsAreFusedUpToTheSizeOfTheBuffer) {
     RankTeam team(2, "horovod", fmt::format(R"({{"fusion_mb": {}, "cycle_time_ms": 1000}})", fusion_mb));
     team.each([](std::uint32_t rank, TeamMember& member) { member.step(1, made_up_rows(rank, 4)); });
     const double reductions = stat(team.member(0), "fused_reductions");
-    // If only one parameter fits, each of the four is reduced by itself.
+    // If only one parameter fits, each of the four is reduced separately.
     if (fused > 0) {
       EXPECT_EQ(reductions, fused);
     }

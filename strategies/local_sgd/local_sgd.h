@@ -5,11 +5,12 @@
 
 namespace trainyard {
 
-/// Local SGD: every rank makes its own steps with its own optimizer, and every few steps the parameters are replaced by
-/// their mean over all ranks. The ranks exchange 1 / every_steps of the data that they exchange with ddp, and the
-/// updates differ slightly from the updates of ddp.
+/// Local SGD: every rank trains with its own optimizer, and after every `every_steps` steps, the parameters are
+/// replaced by their mean over all ranks. The ranks exchange only 1 / every_steps of the data that they would exchange
+/// with the strategy `ddp`. The result differs from that of `ddp`, because each rank moves away from the others for a
+/// while.
 ///
-/// The optimizer's state is not averaged: each rank keeps its own momentum, as in the literature.
+/// As in the paper below, the state of the optimizers, such as momentum, is not averaged.
 ///
 /// Source: Stich, "Local SGD Converges Fast and Communicates Little" (2019).
 class LocalSgd final : public LocalSteps {

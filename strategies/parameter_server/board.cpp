@@ -30,7 +30,7 @@ void Board::changed() const {
   }
 }
 
-/// The futex is not a private one, because processes share it.
+/// The futex is not private (FUTEX_PRIVATE_FLAG), because processes share it.
 void Board::sleep(std::uint32_t seen, std::chrono::milliseconds longest) const {
   const timespec span{0, std::chrono::nanoseconds(longest).count()};
   ::syscall(SYS_futex, &common().events, FUTEX_WAIT, seen, &span, nullptr, 0);

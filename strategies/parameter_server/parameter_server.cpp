@@ -22,7 +22,7 @@ void ParameterServer::prepare_reduction() {
   memory_ = share("parameters", layout.parameter_bytes);
   const auto elements = static_cast<std::int64_t>(layout.parameter_bytes / size_of(layout.dtype));
   server_ = view_of({layout.dtype, {elements}, 0, memory_});
-  // Components that read the announced memory find the initial values there.
+  // Other components read the parameters in the server's memory, so the initial values are stored there.
   if (context().rank == 0) server_.copy_(arena().parameters());
   arena().serve_from(memory_);
   table_.emplace(
@@ -31,7 +31,7 @@ void ParameterServer::prepare_reduction() {
           .where = where(), .rank = context().rank, .ranks = context().world_size, .timeout = world().timeout()});
 }
 
-/// Returns shared memory that rank 0 makes and the other ranks map.
+/// Returns shared memory that rank 0 allocates and the other ranks map.
 Buffer ParameterServer::share(const std::string& name, std::size_t bytes) const {
   const std::string key = "parameter_server/" + name;
   if (context().rank == 0) {
@@ -47,11 +47,12 @@ Buffer ParameterServer::share(const std::string& name, std::size_t bytes) const 
     throw Error(Code::kShapeMismatch, "{}: rank 0 has {} bytes of '{}' for the others, rank {} needs {}", where(),
                 handle.bytes, name, context().rank, bytes);
   }
-  // It is not counted, like all permanent memory, so the number of this process does not matter.
+  // The number of the process (0) does not matter, because uses of permanent memory are not counted.
   return core::SharedImports(0).open(handle);
 }
 
-/// A checkpoint may have been restored into the server's memory. The model's buffers are each rank's own.
+/// Every worker copies the server's parameters, into which a checkpoint may have been restored. The model's buffers are
+/// not on the server, so those of rank 0 are copied to all ranks.
 void ParameterServer::synchronise(ArenaEdit& edit) {
   if (!table_) return;
   gather(edit);
@@ -62,8 +63,8 @@ Work ParameterServer::reduce(const Bucket& /*bucket*/, const at::Tensor& gradien
   return is_sync() ? world().all_reduce(gradients, ReduceOp::kMean) : Work();
 }
 
-/// At the end of a step this means that the step is skipped: this worker goes on without an update. In sync mode all
-/// do.
+/// If the step has ended, it is skipped, and this worker continues with its next step without an update. In sync mode,
+/// all ranks skip the step together, so nothing has to be recorded.
 void ParameterServer::drop_gradients(ArenaEdit& edit) {
   if (table_ && step_has_ended() && !is_sync()) finish_step(edit);
 }
@@ -76,7 +77,7 @@ std::uint64_t ParameterServer::claim_update(std::uint64_t step) {
   const TraceSpan span(trace(), "wait for the server", SpanKind::kCollective);
   if (is_bounded()) table_->wait_until_begun(bound());
   table_->lock();
-  // A resumed run continues to count: every earlier step had one update by each rank.
+  // A resumed run continues the numbers of the updates; every earlier step had one update for each rank.
   return *first_step_ * context().world_size + table_->count_update();
 }
 
@@ -86,19 +87,20 @@ void ParameterServer::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
   is_sync() ? take_over_update(edit) : finish_step(edit);
 }
 
-/// Rank 0 has made the update for all. It makes no other before all have this one, because it needs their gradients.
+/// Rank 0 has made the update for all ranks. The other ranks can copy the parameters without locking the table, because
+/// rank 0 needs their gradients before it can make the next update.
 void ParameterServer::take_over_update(ArenaEdit& edit) {
   if (context().rank == 0) {
     table_->count_update();
   } else {
     table_->wait_for_step_of(0);
-    zero_gradients();  // On this rank, no optimizer has seen them.
+    zero_gradients();  // No optimizer has used and zeroed them on this rank.
   }
   table_->end_step();
   pull(edit);
 }
 
-/// The parameters are copied while this worker has its turn, so that nobody changes them meanwhile.
+/// The parameters are copied while this worker has locked the table, so that no other worker changes them meanwhile.
 void ParameterServer::finish_step(ArenaEdit& edit) {
   table_->end_step();
   if (is_bounded() && !table_->is_near(bound())) {
@@ -116,7 +118,7 @@ void ParameterServer::pull(ArenaEdit& edit) {
   edit.parameters().copy_(server_);
 }
 
-/// Nobody changes anything between the two meetings.
+/// Between the two meetings, no worker changes the parameters or its clock, except in level().
 void ParameterServer::gather(ArenaEdit& edit) {
   table_->meet();
   pull(edit);

@@ -8,7 +8,7 @@
 
 namespace trainyard::parameter_server {
 
-/// The mode of a parameter server, which determines who makes updates and when; see ParameterServer.
+/// Determines which ranks update the parameters of a parameter server, and when; see ParameterServer.
 enum class Mode : std::uint8_t { kSync, kBounded, kAsync };
 constexpr auto words_of(Mode) { return words("mode of the parameter server", "sync", "bounded", "async"); }
 
@@ -16,22 +16,23 @@ constexpr auto words_of(Mode) { return words("mode of the parameter server", "sy
 
 namespace trainyard {
 
-/// A strategy with one copy of the parameters and of the optimizer's state, called the server, in shared memory that
-/// rank 0 makes. All ranks are workers. A worker computes with a copy of its own. At the end of a step its optimizer
-/// updates the server's parameters with the worker's gradients, then the worker takes a new copy. One worker does this
-/// at a time.
+/// A strategy in which the ranks, called workers, share one copy of the parameters and of the optimizer's state. This
+/// copy, called the server, is in shared memory that rank 0 allocates. Each worker computes with its own copy of the
+/// parameters. At the end of a step, its optimizer updates the server's parameters with the worker's gradients, and
+/// then the worker copies the server's parameters again. Only one worker at a time does this.
 ///
 /// mode    sync     gradients are averaged and rank 0 makes one update from them; equals ddp
 ///         bounded  every worker makes an update of its own, and begins a step only when no other worker is more than
 ///                  `staleness` steps behind; with 0, all updates of a step are made before any worker begins the next
 ///         async    the same without the bound
 ///
-/// In bounded and async, every rank makes an update in each step of the run. With the same learning rate, N ranks may
-/// therefore move the parameters N times as far. A worker whose gradients overflow, or that has no samples, skips the
-/// update, but its step still counts.
+/// In the modes bounded and async, every rank makes an update in each step. With the same learning rate, N ranks may
+/// therefore change the parameters N times as much as one. A worker whose gradients overflow, or that has no samples,
+/// skips its update, but its step still counts.
 ///
-/// Evaluations and predictions wait for all workers, and all workers use the same parameters. Snapshots need no meeting
-/// of the ranks, because no rank sends gradients before the copy is made.
+/// Before an evaluation or a prediction, the workers wait for each other, so that all of them use the same parameters.
+/// A checkpoint does not require this, because no rank's optimizer gets gradients before the checkpoint writer has
+/// copied the parameters.
 ///
 /// Source: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (2014); the bound: Ho et al.,
 /// "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server" (2013).
@@ -73,10 +74,10 @@ class ParameterServer final : public ReplicaStrategy {
   Parameter<std::int64_t> staleness_{*this, "staleness", 4, "bounded: how many steps the slowest worker may be behind",
                                      at_least(0) | in_unit("steps")};
 
-  Buffer memory_;      ///< The server's parameters; empty for a single rank, which needs no server.
+  Buffer memory_;      ///< The server's parameters. Empty if there is only one rank, which needs no server.
   at::Tensor server_;  ///< A flat view of the server's parameters.
   std::optional<parameter_server::WorkerTable> table_;
-  /// The number of steps that the run had made before this process started; set by the first update.
+  /// The number of steps that the run had made before this process resumed it; set by the first update.
   std::optional<std::uint64_t> first_step_;
 };
 

@@ -20,10 +20,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The time between two looks at the missing workers. A change ends the sleep at once.
+/// How often a waiting worker checks whether the missing workers are alive. A change of the table ends the sleep
+/// earlier.
 constexpr std::chrono::milliseconds kGlance{20};
 
-/// Returns true also if the process has ended but is not reaped yet, which kill(process, 0) cannot detect.
+/// Returns true if the process has ended, even if its parent has not reaped it yet, which kill(process, 0) cannot
+/// detect.
 bool is_gone(std::int32_t process) {
   if (process == Board::kLeft) return true;
   const int fd = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
@@ -36,7 +38,7 @@ bool is_gone(std::int32_t process) {
 
 }  // namespace
 
-/// Marks this worker as waiting, for as long as the object lives.
+/// Marks this worker as waiting while the object exists.
 class Patience::Waiting {
  public:
   Waiting(const Board& board, std::uint32_t rank) : board_(board), rank_(rank) {
@@ -55,7 +57,7 @@ class Patience::Waiting {
   std::uint32_t rank_;
 };
 
-/// Remembers when each worker last moved, since the object was made.
+/// Records when each worker last made progress, from the construction of the object on.
 class Patience::Watch {
  public:
   explicit Watch(const Patience& patience) : patience_(patience), seen_(patience.board_.ranks(), {0, Clock::now()}) {
@@ -81,8 +83,8 @@ class Patience::Watch {
   std::vector<Seen> seen_;
 };
 
-/// No change is missed: whoever changes something counts an event afterwards, and an event that occurs after the check
-/// of what is missing prevents the sleep.
+/// No change is missed: a worker that changes something increments Common::events afterwards, and if this happens after
+/// missing() was called, the sleep ends immediately.
 void Patience::wait(const std::string& purpose, const std::function<Ranks()>& missing) const {
   if (missing().empty()) return;
   const Waiting waiting(board_, self_.rank);
@@ -102,8 +104,9 @@ void Patience::wait(const std::string& purpose, const std::function<Ranks()>& mi
   }
 }
 
-/// Returns the missing workers that do not wait themselves. If there are none, returns the worker that has the turn,
-/// for which they may wait, and otherwise all workers that do not wait.
+/// Returns the workers to blame: the workers in `missing` that do not wait themselves. If all of them wait, they may
+/// wait for the worker that has locked the table, so returns that worker. If it waits too, or no worker has locked the
+/// table, returns all other workers that do not wait; if there are none, returns `missing`.
 Ranks Patience::culprits(const Ranks& missing) const {
   const auto idle = [this](std::uint32_t rank) { return rank != self_.rank && board_.worker(rank).waits == 0; };
   Ranks found;
@@ -117,7 +120,7 @@ Ranks Patience::culprits(const Ranks& missing) const {
   return found.empty() ? missing : found;
 }
 
-/// Returns a number that changes when the worker moves.
+/// Returns a number that changes whenever the worker makes progress.
 std::uint64_t Patience::progress_of(std::uint32_t rank) const {
   const Board::Worker& one = board_.worker(rank);
   return 2 * (one.ended + one.begun + one.meetings) + one.waits + (board_.common().holder == rank + 1 ? 1 : 0);

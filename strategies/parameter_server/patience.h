@@ -10,23 +10,23 @@
 
 namespace trainyard::parameter_server {
 
-/// A worker of a server, and the timeout of its waits.
+/// Identifies one of the workers (ranks) that use a parameter server, and sets the timeout of its waits.
 struct Member {
-  std::string where;  ///< The beginning of error messages.
+  std::string where;  ///< The beginning of this worker's error messages.
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
   std::chrono::milliseconds timeout{60'000};
 };
 
-/// The waits of a worker for other workers, which end even if the others do not respond. The error names the worker
-/// that has died (kPeerLost) or that has made no progress for as long as the timeout (kTimeout). It does not name
-/// workers that only wait for that worker.
+/// Makes a worker wait for other workers, but not for ever. If a worker that is waited for has died, wait() throws
+/// kPeerLost; if it has made no progress for the length of the timeout, wait() throws kTimeout. The error names the
+/// worker that has died or stopped making progress, but not workers that merely wait for it.
 class Patience {
  public:
   Patience(const Board& board, const Member& self) : board_(board), self_(self) {}
 
   /// Waits until `missing` returns an empty list. `missing` must return the workers for which this worker still has to
-  /// wait. `purpose` is for error messages, such as "for all workers to meet".
+  /// wait; it is called repeatedly. `purpose` completes the error message, such as "for all workers to meet".
   void wait(const std::string& purpose, const std::function<Ranks()>& missing) const;
 
  private:

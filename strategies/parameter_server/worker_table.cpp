@@ -58,7 +58,7 @@ void WorkerTable::begin_step() {
   board_.changed();
 }
 
-/// Returns true if the worker has reached a meeting that this one has not reached yet.
+/// Returns true if the worker `rank` has reached a meeting that this worker has not reached yet.
 bool WorkerTable::is_away(std::uint32_t rank) const { return board_.worker(rank).meetings > own().meetings; }
 
 Ranks WorkerTable::behind(std::uint64_t ended) const {

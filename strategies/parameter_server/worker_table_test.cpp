@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-constexpr std::chrono::minutes kLong{10};  ///< This is longer than any test, so the deadline does not end a wait.
+constexpr std::chrono::minutes kLong{10};  ///< Longer than any test, so no wait ends by its timeout.
 constexpr std::chrono::milliseconds kShort{50};
 
 void wait_until(const std::function<bool()>& condition) {
@@ -47,7 +47,7 @@ class WorkerTableTest : public ::testing::Test {
 
 TEST_F(WorkerTableTest, OneWorkerAtATimeHasTheTurn) {
   constexpr int kUpdates = 2000;
-  std::uint64_t parameter = 0;  // It is not atomic, because the turn protects it.
+  std::uint64_t parameter = 0;  // Not atomic, because only the worker that has the turn accesses it.
   {
     std::vector<std::jthread> threads;
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
@@ -139,7 +139,7 @@ TEST_F(WorkerTableTest, WorkersAtAMeetingHoldNobodyBackAndAllAreLevelAfterIt) {
   for (const auto& one : workers) EXPECT_EQ(one->ended(), 5u);
 }
 
-/// Another process, which uses the table once and then does nothing more.
+/// A forked process, which runs `action` with the table and then does nothing more until it is killed.
 class Child {
  public:
   explicit Child(const std::function<void()>& action) : pid_(::fork()) {
@@ -178,7 +178,7 @@ TEST_F(DeadlineTest, AHolderThatIsKilledIsNamedToThoseThatWait) {
   wait_until([&] { return self->updates() == 1; });
   std::jthread killer([&] {
     wait_until([&] { return !self->waiting().empty(); });
-    ::kill(child.pid(), SIGKILL);  // It is not reaped yet and stays a zombie until the test is over.
+    ::kill(child.pid(), SIGKILL);  // The process is not reaped, so it remains a zombie until the end of the test.
   });
   const auto [code, text] = testing::error_of([&] { self->lock(); });
   EXPECT_EQ(code, Code::kPeerLost);
@@ -227,7 +227,7 @@ TEST_F(DeadlineTest, WhoHasNotComeToAMeetingIsNamed) {
   EXPECT_EQ(text, fmt::format("server: rank 0 waited for all workers to meet; rank 2 (process {0}), rank 3 (process "
                               "{0}) did not move within 0.05 s",
                               ::getpid()));
-  third.reset();  // The second worker stops waiting as well, because the third one has left.
+  third.reset();  // The second worker stops waiting, too, because the third one has left.
 }
 
 TEST_F(DeadlineTest, NotWhoOnlyWaitsIsBlamedButWhoHasTheTurn) {

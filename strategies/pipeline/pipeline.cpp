@@ -17,15 +17,15 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// A batch goes through the ranks as a whole, and the last one tells the others the result. Models predict as a whole,
-/// so the parameters of all ranks are gathered until the evaluation ends.
+/// Evaluates a batch, without dividing it, rank by rank; the last rank sends the metrics to the others. A prediction
+/// runs the model as a whole, so for predictions the parameters of all ranks are gathered until the evaluation ends.
 class EvaluationAlongRanks final : public Evaluation {
  public:
   EvaluationAlongRanks(pipeline::Segment& segment, pipeline::OtherRanks& others, World& world)
       : segment_(segment), others_(others), world_(world) {}
 
   std::vector<NamedMetric> evaluate(Model& model, const ModelBatch& batch) override {
-    if (batch.tensors.empty()) return {};  // This is so on all ranks, since they get the same batches.
+    if (batch.tensors.empty()) return {};  // The batch is then empty on all ranks, because they get the same batches.
     const at::Tensor output = segment_.run(segment_.input_of(batch));
     std::vector<NamedMetric> metrics;
     if (segment_.is_last()) {
@@ -61,7 +61,7 @@ class EvaluationAlongRanks final : public Evaluation {
   pipeline::Segment& segment_;
   pipeline::OtherRanks& others_;
   World& world_;
-  std::vector<std::string> names_;  ///< The names of the metrics, known from the first batch on.
+  std::vector<std::string> names_;  ///< The names of the metrics, which the last rank sends once.
 };
 
 }  // namespace
@@ -86,12 +86,13 @@ void Pipeline::prepare() {
                       arena().shard().end - arena().shard().begin, arena().layout().parameter_bytes);
 }
 
-/// All ranks have drawn the same parameters, or each has restored its own part.
+/// Parameters need not be exchanged: all ranks have initialised them with the same random numbers, or each rank has
+/// restored its own part.
 void Pipeline::synchronise(ArenaEdit& /*edit*/) {
   if (arena().has_buffers()) world().broadcast(arena().buffers(), 0).wait();
 }
 
-/// As in PyTorch's tensor_split, sizes differ by at most one.
+/// As in PyTorch's tensor_split, the sizes of the parts differ by at most one.
 std::vector<Pipeline::Part> Pipeline::cut(const MicroBatch& batch) const {
   const std::int64_t samples = batch.data.tensors.at(0).size(0);
   const std::int64_t wanted = *micro_batches_ > 0 ? *micro_batches_ : static_cast<std::int64_t>(segment_->ranks());
@@ -122,7 +123,7 @@ std::vector<pipeline::Action> Pipeline::schedule(std::size_t parts) const {
 }
 
 at::Tensor Pipeline::compute(const MicroBatch& batch) {
-  if (batch.empty()) return {};  // This is so on all ranks, since they get the same batches.
+  if (batch.empty()) return {};  // The batch is then empty on all ranks, because they get the same batches.
   std::vector<Part> parts = cut(batch);
   const std::vector<pipeline::Action> actions = schedule(parts.size());
   loss_ = 0;
@@ -156,8 +157,8 @@ void Pipeline::forward(Part& part) {
   most_held_ = std::max(most_held_, ++held_);
 }
 
-/// The rank behind first asks for the next activations, then sends its gradient; the rank before sends those
-/// activations first.
+/// To avoid a deadlock, each rank begins to receive the next activations from the previous rank before it sends its
+/// gradient to that rank, which sends those activations before it receives the gradient.
 void Pipeline::backward(Part& part, const Part* next_forward) {
   if (segment_->is_last()) {
     passes().backward(std::move(part.output), part.batch.weight);

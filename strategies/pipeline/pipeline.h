@@ -13,23 +13,23 @@
 
 namespace trainyard {
 
-/// A strategy that divides the stages of a model among the ranks: each rank has only the parameters, gradients and
-/// optimizer state of its own stages. All ranks get the same batches. A batch is cut into micro-batches, which pass
-/// through the ranks one after another.
+/// A strategy that divides the stages of a model (layers or groups of layers) among the ranks: each rank has only the
+/// parameters, gradients and optimizer state of its own stages. All ranks get the same batches. A batch is divided into
+/// micro-batches, which pass through the ranks one after another.
 ///
 /// Sources: Huang et al., "GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism" (2019);
 /// Narayanan et al., "PipeDream: Generalized Pipeline Parallelism for DNN Training" (2019) for 1f1b, here with a flush
 /// at the end of every step, so that the result is the same as with one rank.
 ///
-/// Errors  kUnsupported (a model of one piece; more ranks than stages; a parameter that stages on two ranks share)
+/// Errors  kUnsupported (a model without stages; more ranks than stages; a parameter that stages on two ranks share)
 class Pipeline final : public Strategy {
  public:
   explicit Pipeline(StrategyContext& context) : Strategy(context) {}
 
   StrategyTraits traits() const override { return {.same_data = true, .gradients = GradientsOfRanks::kParts}; }
   ArenaShard shard(const ArenaLayout& layout) const override;
-  /// Returns the largest number of micro-batches whose activations were held at the same time, and the bytes of
-  /// parameters on this rank.
+  /// Returns the largest number of micro-batches whose activations this rank has kept at the same time, and the size of
+  /// its parameters in bytes.
   std::vector<Scalar> stats() const override;
 
  protected:
@@ -41,11 +41,11 @@ class Pipeline final : public Strategy {
   void before_snapshot(ArenaEdit& /*edit*/) override { others_->gather_buffers(); }
 
  private:
-  /// A part of the batch on its way through this rank.
+  /// A micro-batch of the pipeline, between its forward and its backward pass on this rank.
   struct Part {
     MicroBatch batch;
-    double share = 1;   ///< The number of samples as a fraction of the whole batch.
-    at::Tensor input;   ///< Kept until the backward pass, which computes its gradient.
+    double share = 1;   ///< The number of its samples, as a fraction of the whole batch.
+    at::Tensor input;   ///< Kept until the backward pass, which computes the gradient of the input.
     at::Tensor output;  ///< Kept until the backward pass; on the last rank, this is the loss.
   };
 

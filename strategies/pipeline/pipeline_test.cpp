@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Makes stages whose parameters have these numbers of floats.
+/// Makes stages, each with one parameter; `sizes` contains the numbers of elements.
 std::vector<Stage> stages_of(const std::vector<std::int64_t>& sizes) {
   std::vector<Stage> stages;
   for (const std::int64_t size : sizes) {
@@ -80,8 +80,8 @@ TEST(PlacementTest, StagesAgainstTheOrderOfTheArenaAreRefused) {
             "strategy 'pipeline': parameter 'stage1.weight' of stage 'stage1' comes after those of later stages");
 }
 
-/// Returns the largest number of micro-batches between forward and backward. Also checks that each goes through both
-/// once, in order.
+/// Returns the largest number of micro-batches that are between their forward and backward pass at the same time. Also
+/// checks that each micro-batch has one forward and one backward pass, in order.
 std::size_t most_held(const std::vector<Action>& actions, std::size_t micro_batches) {
   std::size_t forward = 0, backward = 0, most = 0;
   for (const Action& action : actions) {

@@ -10,7 +10,7 @@
 namespace trainyard::pipeline {
 namespace {
 
-/// The bytes of parameters of each stage, and the first stage that uses each parameter.
+/// The size of the parameters of each stage, and the first stage that uses each parameter.
 struct StageParameters {
   std::vector<std::uint64_t> bytes;
   std::map<std::string, std::size_t> first_user;  ///< Indexed by the parameter's name.
@@ -21,7 +21,7 @@ StageParameters parameters_of(const std::vector<Stage>& stages) {
   for (std::size_t i = 0; i < stages.size(); ++i) {
     result.bytes.push_back(0);
     for (const NamedTensor& named : stages[i].parameters) {
-      // What stages share is counted once.
+      // A parameter that several stages share counts only for the first of them.
       if (result.first_user.emplace(named.name, i).second) result.bytes.back() += named.tensor.nbytes();
     }
   }
@@ -49,7 +49,8 @@ std::size_t Placement::rank_of_stage(std::size_t stage) const {
   return static_cast<std::size_t>(std::ranges::upper_bound(stages, stage) - stages.begin()) - 1;
 }
 
-/// Finds the best cut of the first `end` weights into `part` runs, for every `end` and `part`, by dynamic programming.
+/// By dynamic programming: finds, for every `end` and `part`, the best division of the first `end` weights into `part`
+/// ranges.
 std::vector<std::size_t> cut_evenly(const std::vector<std::uint64_t>& weights, std::size_t parts) {
   const std::size_t count = weights.size();
   constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
@@ -58,7 +59,7 @@ std::vector<std::size_t> cut_evenly(const std::vector<std::uint64_t>& weights, s
   heaviest[0][0] = 0;
   for (std::size_t part = 1; part <= parts; ++part) {
     for (std::size_t end = part; end <= count; ++end) {
-      std::uint64_t last = 0;  // The weight of the last of the runs, which starts at `begin`.
+      std::uint64_t last = 0;  // The sum of the weights in the last range, which is [begin, end).
       for (std::size_t begin = end; begin-- >= part;) {
         last += weights[begin];
         const std::uint64_t whole = std::max(heaviest[part - 1][begin], last);
@@ -87,7 +88,7 @@ Placement place_stages(const std::vector<Stage>& stages, const ArenaLayout& layo
   Placement placement{.stages = cut_evenly(parameters.bytes, ranks),
                       .bytes = std::vector<std::uint64_t>(ranks + 1, layout.parameter_bytes)};
   check_sharing(stages, parameters, placement, where);
-  std::size_t rank = 0;  // The rank of the entry before.
+  std::size_t rank = 0;  // The rank of the previous entry.
   placement.bytes[0] = 0;
   for (const ArenaEntry& entry : layout.entries) {
     if (entry.block != "parameters") continue;

@@ -10,11 +10,12 @@
 
 namespace trainyard::pipeline {
 
-/// The pipeline schedules. They differ in how many micro-batches are held at once, not in the result.
+/// The orders in which a rank of a pipeline computes forward and backward passes. They differ in memory use, not in the
+/// result.
 enum class ScheduleKind : std::uint8_t { kOneForwardOneBackward, kGpipe };
 constexpr auto words_of(ScheduleKind) { return words("pipeline schedule", "1f1b", "gpipe"); }
 
-/// One action of a rank in a pipeline schedule.
+/// One step of a pipeline schedule: a rank's forward or backward pass for one micro-batch.
 struct Action {
   enum Kind : std::uint8_t { kForward, kBackward };
   Kind kind = kForward;
@@ -24,12 +25,12 @@ struct Action {
 };
 
 /// Returns the pipeline schedule with all forward passes first, then all backward passes (Huang et al., 2019). A rank
-/// holds all micro-batches at once.
+/// keeps the activations of all micro-batches at the same time.
 std::vector<Action> gpipe(std::size_t micro_batches);
 
-/// Returns the pipeline schedule that begins with enough forward passes to fill the pipeline after `rank`. Then one
-/// backward pass follows each forward pass (Narayanan et al., 2019, with a flush at the end of the step). A rank holds
-/// at most `ranks - rank` micro-batches.
+/// Returns the 1F1B schedule of rank `rank` (Narayanan et al., 2019, with a flush at the end of the step). It begins
+/// with `ranks - rank - 1` forward passes, which fill the pipeline behind this rank; then one backward pass follows
+/// each forward pass. So a rank keeps the activations of at most `ranks - rank` micro-batches.
 std::vector<Action> one_forward_one_backward(std::size_t micro_batches, std::uint32_t rank, std::uint32_t ranks);
 
 }  // namespace trainyard::pipeline

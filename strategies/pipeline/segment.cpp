@@ -11,8 +11,8 @@
 namespace trainyard::pipeline {
 namespace {
 
-/// Returns what determines the shapes and types between stages: the shape of the input, and whether gradients are
-/// computed.
+/// Returns the key that determines the shapes and types of the tensors between stages: the shape of the input, and
+/// whether gradients are computed.
 StageLink::Key key_of(const ModelBatch& batch) {
   StageLink::Key key = batch.tensors.at(0).sizes().vec();
   key.push_back(at::GradMode::is_enabled() ? 1 : 0);

@@ -16,10 +16,12 @@
 
 namespace trainyard::pipeline {
 
-/// The stages of a model that this rank has, with the links to the previous and the next rank.
+/// The stages (layers or groups of layers) of the model that this rank of a pipeline computes, with the connections to
+/// the previous and the next rank.
 class Segment {
  public:
-  /// Takes the stages of `model` that `placement` gives to this rank.
+  /// `placement` determines which stages of `model` this rank has. Received tensors are stored on `device`. `trace` may
+  /// be null.
   Segment(Model& model, Placement placement, World& world, at::Device device, StepTrace* trace);
 
   std::uint32_t rank() const { return rank_; }
@@ -30,27 +32,29 @@ class Segment {
   /// Returns all stages of the model, including the stages of other ranks.
   const std::vector<Stage>& stages() const { return stages_; }
 
-  /// Returns the input of this rank's first stage. The first rank makes it from the batch. Every other rank waits until
-  /// the previous rank has sent it.
+  /// Returns the input of this rank's first stage. On the first rank, this is the input in `batch`. Every other rank
+  /// waits until the previous rank has sent it.
   at::Tensor input_of(const ModelBatch& batch);
-  /// Runs the input through the stages of this rank and returns the output.
+  /// Computes this rank's stages one after another, beginning with the input `values`. Returns the output of the last
+  /// one.
   at::Tensor run(at::Tensor values) const;
-  /// Starts to send the output of this rank to the next rank.
+  /// Starts to send the output of this rank to the next rank. `batch` is the batch from which the output was computed.
   void send_output(const at::Tensor& output, const ModelBatch& batch);
-  /// Waits until the next rank has sent the gradient of an output, and returns this gradient.
+  /// Waits until the next rank has sent the gradient of this rank's output for `batch`, and returns the gradient.
   at::Tensor gradient_of_output(const ModelBatch& batch);
-  /// Sends the gradient of an input to the previous rank. `next` is the batch whose input this rank needs next, or null
-  /// if there is none. That input is requested first; otherwise two neighbouring ranks could each wait for the other to
-  /// receive what it sends.
+  /// Sends the gradient of the input for `batch` to the previous rank. `next` is the batch whose input this rank needs
+  /// next, or null. The function first begins to receive that input; otherwise two neighbouring ranks could each wait
+  /// until the other receives.
   void send_gradient(const at::Tensor& gradient, const ModelBatch& batch, const ModelBatch* next);
 
-  /// Waits until everything has been sent.
+  /// Waits until all outputs and gradients have been sent.
   void flush();
 
-  /// Returns, on all ranks, the `numbers` of the last rank. All ranks must pass the same count of numbers.
+  /// Returns, on all ranks, the numbers that the last rank has passed. All ranks must call this function with the same
+  /// number of values.
   at::Tensor numbers_of_last(std::vector<double> numbers) const;
 
-  /// Returns the names of this rank's stages for messages: "stages 'embedding' to 'block1'".
+  /// Returns a text for log and error messages: "stages 'embedding' to 'block1'".
   std::string text() const;
 
  private:

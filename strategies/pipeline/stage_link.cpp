@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostDimensions = 8;
 
-/// The type, the number of dimensions, and the sizes.
+/// Describes a tensor: its type, its number of dimensions, and its sizes.
 using Header = std::array<std::int64_t, 2 + kMostDimensions>;
 
 Elements of(Header& header) { return {header.data(), DType::kInt64, header.size()}; }

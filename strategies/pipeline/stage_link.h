@@ -13,30 +13,30 @@
 
 namespace trainyard::pipeline {
 
-/// One end of the link between two neighbours of a pipeline.
+/// One end of the connection between two neighbouring ranks of a pipeline, which send each other activations and
+/// gradients.
 ///
-/// Tensors arrive in the order in which they were sent. The receiver need not know their shapes beforehand. Every
-/// tensor has a `key`, which both ends choose in the same way. Before the first tensor with a new key, its shape and
-/// type are sent; all later tensors with this key must have the same shape and type.
+/// Tensors arrive in the order in which they were sent. The receiver need not know their shapes beforehand. Both ends
+/// pass the same `key` for a tensor, such as the shape of the batch from which it was computed. Before the first tensor
+/// with a new key, its shape and type are sent; all later tensors with this key must have the same shape and type.
 class StageLink {
  public:
   using Key = std::vector<std::int64_t>;
 
-  /// Received tensors are allocated on `device`.
+  /// `peer` is the number of the neighbouring rank in the group. Received tensors are allocated on `device`.
   StageLink(RankGroup& ranks, std::uint32_t peer, at::Device device)
       : world_(ranks.collective()), peer_(peer), device_(device) {}
 
-  /// Starts to send a tensor, whose memory is kept until it has been sent. If `key` is new, waits until the shape has
-  /// been sent. Throws kUnsupported for a tensor with more than 8 dimensions.
+  /// Starts to send a tensor. This object keeps the tensor until it has been sent. If `key` is new, waits until the
+  /// shape has been sent. Throws kUnsupported for a tensor with more than 8 dimensions.
   void send(const at::Tensor& values, const Key& key);
 
-  /// Requests the tensor that the next receive() will return, before it is needed. If `key` is new, waits for the
-  /// shape.
+  /// Starts to receive the tensor that the next receive() will return. If `key` is new, waits for the shape.
   void expect(const Key& key);
-  /// Waits for the next tensor and returns it.
+  /// Waits for the next tensor and returns it. expect() need not have been called.
   at::Tensor receive(const Key& key);
 
-  /// Waits until everything has been sent.
+  /// Waits until all tensors have been sent.
   void flush();
 
  private:
@@ -58,7 +58,7 @@ class StageLink {
   std::set<Key> told_;              ///< The keys whose shape has been sent to the peer.
   std::map<Key, Shape> known_;      ///< The shapes that the peer has sent.
   std::deque<Transfer> leaving_;    ///< Tensors that may not have been sent yet.
-  std::optional<Transfer> coming_;  ///< A tensor that was requested but not received yet.
+  std::optional<Transfer> coming_;  ///< The tensor of expect(), until receive() returns it.
 };
 
 }  // namespace trainyard::pipeline

@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-/// One rank on one device. It needs no communication, so it overrides no hooks.
+/// The strategy for one rank. Nothing has to be exchanged, so all hooks keep their defaults.
 class SingleDevice final : public Strategy {
  public:
   explicit SingleDevice(StrategyContext& context) : Strategy(context) {}

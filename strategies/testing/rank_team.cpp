@@ -19,7 +19,8 @@
 namespace trainyard::testing {
 namespace {
 
-constexpr std::int64_t kWidth = 40;  ///< It is not a multiple of the alignment, so that there is padding.
+/// Not a multiple of Arena::kAlignment, so that there is padding between parameters.
+constexpr std::int64_t kWidth = 40;
 constexpr int kStages = 4;
 constexpr double kLearningRate = 0.05;
 
@@ -141,7 +142,7 @@ RankTeam::RankTeam(std::uint32_t ranks, const std::string& strategy, const std::
   });
 }
 
-// The members end at the same time, because the end of a rank may need the others.
+// The members are destroyed at the same time, because the destructor of one rank may wait for the other ranks.
 RankTeam::~RankTeam() {
   on_threads([this](std::uint32_t rank) { members_[rank].reset(); });
 }

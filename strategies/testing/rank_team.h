@@ -16,7 +16,8 @@
 
 namespace trainyard::testing {
 
-/// One rank of a RankTeam: a small model with stages, an arena, a strategy and a plain optimizer.
+/// One rank of a RankTeam, for tests of strategies: a small model with stages, memory for its parameters and gradients
+/// (an arena), the strategy and a simple optimizer.
 class TeamMember {
  public:
   TeamMember(const PluginContext& context, const std::string& strategy);
@@ -26,21 +27,22 @@ class TeamMember {
   const Arena& arena() const { return *arena_; }
   World& world() { return *world_; }
 
-  /// Makes step number `step` of the run with the samples `rows`, which may be empty. Returns the strategy's summary;
-  /// gradients() returns the gradients afterwards, multiplied by `loss_scale`.
+  /// Makes training step number `step` with the samples `rows`, which may be empty. Returns the result of
+  /// Strategy::end_step(). Afterwards gradients() returns the gradients of the step, still multiplied by `loss_scale`.
   StepSummary step(std::uint64_t step, const ModelBatch& rows, double loss_scale = 1);
 
-  /// Returns the strategy's state as a checkpoint would keep it.
+  /// Returns the strategy's state as it would be in a checkpoint.
   std::vector<SavedState> save();
 
-  /// Continues from a checkpoint with the `parameters` that announced() returned on this rank, and the state of all
-  /// ranks.
+  /// Continues from a checkpoint. `parameters` is what announced() returned on this rank, and `states` contains the
+  /// result of save() of all ranks.
   void resume(const at::Tensor& parameters, const RestoredStates& states);
 
-  /// Returns a copy of this rank's own part of the gradients of the last step, as the optimizer got them.
+  /// Returns this rank's part of the gradients of the last step, as the optimizer got them.
   const at::Tensor& gradients() const { return gradients_; }
 
-  /// Returns a copy of this rank's own part of the parameters, as the optimizer and the checkpoint writer see it.
+  /// Returns a copy of this rank's part of the parameters: the part that its optimizer updates and that is saved in a
+  /// checkpoint.
   at::Tensor announced() const;
 
  private:
@@ -54,10 +56,11 @@ class TeamMember {
   std::unique_ptr<Strategy> strategy_;
 };
 
-/// A team of ranks, which are threads of the test. Each has a strategy of its own, and a real collective connects them.
+/// Several ranks for a test, as threads of this process. Each has its own strategy, and a real collective connects
+/// them.
 class RankTeam {
  public:
-  /// `strategy` is a registered name, and `parameters` is a JSON object.
+  /// `strategy` is the name of a strategy plugin, and `parameters` is a JSON object with its parameters.
   RankTeam(std::uint32_t ranks, const std::string& strategy, const std::string& parameters = "{}");
   ~RankTeam();
 
@@ -68,8 +71,7 @@ class RankTeam {
   /// lowest-numbered rank that failed.
   void each(const std::function<void(std::uint32_t rank, TeamMember& member)>& action);
 
-  /// Returns all parameters: the parameters of rank 0 if it has all of them, otherwise the parts of all ranks one after
-  /// another.
+  /// Returns all parameters in one tensor, which consists of the parts of all ranks if no rank has all parameters.
   at::Tensor whole_parameters();
 
  private:
@@ -81,14 +83,14 @@ class RankTeam {
   std::vector<std::unique_ptr<TeamMember>> members_;
 };
 
-/// Returns the mean of `ranks` gradients. A team of one rank computes each of them, from `made_up_rows(rank, 4)`, and
-/// they are added up in the order of `rank`.
+/// Returns the expected gradient of a team of `ranks` ranks in which each rank has the samples `made_up_rows(rank, 4)`:
+/// the mean of the gradients that a single rank computes from each of these batches.
 at::Tensor mean_of_gradients_alone(const std::string& strategy, std::uint32_t ranks);
 
 /// Returns the number of samples in `rows`.
 std::uint64_t samples_of(const ModelBatch& rows);
 
-/// Returns `rows` made-up samples for the model of a member. The same `number` gives the same samples.
+/// Returns `rows` random samples for the model of a TeamMember. The same `number` gives the same samples.
 ModelBatch made_up_rows(std::uint64_t number, std::int64_t rows);
 
 }  // namespace trainyard::testing

@@ -18,7 +18,8 @@ Work Zero1::reduce(const Bucket& bucket, const at::Tensor& gradients) {
   return world().reduce_scatter(gradients, ReduceOp::kMean, sharded_->bounds_of(bucket.offset_bytes, bucket.bytes));
 }
 
-/// The optimizer has zeroed the gradients that it saw; the others have undefined values.
+/// The optimizer has zeroed this rank's part of the gradients. The other parts have undefined values after the
+/// reduction and must be zeroed, too.
 void Zero1::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
   sharded_->gather_parameters(edit);
   if (!std::exchange(told_, true)) {

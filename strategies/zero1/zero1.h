@@ -9,9 +9,11 @@
 
 namespace trainyard {
 
-/// ZeRO, stage 1: the ranks divide the optimizer's state among themselves. Every rank has the whole model and a part of
-/// the data, as with ddp, but it receives only its part of the averaged gradients and updates that part. The results
-/// are bit-identical to the results of ddp, with the same traffic and 1/N of the optimizer's memory and work.
+/// ZeRO, stage 1: the ranks divide the optimizer's state among themselves. As with the strategy `ddp`, every rank has
+/// the whole model and a part of the data. But each rank receives only one part of the averaged gradients, updates only
+/// this part of the parameters, and then gets the other parts from the other ranks. The results are bit-identical to
+/// those of `ddp`. The ranks exchange the same amount of data, and with N ranks each optimizer needs 1/N of the memory
+/// and time.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class Zero1 final : public ReplicaStrategy {
@@ -31,7 +33,7 @@ class Zero1 final : public ReplicaStrategy {
  private:
   BucketSize bucket_size_{*this};
   std::optional<ShardedUpdate> sharded_;  ///< Set by synchronise().
-  bool told_ = false;                     ///< True once the holdings have been logged.
+  bool told_ = false;                     ///< True once the memory use has been logged.
 };
 
 }  // namespace trainyard

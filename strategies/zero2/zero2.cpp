@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-constexpr std::uint64_t kLeastPiece = 64 << 10;  ///< Less than this is not worth a collective operation of its own.
+constexpr std::uint64_t kLeastPiece = 64 << 10;  ///< A collective operation for fewer bytes would not be worthwhile.
 
 at::Tensor elements(const at::Tensor& flat, std::uint64_t begin_bytes, std::uint64_t end_bytes) {
   const auto size = static_cast<std::uint64_t>(flat.element_size());
@@ -42,15 +42,16 @@ void Zero2::prepare() {
     const auto count = static_cast<std::int64_t>(bytes / size_of(arena().layout().dtype));
     staging.memory = world().scratch(count, arena().gradients().options());
   }
-  // The parameters have the layout that the gradients would have if one rank had them all.
+  // No block with all gradients exists. The block of parameters has the same layout, so it is used to find the buckets.
   buckets_ = std::make_unique<GradientBuckets>(
       parameters_, arena().layout().entries, arena().parameters(), bytes, bytes,
       [this](const Bucket& bucket, const at::Tensor& /*parameters*/) { reduce_bucket(bucket); });
   buckets_->on_progress = [this] { world().progress(); };
 }
 
-/// The size of the memory in which gradients are reduced. Both pieces together are not larger than what a rank keeps,
-/// so that a large bucket_mb does not use up what is saved.
+/// Returns the size of each of the two buffers in which gradients are reduced. Together they are not larger than the
+/// part of the gradients that a rank keeps (unless this part is tiny), so that a large bucket_mb does not use up the
+/// memory that the strategy saves.
 std::uint64_t Zero2::piece_bytes() const {
   const std::uint64_t share = arena().layout().parameter_bytes / context().world_size / 2;
   std::uint64_t bytes = std::min(std::max(share, kLeastPiece), arena().layout().parameter_bytes);
@@ -81,11 +82,11 @@ void Zero2::drop_gradients(ArenaEdit& /*edit*/) {
 
 void Zero2::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
   sharded_->gather_parameters(edit);
-  // This is done only now, because the first step has shown how much memory a step takes.
+  // Logged after the first step, because only then it is known how much memory a step needs.
   if (!std::exchange(told_, true)) context().log->info("{}: {}", where(), holdings().text(context().rank));
 }
 
-/// A parameter may be larger than a piece, and is then reduced in several.
+/// If a parameter is larger than a buffer, it is reduced in several pieces.
 void Zero2::reduce_bucket(const Bucket& bucket) {
   const TraceSpan span(trace(), "reduce", SpanKind::kCollective);
   peak_bytes_ = std::max(peak_bytes_, bytes_of_gradients());
@@ -106,7 +107,8 @@ void Zero2::reduce_run(const Run& run, Staging& staging) {
   staging.work = world().reduce_scatter(memory, ReduceOp::kMean, sharded_->bounds_of(run.begin, run.end - run.begin));
 }
 
-/// The memory is zero where a parameter has no gradient, and between parameters.
+/// Copies the gradients of the range into `memory`. Fills in zeros where a parameter has no gradient, and between
+/// parameters.
 void Zero2::fill(const Run& run, const at::Tensor& memory) const {
   const at::NoGradGuard no_gradients;
   std::uint64_t filled = run.begin;
@@ -124,7 +126,7 @@ void Zero2::fill(const Run& run, const at::Tensor& memory) const {
   elements(memory, filled - run.begin, run.end - run.begin).zero_();
 }
 
-/// Adds what has been reduced of this rank's part to what earlier micro-batches have left there.
+/// Waits for the reduction in the buffer, and adds this rank's part of the result to its gradients.
 void Zero2::finish(Staging& staging) {
   staging.work.wait();
   const Run run = std::exchange(staging.run, {});

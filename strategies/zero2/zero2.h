@@ -14,13 +14,14 @@ namespace trainyard {
 class GradientBuckets;
 struct Bucket;
 
-/// ZeRO, stage 2: the ranks divide the optimizer's state and the gradients among themselves. Finished gradients are
-/// reduced bucket by bucket, while backward is still running; every rank keeps the averages of its part, and the rest
-/// is freed immediately. Every micro-batch is reduced, so several micro-batches in a step need more communication than
-/// with zero1. The results are the same as with ddp; without accumulation they are bit-identical.
+/// ZeRO, stage 2: the ranks divide the optimizer's state and the gradients among themselves. Gradients are reduced
+/// bucket by bucket while the backward pass is still running; every rank keeps the averages of its own part, and the
+/// rest is freed immediately. The gradients of every micro-batch are reduced, so steps with several micro-batches need
+/// more communication than with `zero1`. The results are the same as with `ddp`, and bit-identical if a step has only
+/// one micro-batch.
 ///
-/// In addition to its part, a rank needs two pieces of memory in which gradients are reduced. It also needs memory for
-/// the gradients that autograd holds until a bucket is complete.
+/// In addition to its part, a rank needs memory for the gradients that autograd allocates until a bucket is complete,
+/// and two buffers in which gradients are reduced.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class Zero2 final : public Strategy {
@@ -41,14 +42,14 @@ class Zero2 final : public Strategy {
   void after_update(std::uint64_t step, ArenaEdit& edit) override;
 
  private:
-  /// A contiguous range of the gradients, as byte offsets in the whole block.
+  /// A contiguous range of the gradients, in bytes, as if a block contained all gradients.
   struct Run {
     std::uint64_t begin = 0, end = 0;
   };
-  /// Memory in which one range after another is reduced.
+  /// A buffer in which gradients are reduced, one range after another.
   struct Staging {
     at::Tensor memory;
-    Run run;    ///< The range that the memory holds; empty if it holds none.
+    Run run;    ///< The range that is being reduced in the buffer; empty if there is none.
     Work work;  ///< The reduction of that range.
   };
 
@@ -68,9 +69,9 @@ class Zero2 final : public Strategy {
   std::unique_ptr<GradientBuckets> buckets_;  ///< Null if there is only one rank.
   std::vector<NamedTensor> parameters_;
   std::array<Staging, 2> stagings_;
-  std::size_t next_ = 0;          ///< The index of the staging memory to use next.
-  std::uint64_t peak_bytes_ = 0;  ///< The largest number of bytes that autograd has held.
-  bool told_ = false;             ///< True once the holdings have been logged.
+  std::size_t next_ = 0;          ///< The index of the buffer to use next.
+  std::uint64_t peak_bytes_ = 0;  ///< The largest number of bytes of gradients that autograd has allocated at a time.
+  bool told_ = false;             ///< True once the memory use has been logged.
 };
 
 }  // namespace trainyard

@@ -27,15 +27,16 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The limit of the kernel (attention_kernel.h); wider heads use LibTorch's operations.
+/// The largest head that the kernel supports; for larger heads, LibTorch's operations are used.
 constexpr std::int64_t kLargestHead = 128;
 
-/// T and S follow from the shape of qkv.
+/// Returns the sizes; T and S follow from the shape of qkv.
 AttentionShape shape_of(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads) {
   return {batch, qkv_N3D.size(0) / batch, heads, qkv_N3D.size(1) / 3 / heads};
 }
 
-/// Keeps the probabilities for the backward pass, which are (T, T) numbers per head, instead of computing them again.
+/// Causal attention as an autograd function. It saves the probabilities, (T, T) numbers per head, for the backward
+/// pass, which therefore need not compute them again.
 struct CausalAttention : torch::autograd::Function<CausalAttention> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& qkv, std::int64_t batch, std::int64_t heads) {
     const AttentionShape shape = shape_of(qkv, batch, heads);
@@ -60,7 +61,7 @@ struct CausalAttention : torch::autograd::Function<CausalAttention> {
     const AttentionShape shape =
         shape_of(qkv, context->saved_data["batch"].toInt(), context->saved_data["heads"].toInt());
     const at::Tensor gradient = gradients[0].contiguous();
-    // It is not zeroed, because the kernel writes every element.
+    // The tensor need not be zeroed, because the kernel writes every element.
     at::Tensor result = at::empty(qkv.sizes(), qkv.options());
     AT_DISPATCH_FLOATING_TYPES(qkv.scalar_type(), "causal_attention_backward", [&] {
       at::parallel_for(0, shape.batch * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -72,8 +73,8 @@ struct CausalAttention : torch::autograd::Function<CausalAttention> {
   }
 };
 
-/// LibTorch's own attention or, where it has none, the formula in its operations. Used for other devices and sizes, and
-/// for dropout.
+/// Computes attention with scaled_dot_product_attention if LibTorch has it, otherwise with a sequence of LibTorch's
+/// operations. Used for devices and sizes that the kernel does not support, and for dropout.
 at::Tensor plain_attention(const at::Tensor& qkv_N3D, const AttentionShape& shape, double dropout) {
   const at::Tensor split =
       qkv_N3D.view({shape.batch, shape.tokens, 3, shape.heads, shape.size}).permute({2, 0, 3, 1, 4});

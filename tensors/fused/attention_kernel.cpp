@@ -7,19 +7,20 @@
 #include "tensors/fused/exponential.h"
 #include "tensors/fused/lanes.h"
 
-// For each head, with T tokens of d numbers: S = Q K^T / sqrt(d), P = softmax(S) below the diagonal, O = P V.
-// Everything that a head needs fits into the first two cache levels, so heads are processed one by one, and only blocks
-// that touch the diagonal or lie below it are computed, which is half of the work.
+// For each head, with T tokens of d numbers: S = Q K^T / sqrt(d), P = softmax(S) below the diagonal, O = P V. All data
+// of one head fits into the first two cache levels, so heads are processed one by one. Only blocks on or below the
+// diagonal are computed, which halves the work.
 //
-// Backward, from dO: dP = dO V^T, dS = P * (dP - rowsum(dP * P)) / sqrt(d), and dQ = dS K, dK = dS^T Q, dV = P^T dO. So
-// two shapes of product do everything: `products` (rows times packed columns, giving a triangle) and `weighted_sums` (a
-// triangle times rows).
+// Backward, from dO: dP = dO V^T, dS = P * (dP - rowsum(dP * P)) / sqrt(d), and dQ = dS K, dK = dS^T Q, dV = P^T dO.
+// Two functions therefore compute all products: `products` multiplies rows by packed columns, which gives a triangle,
+// and `weighted_sums` multiplies a triangle by rows.
 namespace trainyard::fused {
 namespace {
 
-constexpr std::int64_t kRows = 4;  ///< The rows of a block; with 4 vectors across they fill the registers.
+/// The number of rows in a block. Together with 4 vectors per row, they fill the registers.
+constexpr std::int64_t kRows = 4;
 
-/// A matrix inside another one: element (i, j) is at data[i * row + j * column].
+/// A matrix with arbitrary strides: element (i, j) is at data[i * row + j * column].
 template <class T>
 struct View {
   T* data;
@@ -27,8 +28,8 @@ struct View {
   std::int64_t column = 1;
 };
 
-/// packed[c][j] = rows[j][c], and zero for j >= tokens, which `products` reads along lanes. This is done once per head:
-/// T * d copies against T * T * d / 2 multiplications.
+/// Transposes `rows`, so that `products` can load whole vectors: packed[c][j] = rows[j][c], and zero for j >= tokens.
+/// This is done once per head, and costs T * d copies, compared to T * T * d / 2 multiplications.
 template <class T>
 TRAINYARD_INLINE void transpose(View<const T> rows, std::int64_t tokens, std::int64_t padded, std::int64_t size,
                                 T* packed) {
@@ -39,7 +40,7 @@ TRAINYARD_INLINE void transpose(View<const T> rows, std::int64_t tokens, std::in
   }
 }
 
-/// out[i][j] = a[i] . packed[:][j] for kRows rows and W whole vectors.
+/// Computes out[i][j] = a[i] . packed[:][j] for kRows rows and W vectors of columns.
 template <class T, int W>
 TRAINYARD_INLINE void product_block(View<const T> a, const T* packed, std::int64_t padded, std::int64_t size,
                                     View<T> out) {
@@ -58,14 +59,14 @@ TRAINYARD_INLINE void product_block(View<const T> a, const T* packed, std::int64
   }
 }
 
-/// out[i][j] = a[i] . b[j] for every j that row i may see, and for what else lies in the same lanes. Rows come in
-/// fours, so `a` and `out` must have room for whole blocks.
+/// Computes out[i][j] = a[i] . b[j] for every token j that token i may see, and for the other elements of the same
+/// vectors. Rows are processed in blocks of kRows, so `a` and `out` must have room for whole blocks.
 template <class T>
 TRAINYARD_INLINE void products(View<const T> a, const T* packed, std::int64_t tokens, std::int64_t padded,
                                std::int64_t size, View<T> out) {
   for (std::int64_t i = 0; i < tokens; i += kRows) {
-    // This goes up to the diagonal of the block's last row, in whole vectors. What lies beyond the diagonal is masked
-    // later.
+    // This range reaches to the diagonal of the block's last row, rounded up to whole vectors. Elements beyond the
+    // diagonal are masked later.
     const std::int64_t seen = std::min((i + kRows + kLanes<T> - 1) / kLanes<T> * kLanes<T>, padded);
     const View<const T> rows{a.data + i * a.row, a.row};
     std::int64_t j = 0;
@@ -78,7 +79,7 @@ TRAINYARD_INLINE void products(View<const T> a, const T* packed, std::int64_t to
   }
 }
 
-/// out[i] (W vectors) = sum over s in [begin, end) of weights(i, s) * rows[s], for kRows values of i.
+/// Computes out[i] (W vectors) = sum over s in [begin, end) of weights(i, s) * rows[s], for kRows values of i.
 template <class T, int W>
 TRAINYARD_INLINE void weighted_block(View<const T> weights, View<const T> rows, std::int64_t begin, std::int64_t end,
                                      View<T> out, std::int64_t valid) {
@@ -96,14 +97,13 @@ TRAINYARD_INLINE void weighted_block(View<const T> weights, View<const T> rows, 
   }
 }
 
-/// Does the same for all tokens and the whole width of a head. With `above` the sums run from the row on (a transposed
-/// triangle), otherwise up to it.
+/// Computes such sums for all tokens and the whole width of a head. If `above` is true (for a transposed triangle), the
+/// sum for token i runs from i to the last token, otherwise from the first token to i.
 template <class T, bool above>
 TRAINYARD_INLINE void weighted_sums(View<const T> weights, View<const T> rows, std::int64_t tokens, std::int64_t size,
                                     View<T> out) {
   for (std::int64_t i = 0; i < tokens; i += kRows) {
-    // This is the range of the block's first row. The other rows have zeros where theirs begins later, since the
-    // triangle is filled up with zeros.
+    // This range covers all rows of the block. The weights outside a row's own range are zero.
     const std::int64_t begin = above ? i : 0;
     const std::int64_t end = above ? tokens : std::min(i + kRows, tokens);
     const View<const T> block{weights.data + i * weights.row, weights.row, weights.column};
@@ -119,18 +119,18 @@ TRAINYARD_INLINE void weighted_sums(View<const T> weights, View<const T> rows, s
   }
 }
 
-/// Turns the scores of row `i` into probabilities, in place, with 0 for the tokens after it.
+/// Turns the scores of row `i` into probabilities, in place. The probabilities of later tokens become 0.
 template <class T>
 TRAINYARD_INLINE void softmax_row(T* scores, std::int64_t i, std::int64_t padded, T scale) {
   const std::int64_t seen = (i + kLanes<T>) / kLanes<T> * kLanes<T>;
-  // A copy of the first score cannot raise the maximum.
+  // The scores of later tokens are replaced by the first score, which cannot raise the maximum.
   for (std::int64_t j = i + 1; j < seen; ++j) scores[j] = scores[0];
   Lanes<T> highest_lanes = load(scores);
   for (std::int64_t j = kLanes<T>; j < seen; j += kLanes<T>) {
     const Lanes<T> lanes = load(scores + j);
     highest_lanes = lanes > highest_lanes ? lanes : highest_lanes;
   }
-  // The maximum is subtracted before the exponential, so that it cannot overflow. The quotient does not change.
+  // The maximum is subtracted so that the exponential cannot overflow. This does not change the probabilities.
   const T highest = maximum<T>(highest_lanes);
   for (std::int64_t j = 0; j < seen; j += kLanes<T>) {
     store(scores + j, exponential<T>((load(scores + j) - highest) * scale));
@@ -142,7 +142,7 @@ TRAINYARD_INLINE void softmax_row(T* scores, std::int64_t i, std::int64_t padded
   for (std::int64_t j = 0; j < seen; j += kLanes<T>) store(scores + j, load(scores + j) * inverse);
 }
 
-/// Turns the gradient of row `i` of the probabilities into that of the scores, in place.
+/// Turns the gradient of row `i` of the probabilities into the gradient of the scores, in place.
 template <class T>
 TRAINYARD_INLINE void softmax_row_backward(const T* probabilities, T* gradient, std::int64_t i, std::int64_t padded,
                                            T scale) {
@@ -156,7 +156,8 @@ TRAINYARD_INLINE void softmax_row_backward(const T* probabilities, T* gradient, 
   for (std::int64_t j = seen; j < padded; ++j) gradient[j] = 0;
 }
 
-/// The memory for one head. Rows are padded to whole blocks, so that no kernel needs a remainder.
+/// The scratch memory for one head. The number of rows is padded to whole blocks, so the kernels need no code for
+/// incomplete blocks.
 template <class T>
 struct Scratch {
   explicit Scratch(const AttentionShape& shape)
@@ -170,8 +171,8 @@ struct Scratch {
   std::vector<T> left;    ///< (padded, size): the left factor of `products`, dense.
 };
 
-/// Makes a dense copy. The rows of a head are 3 D apart in qkv; in the copy they share cache lines and have room for
-/// whole blocks.
+/// Copies the rows of a head into contiguous memory. In qkv they are 3 D numbers apart; in the copy they share cache
+/// lines and are padded to whole blocks.
 template <class T>
 TRAINYARD_INLINE View<const T> dense_copy(View<const T> rows, std::int64_t tokens, std::int64_t size, T* to) {
   for (std::int64_t i = 0; i < tokens; ++i)
@@ -185,7 +186,7 @@ TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t be
   Scratch<T> scratch(shape);
   // Heads are numbered batch by batch: head h of sample b is b * heads + h.
   const std::int64_t row = 3 * shape.width();
-  // The factor is applied with the exponential, where it costs nothing, and not to Q.
+  // The factor is applied together with the exponential, where it costs nothing, and not to Q.
   const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(shape.size)));
   for (std::int64_t head = begin; head < end; ++head) {
     const T* query = qkv + head / shape.heads * shape.tokens * row + head % shape.heads * shape.size;
@@ -198,7 +199,7 @@ TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t be
     for (std::int64_t i = 0; i < shape.tokens; ++i) {
       softmax_row(scratch.square.data() + i * scratch.padded, i, scratch.padded, scale);
     }
-    // The result is computed in scratch memory and copied, because the saved tensor lacks the padding rows.
+    // The probabilities are computed in scratch memory and then copied, because the saved tensor has no padding rows.
     std::memcpy(kept, scratch.square.data(), size_t(shape.tokens * scratch.padded) * sizeof(T));
     weighted_sums<T, false>({scratch.square.data(), scratch.padded}, {query + 2 * shape.width(), row}, shape.tokens,
                             shape.size, {result, shape.width()});
@@ -229,7 +230,7 @@ TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t b
                            scratch.padded, scale);
     }
     const View<const T> scores{scratch.square.data(), scratch.padded};
-    // Strides do the transposing, so nothing is copied.
+    // The strides transpose the matrix, so nothing is copied.
     const View<const T> turned{scratch.square.data(), 1, scratch.padded};
     const View<const T> turned_kept{kept.data(), 1, scratch.padded};
     weighted_sums<T, false>(scores, {query + shape.width(), row}, shape.tokens, shape.size,

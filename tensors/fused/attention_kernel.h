@@ -5,7 +5,8 @@
 
 namespace trainyard::fused {
 
-/// The sizes of causal self-attention. A row holds the queries, keys and values of one token: 3 * heads * size numbers.
+/// The sizes of the tensors in causal self-attention, in which each token attends to itself and to the tokens before
+/// it.
 struct AttentionShape {
   std::int64_t batch = 0;   ///< The number of samples, B.
   std::int64_t tokens = 0;  ///< The number of tokens in a sample, T.
@@ -14,7 +15,7 @@ struct AttentionShape {
 
   std::int64_t width() const { return heads * size; }
 
-  /// Returns the row length of the saved probabilities: the tokens, rounded up to whole lanes.
+  /// Returns the length of a row in the array of probabilities: `tokens`, rounded up to a multiple of 16.
   std::int64_t padded_tokens() const { return (tokens + 15) / 16 * 16; }
 };
 
@@ -22,20 +23,21 @@ struct AttentionShape {
 //
 //     | Q of head 0 | Q of head 1 | ... | K of head 0 | K of head 1 | ... | V of head 0 | ... |
 //
-// Each function works on the heads from `begin` up to, but not including, `end`, out of batch * heads; different
-// threads may work on different heads. The shapes are qkv (B*T, 3*H*size), out (B*T, H*size) and probabilities (B*H, T,
-// padded T; 0 where masked).
+// There are batch * heads heads in all. Each function works on the heads from `begin` up to, but not including, `end`,
+// so that different threads can work on different heads. The shapes are qkv (B*T, 3*H*size), out (B*T, H*size) and
+// probabilities (B*H, T, padded_tokens()). The probability of a token that is masked, because it comes later, is 0.
 
-/// Computes the attention of every token and writes it to `out`. Also writes the probabilities, which the backward pass
-/// needs, to `probabilities`.
+/// Computes self-attention for the heads from `begin` up to, but not including, `end`. Reads the queries, keys and
+/// values from `qkv`, writes the results to `out`, and writes the softmax probabilities, which the backward pass needs,
+/// to `probabilities`.
 void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const float* qkv, float* out,
                        float* probabilities);
 void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,
                        double* out, double* probabilities);
 
-/// Computes the gradient of `qkv` from `out_gradient`, and overwrites every element of `qkv_gradient` that belongs to
-/// these heads. `probabilities` must come from attention_forward(). This takes about twice the time of the forward
-/// pass.
+/// Computes the gradient with respect to `qkv` from `out_gradient`, the gradient with respect to the result, for the
+/// heads from `begin` up to, but not including, `end`. Overwrites every element of `qkv_gradient` that belongs to these
+/// heads. `probabilities` must come from attention_forward(). Takes about twice as long as the forward pass.
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const float* qkv,
                         const float* probabilities, const float* out_gradient, float* qkv_gradient);
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,

@@ -16,13 +16,14 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The forward pass computes the probabilities once. The gradient is these, minus one at the right class.
+/// The cross entropy as an autograd function. The forward pass computes and saves the probabilities. The gradient of
+/// the logits equals the probabilities, minus 1 for the right class.
 struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& logits, const at::Tensor& target) {
     const std::int64_t classes = logits.size(1);
     const at::Tensor probabilities = at::empty(logits.sizes(), logits.options());
-    // The sum is in double, row by row in order, so the mean of thousands of floats keeps its digits and is the same
-    // every time.
+    // The losses of the rows are added up in double precision and in order, so that the mean over thousands of rows
+    // stays accurate and is the same every time.
     double loss = 0;
     AT_DISPATCH_FLOATING_TYPES(logits.scalar_type(), "cross_entropy", [&] {
       const auto* right = target.data_ptr<std::int64_t>();
@@ -32,7 +33,7 @@ struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
       }
     });
     context->save_for_backward({probabilities, target});
-    // One thread is enough, because rows are as short as the vocabulary of characters is small.
+    // One thread is enough, because a vocabulary of characters is small and the rows are therefore short.
     return at::full({}, loss / static_cast<double>(logits.size(0)), logits.options());
   }
 
@@ -41,7 +42,7 @@ struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
     at::Tensor result = at::empty(saved[0].sizes(), saved[0].options());
     const std::int64_t rows = result.size(0);
     const std::int64_t classes = result.size(1);
-    // The incoming gradient is 1, or the weight of a micro-batch.
+    // The incoming gradient is normally 1, or the weight of a micro-batch.
     const double factor = gradients[0].item<double>() / static_cast<double>(rows);
     AT_DISPATCH_FLOATING_TYPES(result.scalar_type(), "cross_entropy_backward", [&] {
       const auto scale = static_cast<scalar_t>(factor);
@@ -55,7 +56,7 @@ struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
   }
 };
 
-/// Without this check the kernel would read and write past the end of a row.
+/// Throws kCorrupt for a class that does not exist, because the kernel would read and write past the end of a row.
 void check_range(const at::Tensor& target, std::int64_t classes) {
   const auto* numbers = target.data_ptr<std::int64_t>();
   for (std::int64_t n = 0; n < target.numel(); ++n) {
@@ -71,7 +72,7 @@ void check_range(const at::Tensor& target, std::int64_t classes) {
 at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& target_N) {
   // The number of classes need not be a multiple of the lanes, because softmax_row accepts rows of any length.
   if (!usable({&logits_NV}) || !target_N.device().is_cpu() || !target_N.is_contiguous()) {
-    // In the 16 bits of the logits the loss would have three digits.
+    // In 16 bits, the loss would have only about three significant digits.
     return at::cross_entropy_loss(logits_NV.element_size() < 4 ? logits_NV.to(at::kFloat) : logits_NV, target_N);
   }
   if (target_N.numel() != logits_NV.size(0)) {

@@ -12,15 +12,16 @@
 
 namespace trainyard::fused {
 
-// LibTorch would look up both tables, add them, and scatter the gradient twice, which makes four passes over (N, D)
-// instead of two.
+// With LibTorch's operations, an embedding takes four passes over tensors of shape (N, D): a lookup in each table, the
+// addition, and a scatter for each gradient. The kernel needs two.
 
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Without this check the kernel would read past the end of the table. It costs one comparison per token.
+/// Throws kCorrupt if a token is not in the table, because the kernel would read past the end of the table. Costs one
+/// comparison per token.
 void check_indices(const at::Tensor& index, std::int64_t tokens) {
   const auto* numbers = index.data_ptr<std::int64_t>();
   for (std::int64_t n = 0; n < index.numel(); ++n) {
@@ -36,7 +37,8 @@ void add_row(std::int64_t width, const T* from, T* to) {
   for (std::int64_t c = 0; c < width; ++c) to[c] += from[c];
 }
 
-/// Reads both tables in one pass, forward and backward. The backward pass adds rows in the order of the batch.
+/// The lookup in both tables as an autograd function. The forward and the backward pass each go through the batch once,
+/// in order.
 struct Embed : torch::autograd::Function<Embed> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& index, const at::Tensor& tokens,
                             const at::Tensor& positions) {
@@ -61,15 +63,16 @@ struct Embed : torch::autograd::Function<Embed> {
     const at::Tensor index = context->get_saved_variables()[0];
     const at::Tensor gradient = gradients[0].contiguous();
     const std::int64_t width = gradient.size(1);
-    // The gradient is dense although few rows are touched, because it is added to a dense block of the arena anyway.
+    // The gradient is a dense tensor although only few rows differ from zero, because it is added to a dense block of
+    // the arena anyway.
     at::Tensor tokens = at::zeros({context->saved_data["tokens"].toInt(), width}, gradient.options());
     at::Tensor positions = at::zeros({context->saved_data["positions"].toInt(), width}, gradient.options());
     AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "embed_backward", [&] {
       const auto* numbers = index.data_ptr<std::int64_t>();
       const auto* row = gradient.data_ptr<scalar_t>();
       for (std::int64_t n = 0; n < index.numel(); ++n, row += width) {
-        // This runs on one thread and in order: a token that occurs twice is a sum, and sums of floats depend on their
-        // order.
+        // This runs in order on one thread: if a token occurs twice, its gradients are added, and a sum of floats
+        // depends on the order.
         add_row(width, row, tokens.data_ptr<scalar_t>() + numbers[n] * width);
         add_row(width, row, positions.data_ptr<scalar_t>() + n % index.size(1) * width);
       }
@@ -80,7 +83,7 @@ struct Embed : torch::autograd::Function<Embed> {
 
 }  // namespace
 
-// LibTorch's own operations, for other devices and dtypes. Their gradients are the same sums.
+// Uses LibTorch's own operations for other devices and dtypes. They produce the same gradients up to rounding.
 at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const at::Tensor& positions_TD) {
   if (!usable({&tokens_VD, &positions_TD}) || !index_BT.is_contiguous() || index_BT.scalar_type() != at::kLong) {
     const at::Tensor sum = at::embedding(tokens_VD, index_BT) + positions_TD.narrow(0, 0, index_BT.size(1));

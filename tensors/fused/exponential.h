@@ -5,7 +5,7 @@
 
 namespace trainyard::fused {
 
-/// The constants of the exponential for one floating-point type.
+/// The constants that exponential() needs for one floating-point type.
 template <class T>
 struct ExponentialOf;
 

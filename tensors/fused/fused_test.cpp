@@ -21,7 +21,7 @@
 #include "messages/error.h"
 #include "tensors/fused/ops.h"
 
-// The oracle of every operation is the same formula in LibTorch's own operations, whose gradients autograd derives.
+// Compares every operation with the same formula in LibTorch's own operations, whose gradients autograd computes.
 namespace trainyard::fused {
 namespace {
 
@@ -30,7 +30,8 @@ using Operation = std::function<Tensors(const Tensors&)>;
 
 double tolerance(at::ScalarType type) { return type == at::kFloat ? 1e-4 : 1e-10; }
 
-/// The outputs, then the gradients of the inputs for a random direction of each output.
+/// Returns the outputs of an operation, followed by the gradients of its inputs for the given gradients of the outputs
+/// (`directions`).
 Tensors run(const Operation& operation, const Tensors& inputs, const Tensors& directions) {
   Tensors leaves;
   for (const at::Tensor& input : inputs) leaves.push_back(input.clone().set_requires_grad(true));

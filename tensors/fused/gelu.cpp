@@ -13,19 +13,19 @@
 
 namespace trainyard::fused {
 
-// The operation works on single numbers, so the tensor's shape does not matter, as long as its size is a multiple of
-// the lanes.
+// The operation works on single numbers, so the tensor's shape does not matter, as long as the number of elements is a
+// multiple of 16.
 
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kLanesTogether = 16;  ///< Work is divided at multiples of it.
-constexpr std::int64_t kGrain = 2048;        ///< How many of these a thread gets at least.
+constexpr std::int64_t kLanesTogether = 16;  ///< Threads divide the elements at multiples of this number.
+constexpr std::int64_t kGrain = 2048;        ///< The smallest number of such groups for one thread.
 
-/// Computes the derivative in the forward pass, where its exponential has been computed anyway, and keeps it instead of
-/// x. This needs the same amount of memory, and the backward pass is one multiplication.
+/// GELU with a fused kernel. The forward pass also computes the derivative, because it has the exponential at hand, and
+/// saves it instead of x. This takes the same amount of memory, and the backward pass only has to multiply.
 struct Gelu : torch::autograd::Function<Gelu> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, bool differentiable) {
     at::Tensor y = at::empty(x.sizes(), x.options());
@@ -52,7 +52,7 @@ struct Gelu : torch::autograd::Function<Gelu> {
 }  // namespace
 
 at::Tensor gelu(const at::Tensor& x_ND) {
-  // LibTorch's version is exact as well; it computes the derivative in the backward pass.
+  // LibTorch's gelu computes the same function, but computes the derivative only in the backward pass.
   if (!usable({&x_ND}) || !whole_lanes(x_ND.numel())) return at::gelu(x_ND);
   return Gelu::apply(x_ND, at::GradMode::is_enabled() && x_ND.requires_grad());
 }

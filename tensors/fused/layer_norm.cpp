@@ -17,22 +17,23 @@
 
 namespace trainyard::fused {
 
-// One function serves both operations: without `added` the sum is x itself, and x is not copied.
+// One function serves layer_norm() and add_layer_norm(). For layer_norm(), `added` is missing, the sum is x itself, and
+// x is not copied.
 
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The number of rows whose contributions to gain and bias are summed together. It is fixed, so that the order of the
-/// sum does not depend on the number of threads.
+/// The number of rows whose contributions to the gradients of gain and bias are added up by one thread. It is fixed, so
+/// the order of the additions does not depend on the number of threads.
 constexpr std::int64_t kChunk = 128;
 
 /// Custom functions do not accept undefined tensors, but they accept an empty optional.
 using Maybe = TorchOptional<at::Tensor>;
 Maybe maybe(const at::Tensor& tensor) { return tensor.defined() ? Maybe(tensor) : Maybe(); }
 
-/// Null for a missing tensor, which is what the kernels expect.
+/// Returns the address of the elements, or null if the tensor is missing, as the kernels expect.
 template <class T>
 const T* pointer(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
@@ -54,15 +55,15 @@ void by_chunks(std::int64_t rows, const Work& work) {
   });
 }
 
-/// The inputs are x, added (may be missing), gain and bias (may be missing). The outputs are y and, if something was
-/// added, the sum.
+/// The layer norm as an autograd function. The inputs are x, added (may be missing), gain and bias (may be missing).
+/// The outputs are y and, if `added` was given, the sum x + added.
 struct LayerNorm : torch::autograd::Function<LayerNorm> {
   static variable_list forward(AutogradContext* context, const at::Tensor& x, const Maybe& added,
                                const at::Tensor& gain, const Maybe& bias, double epsilon) {
     at::Tensor y = at::empty(x.sizes(), x.options());
     const at::Tensor sum = added ? at::empty(x.sizes(), x.options()) : x;
-    // The mean and 1 / deviation of each row are saved: two numbers instead of the normalised row, which the backward
-    // pass computes again.
+    // For the backward pass, two numbers per row are saved (the mean and 1 / deviation) instead of the normalised row,
+    // which the backward pass computes again.
     const at::Tensor statistics = at::empty({x.size(0), 2}, x.options());
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "layer_norm", [&] {
       const NormForward<scalar_t> work{x.size(1),
@@ -76,7 +77,8 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
                                        statistics.data_ptr<scalar_t>()};
       by_chunks(x.size(0), [&](std::int64_t, std::int64_t begin, std::int64_t end) { norm_forward(begin, end, work); });
     });
-    // An output that nobody used has no gradient, and zeros in its place would cost a pass over them.
+    // If an output was not used, its gradient stays undefined. By default, LibTorch would make a tensor of zeros, and
+    // the kernel would have to read it.
     context->set_materialize_grads(false);
     context->save_for_backward({sum, statistics, gain});
     context->saved_data["bias"] = bias.has_value();
@@ -90,12 +92,11 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
     const bool has_bias = context->saved_data["bias"].toBool();
     const bool has_added = context->saved_data["added"].toBool();
     const at::Tensor direct = has_added && gradients[1].defined() ? gradients[1].contiguous() : at::Tensor();
-    // Only the sum was used, not its norm.
+    // The model used only the sum, not the norm.
     if (!gradients[0].defined()) return {direct, direct, at::Tensor(), at::Tensor(), at::Tensor()};
     const at::Tensor above = gradients[0].contiguous();
     at::Tensor result = at::empty(sum.sizes(), sum.options());
-    // Each chunk has a row of its own, so that threads do not write to the same memory. The rows are added up below, in
-    // order.
+    // Each chunk writes to its own row, so threads do not share memory. The rows are added up below, in order.
     const at::Tensor gains = at::zeros({chunks_of(sum.size(0)), sum.size(1)}, sum.options());
     const at::Tensor biases = has_bias ? at::zeros_like(gains) : at::Tensor();
     AT_DISPATCH_FLOATING_TYPES(sum.scalar_type(), "layer_norm_backward", [&] {
@@ -111,7 +112,7 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
                       has_bias ? biases.data_ptr<scalar_t>() + chunk * sum.size(1) : nullptr);
       });
     });
-    // x and what was added have the same gradient, which is that of their sum.
+    // x and `added` have the same gradient, that of their sum.
     return {result, has_added ? result : at::Tensor(), gains.sum(0), has_bias ? biases.sum(0) : at::Tensor(),
             at::Tensor()};
   }

@@ -8,9 +8,9 @@
 namespace trainyard::fused {
 
 // Differentiable operations for which LibTorch needs several passes. The fused kernels process contiguous float and
-// double tensors on the CPU, with three conditions: in gelu the number of elements, in the layer norms D, and in
-// causal_attention S must be a multiple of 16, and S must be at most 128. LibTorch's own operations process all other
-// tensors. Both produce the same numbers up to rounding, for any number of threads.
+// double tensors on the CPU if certain sizes are multiples of 16: for gelu the number of elements, for the layer norms
+// D, and for causal_attention the size of a head, S, which must also be at most 128. LibTorch's own operations process
+// all other tensors. Both produce the same numbers up to rounding, for any number of threads.
 //
 // The kernels do not support gradients of gradients, which training does not need.
 //

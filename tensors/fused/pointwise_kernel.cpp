@@ -8,23 +8,25 @@
 
 namespace trainyard::fused {
 
-// These templates are inlined into one function for each type at the end of the file, which target_clones compiles
-// several times. A call from a clone into a function that is not inlined would lose the wider registers.
+// At the end of the file there is one function for each kernel and type, which TRAINYARD_KERNEL compiles for several
+// processors. The templates before it must be inlined into it: a function that is not inlined would be compiled only
+// for the oldest processor, without wide registers.
 
 namespace {
 
 constexpr double kInverseSqrt2 = 0.70710678118654752440;
 constexpr double kInverseSqrt2Pi = 0.39894228040143267794;
 
-/// The standard normal distribution at x, of which both GELU and its derivative are made.
+/// The density and the distribution function of the standard normal distribution at x, from which GELU and its
+/// derivative are computed.
 template <class T>
 struct Normal {
   Lanes<T> density;     ///< exp(-x^2 / 2) / sqrt(2 pi)
   Lanes<T> cumulative;  ///< Phi(x)
 };
 
-/// Abramowitz and Stegun, "Handbook of Mathematical Functions", 7.1.26 (absolute error below 1.5e-7), whose exponential
-/// the density needs anyway.
+/// Uses formula 7.1.26 of Abramowitz and Stegun, "Handbook of Mathematical Functions" (absolute error below 1.5e-7).
+/// Its exponential is also needed for the density.
 TRAINYARD_INLINE Normal<float> normal(Lanes<float> x) {
   const Lanes<float> power = exponential<float>(x * x * -0.5F);
   const Lanes<float> size = x < 0 ? -x : x;
@@ -35,7 +37,8 @@ TRAINYARD_INLINE Normal<float> normal(Lanes<float> x) {
   return {power * static_cast<float>(kInverseSqrt2Pi), x < 0 ? tail : 1.0F - tail};
 }
 
-/// The library's erfc, lane by lane. Double is for tests and reference runs, where digits count and time does not.
+/// Uses the library's erfc for one element at a time. Double precision is for tests and reference runs, where accuracy
+/// matters more than time.
 TRAINYARD_INLINE Normal<double> normal(Lanes<double> x) {
   Normal<double> result;
   for (int i = 0; i < kLanes<double>; ++i) {
@@ -56,13 +59,14 @@ TRAINYARD_INLINE void gelu(std::int64_t count, const T* x, T* y, T* derivative) 
   }
 }
 
-/// The mean comes first, then the squares around it, because E[x^2] - E[x]^2 would cancel in float.
+/// Computes the mean first and then the squared distances from it, because E[x^2] - E[x]^2 would lose most digits in
+/// float.
 template <class T>
 TRAINYARD_INLINE void norm_rows(std::int64_t begin, std::int64_t end, const NormForward<T>& work) {
   const T share = static_cast<T>(1.0 / static_cast<double>(work.width));
   for (std::int64_t row = begin; row < end; ++row) {
     const T* values = work.x + row * work.width;
-    // The sum is written once, and what follows reads it from the cache.
+    // The sum is written here; the following loops read it from the cache.
     if (work.added) {
       T* sums = work.sum + row * work.width;
       const T* added = work.added + row * work.width;
@@ -123,13 +127,13 @@ TRAINYARD_INLINE void norm_rows_backward(std::int64_t begin, std::int64_t end, c
   }
 }
 
-/// Processes whole vectors first; what is left over goes through a padded copy.
+/// Processes whole vectors first. The remaining classes are copied into a vector and padded.
 template <class T>
 TRAINYARD_INLINE double softmax(std::int64_t classes, const T* logits, std::int64_t target, T* probabilities) {
   const T highest = *std::max_element(logits, logits + classes);
   const std::int64_t whole = classes / kLanes<T> * kLanes<T>;
   T rest[kLanes<T>];
-  // The padding is the maximum, whose power is 1 and does no harm, because the padding's powers are not used.
+  // The padding is the maximum, so its exponentials are 1. They are not used, but they must not overflow.
   for (std::int64_t c = 0; c < kLanes<T>; ++c) rest[c] = whole + c < classes ? logits[whole + c] : highest;
   const Lanes<T> rest_powers = exponential<T>(load(rest) - highest);
   Lanes<T> totals{};
@@ -141,7 +145,7 @@ TRAINYARD_INLINE double softmax(std::int64_t classes, const T* logits, std::int6
   T total = sum<T>(totals);
   for (std::int64_t c = whole; c < classes; ++c) total += probabilities[c] = rest_powers[c - whole];
   const T inverse = 1 / total;
-  // This is -log p of the right class, without a quotient that could be 0.
+  // This is -log p of the right class, without computing p, which could underflow to 0.
   const double loss = std::log(static_cast<double>(total)) - static_cast<double>(logits[target] - highest);
   for (std::int64_t c = 0; c < classes; ++c) probabilities[c] *= inverse;
   return loss;

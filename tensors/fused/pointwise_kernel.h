@@ -9,15 +9,16 @@ namespace trainyard::fused {
 // their type, and outputs may not overlap inputs. The kernels run on the caller's thread; several threads may work on
 // different rows.
 
-/// Computes y = x Phi(x) and, unless `derivative` is null, its derivative. Both need the same exponential, so computing
-/// them together leaves one multiplication for the backward pass. The float version is accurate to 2e-7, and the double
-/// version to the last digits.
+/// Computes the activation function GELU, y = x Phi(x), where Phi is the distribution function of the standard normal
+/// distribution. Unless `derivative` is null, also writes dy/dx there, so that the backward pass only has to multiply.
+/// Both need the same exponential, so computing them together saves time. `count` must be a multiple of 16. The float
+/// version is accurate to 2e-7, and the double version to the last digits.
 void gelu_forward(std::int64_t count, const float* x, float* y, float* derivative);
 void gelu_forward(std::int64_t count, const double* x, double* y, double* derivative);
 
-/// The arguments of norm_forward, which computes, row by row, sum = x + added and y = (sum - mean) / deviation * gain +
-/// bias. If `added` is null, the sum is x and is not written to `sum`. `bias` may be null. `statistics` receives the
-/// mean and 1 / deviation of every row.
+/// The arguments of norm_forward, which computes for each row of `width` numbers sum = x + added and y = (sum - mean) /
+/// deviation * gain + bias, where deviation = sqrt(variance + epsilon). If `added` is null, the sum is x and is not
+/// written to `sum`. `bias` may be null. `statistics` receives two numbers for every row: the mean and 1 / deviation.
 template <class T>
 struct NormForward {
   std::int64_t width;
@@ -47,7 +48,8 @@ struct NormBackward {
   const T* sum_gradient;
   T* result;
 };
-/// Works on the rows from `begin` up to, but not including, `end`. Adds their contributions to `gain_gradient` and
+/// Computes the gradients of the layer norm for the rows from `begin` up to, but not including, `end`. Writes the
+/// gradient of the rows to `work.result`, and adds the contributions of the rows to `gain_gradient` and
 /// `bias_gradient`, which therefore must be initialised. `bias_gradient` may be null.
 void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<float>& work, float* gain_gradient,
                    float* bias_gradient);

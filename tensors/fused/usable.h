@@ -8,9 +8,10 @@
 
 namespace trainyard::fused {
 
-/// Returns true if the kernels can process these tensors: all are float or all are double, contiguous, and on the CPU.
-/// The first tensor must be defined; other undefined tensors are ignored. So under autocast the kernels process
-/// operations that stay in float32 (embeddings, norms), while LibTorch processes the 16-bit results of matrix products.
+/// Returns true if the fused kernels can process these tensors: all are contiguous and on the CPU, and all are float or
+/// all are double. The first tensor must be defined; other undefined tensors are ignored. Under autocast, the fused
+/// kernels thus process operations that stay in float32 (embeddings, norms), while LibTorch processes the 16-bit
+/// results of matrix products.
 inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   const at::ScalarType type = (*tensors.begin())->scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;
@@ -21,8 +22,8 @@ inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   return true;
 }
 
-/// Returns true if `width` is a positive multiple of 16. 16 floats are one lane vector and 16 doubles are two, so one
-/// rule serves both.
+/// Returns true if `width` is a positive multiple of 16. The fused kernels process vectors of 64 bytes: 16 floats fill
+/// one vector and 16 doubles fill two, so the same condition suits both types.
 inline bool whole_lanes(std::int64_t width) { return width > 0 && width % 16 == 0; }
 
 }  // namespace trainyard::fused

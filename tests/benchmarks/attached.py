@@ -66,7 +66,7 @@ def newest_step(folder):
 
 
 class OpenPage(threading.Thread):
-    """A page that shows everything."""
+    """Imitates a browser page of the viewer that shows everything."""
 
     def __init__(self, url):
         super().__init__(daemon=True)
@@ -96,7 +96,7 @@ def measure(folder, pid, seconds):
 
 
 class Attached:
-    """All programs, from the beginning to the end of a `with` statement."""
+    """A context manager that runs all the programs while its `with` statement is active."""
 
     def __init__(self, program, folder, environment, stopped):
         self.start = lambda what, output: subprocess.Popen([program, *what], cwd=folder, env=environment, stdout=output,

@@ -24,10 +24,11 @@ namespace {
 
 constexpr int kLayers = 4, kHeads = 4, kWidth = 128, kContext = 64, kBatch = 12, kVocabulary = 65;
 constexpr int kBatches = 64;  // Distinct batches, which are used again and again.
-/// Distinct labels. A batch gets others every time, so that they cannot be learnt by heart and gradients do not vanish.
+/// The number of different labels. Batches get other labels every time, so that the model cannot memorise them and the
+/// gradients do not vanish.
 constexpr int kLabels = 4096;
 
-/// nanoGPT's causal self-attention and perceptron, in ordinary operations.
+/// A block of nanoGPT (causal self-attention and a perceptron) in ordinary operations of LibTorch.
 struct BlockImpl : torch::nn::Module {
   BlockImpl()
       : norm1(register_parameter("norm1", torch::ones(kWidth))),
@@ -149,7 +150,7 @@ int main(int argc, char** argv) {
   const int runs = argc > 3 ? std::atoi(argv[3]) : 5;
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
-  at::globalContext().setFlushDenormal(true);  // As the processes of a run do.
+  at::globalContext().setFlushDenormal(true);  // The processes of a run do this, too.
   torch::set_num_threads(1);
   torch::manual_seed(1);
   const std::function<void(int)> step = which == "gpt" ? gpt_loop() : mlp_loop();

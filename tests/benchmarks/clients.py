@@ -76,7 +76,7 @@ def publish(endpoint, registry, directory):
 
 
 class Clock:
-    """Counts from when it is made."""
+    """A clock that starts when it is created."""
 
     def __init__(self):
         self.began, self.used = time.perf_counter(), time.process_time()

@@ -86,7 +86,7 @@ void run_rank(const Options& options, std::uint32_t rank, const std::string& fol
   if (rank == 0) report("all_reduce", std::move(samples));
 }
 
-/// One core copies half of a block to its other half; the block is far larger than the caches.
+/// Measures how fast one core copies one half of a block to the other half. The block is far larger than the caches.
 void measure_copy() {
   constexpr std::size_t kBytes = 100 << 20;
   const Buffer from = Buffer::heap(kBytes), to = Buffer::heap(kBytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a component pays for handing the messages of a step to another thread that is asleep between them, as the
-// gateway is: without a reader, with a reader that is woken for every message, and with one that rests between two
-// rounds.
+// Measures the processor time that a component takes to hand the messages of a step to another thread, such as the
+// gateway, which sleeps in between: without a reader, with a reader that is woken for every message, and with a reader
+// that pauses between two rounds.
 #include <fmt/format.h>
 
 #include <algorithm>

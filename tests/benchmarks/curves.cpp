@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much processor time the viewer takes for one curve of many rows: prints one JSON object for each kind of
-// question.
+// Measures the processor time that the viewer takes for a curve of a table with many rows. Prints one JSON object for
+// each kind of question.
 #include <fmt/format.h>
 #include <time.h>
 

@@ -32,7 +32,7 @@ namespace {
 using namespace trainyard;
 using Clock = std::chrono::steady_clock;
 
-/// Orders batches and counts those that arrive.
+/// A component that orders batches and counts the batches that arrive.
 class Consumer final : public Component {
  public:
   explicit Consumer(ComponentContext& context) : Component(context) {}
@@ -55,7 +55,7 @@ class Consumer final : public Component {
   Input<Batch> batches_{*this, "batches", "what is counted", [this](const auto& batch) { count(*batch); }};
 };
 
-/// A loader and its consumer on one loop, connected by the names of their ports.
+/// A data loader and its consumer on one event loop. Ports with the same names are connected.
 class Bench {
  public:
   Bench(const std::string& parameters, std::uint64_t batch_size) : batch_size_(batch_size) {
@@ -151,7 +151,8 @@ int main(int count, char** words) {
   const std::string parameters = fmt::format(
       R"({{"dataset": {{"plugin": "image_folder", "folder": "{}", "size": {}, "validate_fraction": 0}},
            "batch_size": {}, "workers": {}, "prefetch": {}, "drop_last": false}})",
-      words[1], number(2), number(3), number(4), std::max(2 * number(4), 2ull));  // As in PyTorch: 2 per worker.
+      words[1], number(2), number(3), number(4),
+      std::max(2 * number(4), 2ull));  // Two batches per worker are read ahead, as in PyTorch.
   try {
     Bench bench(parameters, number(3));
     bench.epoch(0);

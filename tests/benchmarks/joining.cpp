@@ -31,7 +31,7 @@ HostSettings settings_of(const Plan& plan, const core::RunKeys& key, std::uint32
   return settings;
 }
 
-/// The agents of all other hosts. Each has its own context, as if it were a process.
+/// Runs the agents of all other hosts. Each agent has its own ZeroMQ context, as it would in a separate process.
 void join_all(const std::vector<HostSettings>& agents) {
   PollLoop loop;
   RunConsole console;

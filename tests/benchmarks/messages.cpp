@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how fast a message gets from one component to another, compared with raw libzmq in the same run.
+// Measures the time that a message takes from one component to another, compared with plain libzmq in the same run.
 //
 // Prints one JSON object per measurement: {"name": ..., "median_ns": ...}. One-way times are half of a round trip.
 
@@ -46,7 +46,7 @@ void report(const char* name, std::vector<double> samples) {
   std::fflush(stdout);
 }
 
-/// Calls `round_trip` often and reports half of its time.
+/// Calls `round_trip` many times, and prints half of its median time.
 void measure(const char* name, const std::function<void()>& round_trip) {
   std::vector<double> samples;
   for (int i = 0; i < kWarmUp + kRounds; ++i) {
@@ -57,11 +57,11 @@ void measure(const char* name, const std::function<void()>& round_trip) {
   report(name, std::move(samples));
 }
 
-/// What somebody wants to know of the components.
+/// What is recorded about the components during a measurement.
 enum class Watching { kNothing, kTimes, kSpans };
 
-/// Measures one message through the event loop of one thread, while somebody watches what its components do, or while
-/// nobody does.
+/// Measures the time of a message through the event loop of one thread, while activity times or spans are recorded, or
+/// while nothing is recorded.
 void measure_hop(const char* name, Watching watching) {
   constexpr int kBurst = 1000;
   class Counter final : public Component {
@@ -93,7 +93,7 @@ void measure_hop(const char* name, Watching watching) {
       pipe.loop.run_once();
     }
     samples.push_back(nanoseconds(Clock::now() - start) / kBurst);
-    // What the control thread does in a process.
+    // In a process, the control thread does this.
     core::SpanRecord span;
     while (activity.spans().ring() != nullptr && activity.spans().ring()->pop(span)) {
     }
@@ -103,8 +103,8 @@ void measure_hop(const char* name, Watching watching) {
 
 std::string endpoint(const std::string& directory, const char* name) { return "ipc://" + directory + "/" + name; }
 
-/// Keeps this thread, and those that it starts, on one core. If the scheduler may put both sides on one core or on two,
-/// the same message takes 9 us or 40 us; on two cores the time is that of a pipeline.
+/// Keeps this thread, and the threads that it starts, on one core. Otherwise the time of a message would be 9 us or 40
+/// us, depending on whether the scheduler runs both sides on one core or on two.
 void stay_on_core(unsigned core) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -151,7 +151,7 @@ void measure_raw(const std::string& directory, const char* name, std::size_t byt
   end_child(child);
 }
 
-/// Sends blocks and receives the answers.
+/// A component that sends blocks and receives the answers.
 class Player final : public Component {
  public:
   Player(ComponentContext context, bool echoes) : Component(context), echoes_(echoes) {
@@ -172,7 +172,7 @@ class Player final : public Component {
   bool echoes_;
 };
 
-/// One side of the exchange: a player on an event loop with a socket out and a socket in, as in a process of a run.
+/// One side of the exchange: a Player on an event loop, with a socket for each direction, as in a process of a run.
 struct Side {
   Side(const std::string& out_address, const std::string& in_address, std::uint32_t self, bool echoes)
       : player(Pipe::context("player", loop), echoes),

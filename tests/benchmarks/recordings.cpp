@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recorder does for one message: the binary form becomes JSON, and the JSON becomes a part of a compressed file.
+// Measures how long a recorder takes for one message: to convert the binary form to JSON, and to write the JSON to a
+// compressed file.
 #include <fmt/format.h>
 #include <stdlib.h>
 

@@ -23,7 +23,7 @@ TEXT = "/usr/share/common-licenses"
 
 
 class Bench:
-    """Where things are, and the table as it grows."""
+    """The paths that benchmarks need, and the table of results."""
 
     def __init__(self, arguments):
         self.build = pathlib.Path(arguments.build).resolve()

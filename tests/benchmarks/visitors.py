@@ -62,7 +62,7 @@ def subscribe(subscription, topic, policy=b"drop_oldest", messages=1024, size=64
 
 
 class Attack:
-    """The other side: a list of connections that read nothing."""
+    """An attack: a list of connections that do not read."""
 
     def __init__(self, registry, gateway):
         self.context, self.registry, self.gateway, self.sockets = zmq.Context(), registry, gateway, []
@@ -161,7 +161,7 @@ def taken(pid):
 
 
 class GoodClient(threading.Thread):
-    """Asks again and again, and notes how long it waits."""
+    """A well-behaved client, which asks one question after another and records how long it waits for the answers."""
 
     def __init__(self, run):
         super().__init__(daemon=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of the Foxglove WebSocket protocol, with Python's own library alone."""
+"""A client for the Foxglove WebSocket protocol that needs only Python's standard library."""
 import json
 import pathlib
 import struct
@@ -14,7 +14,8 @@ SUBPROTOCOL = "foxglove.websocket.v1"
 
 
 class Client(WebSocket):
-    """Connects to the address that the bridge prints. Everything that arrives is kept until somebody asks for it."""
+    """Connects to the address that the bridge prints. All messages that arrive are stored until the test asks for
+    them."""
 
     def __init__(self, url, subprotocol=SUBPROTOCOL, origin="", receive_buffer=0):
         parts = urllib.parse.urlsplit(url)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Speaks the Foxglove WebSocket protocol with real training runs, and kills the bridge while they train."""
+"""Tests the bridge to Foxglove with real training runs, and kills the bridge during training."""
 import json
 import os
 import pathlib

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Scrapes real training runs, and kills the bridge while they train."""
+"""Tests the bridge to Prometheus with real training runs: reads their metrics as Prometheus does, and kills the bridge
+during training."""
 import http.client
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Publishes messages to real training runs with `trainyard topic pub`."""
+"""Tests `trainyard topic pub`, which publishes messages in real training runs."""
 import json
 import pathlib
 import signal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled with FIELD set to one type after another; see CMakeLists.txt.
+// CMakeLists.txt compiles this file with FIELD set to one type after another, and checks which types are refused.
 #include "messages/message_type.h"
 
 struct Polymorphic {

@@ -16,7 +16,7 @@ namespace {
 
 using Body = std::span<const std::byte>;
 
-/// Ends the program if a promise is broken; the fuzzer reports this.
+/// Aborts the program if a promise of a reader is not kept; the fuzzer then reports the input.
 void require(bool kept, const char* promise, const char* where) {
   if (kept) return;
   std::fprintf(stderr, "broken promise of %s: %s\n", where, promise);
@@ -51,7 +51,7 @@ void fuzz_type(Body body) {
   const bool shown = accepts([&] { json_from_binary(schema, body); });
   require(shown || !decoded, "what decodes can be shown as JSON", T::kTypeName);
   const bool has_tensors = message_type<T>().schema_text.find("Tensor") != std::string::npos;
-  // A schema tells of an enumeration only that it travels as a word, so any word can be shown.
+  // A schema describes an enumeration only as a word, so JSON can contain any word.
   const bool unknown_word = refusal.find("has an unknown word") != std::string::npos;
   require(decoded || !shown || has_tensors || unknown_word, "what can be shown as JSON decodes", T::kTypeName);
   if (!decoded) return;
@@ -73,7 +73,7 @@ void fuzz_header(Body body) {
   require(header.magic == Header::kMagic && header.payloads <= 64, "a header is checked", "read_header");
 }
 
-/// `text`, then a zero byte, then a body.
+/// Reads a schema text and a body, which are separated by a zero byte in the input.
 void fuzz_schema(Body input) {
   const std::string_view bytes(reinterpret_cast<const char*>(input.data()), input.size());
   const std::string_view text = bytes.substr(0, bytes.find('\0'));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the fuzzer's entry with a fixed set of mutations, which takes a few seconds, uses the same inputs every time,
-// and works with any compiler.
+// Runs fuzz_messages() with a fixed set of mutations. Unlike real fuzzing, this takes only a few seconds, uses the same
+// inputs every time, and works with any compiler.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// Damages a valid input in one of the ways that break parsers.
+/// Damages a valid input in one of the ways in which parsers often fail.
 class Mutator {
  public:
   explicit Mutator(std::uint64_t seed) : random_(seed) {}
@@ -45,7 +45,7 @@ class Mutator {
   }
 
  private:
-  /// Writes a number at some place where a count or an extent may be.
+  /// Overwrites bytes with a number, at a position where a count or an extent may be.
   void overwrite_number(std::string& input, std::size_t at) {
     constexpr std::array<std::uint64_t, 7> kNumbers{0, 1, 0x7fffffff, 0xffffffff, 0x10000000, 1ull << 63, ~0ull >> 1};
     const std::uint64_t number = kNumbers[random_() % kNumbers.size()];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fuzzer itself; CMakeLists.txt says how to run it.
+// The entry point for libFuzzer; CMakeLists.txt describes how to run it.
 #include "tests/fuzz/fuzz_messages.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

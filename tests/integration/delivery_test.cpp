@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using testing::LaunchTest;
 using ::testing::Not;
 
-/// Launches a ticker, which sends numbers, and whoever receives them.
+/// Launches the component `ticker`, which sends numbers, together with components or programs that receive them.
 class TicksTest : public LaunchTest {
  protected:
   /// Returns a launch file with a ticker that has these parameters, and with `others` after it.
@@ -60,7 +60,7 @@ TEST_F(TicksTest, TcpCarriesTheSameOverLoopback) {
   EXPECT_EQ(read("out/tally.count"), "500") << command->all();
 }
 
-/// The ports on which a process listens for TCP, as any user of the host can find them.
+/// Returns the TCP ports on which a process listens, found in the way that is open to every user of the host.
 std::vector<int> listening_ports(pid_t process) {
   std::set<std::string> sockets;
   std::error_code gone;
@@ -99,7 +99,8 @@ TEST_F(TicksTest, AStrangerWhoKnowsTheNumberOfAnEdgeCannotTakeItOverTcp) {
   zmq::context_t context;
   zmq::socket_t thief = core::make_socket(context, zmq::socket_type::dealer);
   for (const int port : ports) thief.connect("tcp://127.0.0.1:" + std::to_string(port));
-  // Again and again, until the run has ended: the planned receiver comes later than the first attempts.
+  // The thief tries repeatedly until the run has ended, because the first attempts come before the planned receiver has
+  // connected.
   EXPECT_TRUE(eventually([&] {
     for (std::uint32_t edge = 0; edge < 4; ++edge) {
       core::send_control(thief, {}, Subscribe{.topic = "/ticks", .edge = edge, .payloads = "inline"});
@@ -110,7 +111,7 @@ TEST_F(TicksTest, AStrangerWhoKnowsTheNumberOfAnEdgeCannotTakeItOverTcp) {
   EXPECT_EQ(read("out/tally.count"), "2000") << command->all();
 }
 
-// A clerk doubles a denormal number, which is not zero unless its thread takes it for zero.
+// The component `clerk` doubles a denormal number. The result is 0 only if its thread treats denormal numbers as zero.
 TEST_F(TicksTest, DenormalNumbersAreZeroUnlessTheFileSaysOtherwise) {
 #if !defined(__x86_64__) && !defined(__aarch64__)
   GTEST_SKIP() << "this processor has no such mode, or it is not known";
@@ -148,7 +149,8 @@ INSTANTIATE_TEST_SUITE_P(Places, ThrowTest,
                          ::testing::Combine(::testing::Values("configure", "activate", "handler"),
                                             ::testing::Values("composed", "processes")));
 
-// Ranks do this when a peer is gone: the second failure comes while the first one's stop is under way.
+// This happens with ranks when one of them dies: the second failure is reported while the run is already stopping
+// because of the first.
 TEST_F(TicksTest, ComponentsThatFailTogetherAreNamedAndNobodyElseIs) {
   std::string throwers;
   for (const char* name : {"bad_one", "bad_two", "bad_three"}) throwers += component(name, "thrower");
@@ -174,7 +176,7 @@ class EndTest : public TicksTest {
     command_ =
         launch(file(ticks("count = 0, interval_ms = 1, tensor_bytes = 100000", tally("strict = false") + sleeper)),
                {kProcesses});
-    // These are the launcher, ticker, tally, sh and two sleeps.
+    // The six processes are the launcher, ticker, tally, sh and two sleeps.
     ASSERT_TRUE(eventually([this] { return descendants(command_->pid()).size() >= 6; })) << command_->all();
     ASSERT_TRUE(eventually([this] { return run_directories().size() == 1; }));
     family_ = descendants(command_->pid());

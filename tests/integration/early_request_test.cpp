@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's registry passes questions on as soon as a process is connected, which is before the process has its
-// plan.
+// Tests questions that reach a process before its plan, because the launcher's registry passes questions on as soon as
+// the process is connected.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Plays the launcher's side of the connection.
+/// Imitates the launcher's side of the connection.
 class EarlyRequestTest : public LaunchTest {
  protected:
   EarlyRequestTest() {

@@ -24,7 +24,7 @@ std::string content(const fs::path& path) {
   return text.str();
 }
 
-/// Returns the fields of /proc/PID/stat after the name of the command in brackets.
+/// Returns the fields of /proc/PID/stat that follow the name of the command, which is in parentheses.
 std::string stat_of(pid_t pid) {
   const std::string text = content("/proc/" + std::to_string(pid) + "/stat");
   const auto bracket = text.rfind(')');
@@ -43,11 +43,12 @@ Command::Command(const std::vector<std::string>& arguments, const fs::path& dire
   argv.push_back(nullptr);
   pid_ = ::fork();
   if (pid_ != 0) {
-    // This is done here, too, because the destructor must find the group even if it runs before the child.
+    // The parent also sets the process group, because the destructor needs it even if it runs before the child has set
+    // the group.
     ::setpgid(pid_, pid_);
     return;
   }
-  ::setpgid(0, 0);  // A shell on a terminal would give it a group of its own, too.
+  ::setpgid(0, 0);  // The command gets a separate process group, as from an interactive shell.
   ::dup2(::open("/dev/null", O_RDONLY), 0);
   ::dup2(::open(out_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600), 1);
   ::dup2(::open(err_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600), 2);

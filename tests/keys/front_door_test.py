@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Visitors from another host attach to a real training run, and strangers try to."""
+"""Tests the front door of a real training run: programs with keys attach from another host, and programs without valid
+keys are refused."""
 import contextlib
 import itertools
 import json

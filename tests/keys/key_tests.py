@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two users with keys, for tests: one of the host where runs go on, and one of another host. Both are this user, with
-folders of keys of their own."""
+"""Two users with keys, for tests: a user on the host of the runs, and a user on another host. In fact, both are the
+user who runs the test, with separate folders for keys."""
 import os
 import pathlib
 import subprocess

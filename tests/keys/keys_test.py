@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The verbs `trainyard keys`: what they write, what they print, and what they refuse."""
+"""Tests `trainyard keys`: what the command writes, prints and refuses."""
 import json
 import stat
 import unittest

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints of a run on several hosts: the same files as those of a run on one host, and every run can go on from
-every checkpoint with the same losses, bit for bit."""
+"""Tests checkpoints of runs on several hosts. Their files must be the same as those of a run on one host, and every run
+must be able to resume from every checkpoint with bit-identical losses."""
 import json
 import sys
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trainings of every strategy with made-up pictures, for the hosts of a lab."""
+"""Launch files that train with every strategy on generated pictures, for tests on the hosts of a lab."""
 import json
 import random
 import struct

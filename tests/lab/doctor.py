@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `trainyard doctor --environment` says in every process that an engine starts."""
+"""Collects the output of `trainyard doctor --environment` from every process that an engine starts."""
 import os
 import pathlib
 
@@ -13,7 +13,8 @@ def findings(text):
 
 
 class Doctor:
-    """A command for an engine, each process of which writes what doctor says into a file that all hosts share."""
+    """A command for an engine. Each of its processes writes the output of doctor into a file in a folder that all hosts
+    share."""
 
     def __init__(self, lab, name):
         self.folder = lab.shared / name

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody who records every packet between two hosts can read of a run: nothing, unless it asks for plain text."""
+"""Records every packet between two hosts during a run, and checks that nothing in them is readable, unless the run is
+configured to send plain text."""
 import json
 import random
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run on several hosts, and everything that can go wrong between them."""
+"""Tests runs on several hosts, including everything that can go wrong between the hosts."""
 import sys
 import time
 import unittest

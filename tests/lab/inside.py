@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs inside the namespaces of a lab: the first process of the switch and of each host, and the capture of packets.
+"""The programs that run inside the namespaces of a lab: the first process of the network switch and of each host, and
+the program that captures packets.
 
-`lab.py` starts these. Each prints "ready" when it is.
-"""
+`lab.py` starts these programs. Each prints "ready" when it is ready. """
 import os
 import signal
 import socket

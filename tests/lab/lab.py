@@ -11,8 +11,8 @@ XDG_RUNTIME_DIR. All other folders are those of the machine, and the folder `/mn
 reach each other by name (h0, h1, ...) and by address (10.77.0.1, ...), and nothing else: not the machine, and not the
 hosts of another lab.
 
-Everything of a lab hangs on its processes, and they are killed with the process that made the lab, however it ends. So
-nothing of a lab can be left behind.
+All parts of a lab exist only as long as its processes, and these are killed when the process that made the lab ends,
+however it ends. So nothing of a lab can be left behind.
 
 As a command, it runs a program on every host, which finds the others through the environment `hosts`:
 

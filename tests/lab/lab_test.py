@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab itself: hosts are apart, reach each other, fail as hosts do, and leave nothing behind."""
+"""Tests the lab: its hosts are isolated, can reach each other, can fail like real hosts, and leave nothing behind."""
 import os
 import pathlib
 import signal

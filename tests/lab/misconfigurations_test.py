@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mistakes that people make when they start a run on several hosts, with real agents on hosts of a lab. Each must be
-named by one message, soon, and end on every host: nothing hangs, and nothing is left.
+"""Tests the mistakes that people make when they start a run on several hosts, with real launches on the hosts of a lab.
+Each mistake must soon be reported in one message and end the launches on all hosts. No launch may hang, and nothing may
+be left behind.
 
-Each test makes one mistake on h1 or between the hosts; the start is right without it.
-"""
+Each test makes one mistake on h1 or between the hosts. Without this mistake, the run would start. """
 import dataclasses
 import os
 import pathlib
@@ -28,7 +28,7 @@ NAMED_SECONDS = 60
 
 @dataclasses.dataclass
 class Mistake:
-    """What is wrong, who says so, and how both launches end."""
+    """A mistake: its error message, the host that reports it, and how the launches on both hosts end."""
     there: str = ""                # A pattern of the only message on h1 that names the mistake; "" if h0 names it.
     here: str = ""                 # The same for h0.
     codes: tuple = (124, 1)        # The exit codes of h0 and h1.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environment `open_mpi` in processes that a real mpirun has started on three hosts."""
+"""Tests the environment `open_mpi` in processes that a real mpirun starts on three hosts."""
 import json
 import sys
 import unittest

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least that mpirun needs of ssh: a server on each host of a lab, and a client that runs a command there.
+"""A minimal replacement for ssh, as far as mpirun needs it: a server on each host of a lab, and a client that runs a
+command on a host.
 
     remote_shell.py serve               on the host
     remote_shell.py HOST COMMAND...     elsewhere in the lab; prints what the command prints, and returns its exit code
 
-There is no protection: only the hosts of the lab can reach the server.
-"""
+The connection is not protected, because only the hosts of the lab can reach the server. """
 import os
 import socket
 import socketserver

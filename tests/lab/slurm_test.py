@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environment `slurm` in a real Slurm with three nodes, h1 to h3."""
+"""Tests the environment `slurm` with a real Slurm that has three nodes, h1 to h3."""
 import sys
 import unittest
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every strategy on several hosts: the losses are the same bits as with all ranks on one host, or the plan is refused."""
+"""Tests every strategy on several hosts. The losses must be bit-identical to those with all ranks on one host, or the
+launch must be refused."""
 import sys
 import unittest
 

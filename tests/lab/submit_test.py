@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`trainyard submit` with a real Slurm and a real mpirun."""
+"""Tests `trainyard submit` with a real Slurm and a real mpirun."""
 import re
 import shlex
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bridges to Weights & Biases and MLflow in real launches, with stand-ins for the packages of the two services."""
+"""Tests the bridges to Weights & Biases and MLflow in real launches, with replacements for the packages of the two
+services."""
 import csv
 import json
 import os

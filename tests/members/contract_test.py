@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a component must do, whatever its language (docs/wire_format.md, section 9). Every case runs a real launch with the
-same source and the same sink in each language of languages.py."""
+"""Tests what every component must do, in whatever language it is written (docs/wire_format.md, section 9). Every test
+runs real launches in which the same components are written in each language of languages.py."""
 import functools
 import os
 import pathlib
@@ -410,7 +410,7 @@ class StateTest(ContractTest):
 
 
 class StrangersTest(ContractTest):
-    """Whoever attaches is a stranger."""
+    """Tests invalid requests from programs that attach to a member."""
 
     @in_each_language
     def test_the_socket_of_the_edges_answers_only_those_who_have_the_keys_of_the_run(self, source):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the planner makes of the declarations of members (docs/wire_format.md, section 9)."""
+"""Tests how the planner reads the declarations of members (docs/wire_format.md, section 9)."""
 import json
 import sys
 import unittest
@@ -27,7 +27,7 @@ params = { finish_after = 300 }
 
 
 class DeclarationsTest(MembersTest):
-    """The planner does not trust what a program prints."""
+    """Tests that the planner checks everything that a program prints."""
 
     def plan_error(self, program, extra=""):
         """Returns the error of `trainyard plan` for a member that prints what the shell command prints."""
@@ -116,7 +116,7 @@ class DeclarationsTest(MembersTest):
 
 
 class ProgramsTest(MembersTest):
-    """Programs that are no members."""
+    """Tests programs that are not members."""
 
     def test_a_member_of_another_version_is_refused(self):
         text = self.finish(self.file('[component.new]\ncommand = ["PYTHON", "PROGRAMS/newer.py"]\ndeclaration = "describe"\n'),

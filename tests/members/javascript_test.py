@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example in examples/javascript_members and the how-to page. Needs `npm ci` in tools/clients/javascript; the stage
-`clients` of tools/check.sh runs it."""
+"""Tests the programs in examples/javascript_members and in docs/write_a_member_in_javascript.md. Needs `npm ci` in
+tools/clients/javascript; the stage `clients` of tools/check.sh runs these tests."""
 import csv
 import json
 import os

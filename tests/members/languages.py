@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Language(NamedTuple):
-    """How launch files name the components, and what users read of errors in them."""
+    """How launch files refer to the components in one language, and how errors in them are shown."""
 
     name: str
     source: str

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples in examples/python_members take the place of standard components, and change nothing."""
+"""Tests that runs in which the examples in examples/python_members replace standard components give the same
+results."""
 import csv
 import json
 import signal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests gradients of ddp that are sent compressed.
+// Tests the strategy `ddp` with compressed gradients.
 #include <ATen/ops/full.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/randint.h>
@@ -53,7 +53,8 @@ TEST(HalfCompressionTest, IsExactForIntegersThatFit) {
   }
 }
 
-// Every rank's number is rounded once, and so is their sum: half a unit in the last place each.
+// The number of each rank is rounded, and their sum is rounded once more. Each rounding has an error of at most half a
+// unit in the last place.
 TEST(HalfCompressionTest, ErrsByTheRoundingsOfHalfPrecision) {
   for (const auto& [how, epsilon] : {std::pair{"fp16", 0x1p-11}, {"bf16", 0x1p-8}}) {
     const auto all = given([](const auto& shape) { return at::randn(shape); });
@@ -106,7 +107,7 @@ double relative_error(const at::Tensor& value, const at::Tensor& exact) {
   return ((value - exact).norm() / exact.norm()).item<double>();
 }
 
-// Four ranks with gradients of rank one each: their mean has rank four.
+// Each of the four ranks has a gradient matrix of matrix rank one, so their mean has the matrix rank four.
 TEST(PowerSgdTest, IsExactForGradientsOfItsRank) {
   const auto all = given([](const std::vector<std::int64_t>& shape) {
     if (shape.size() != 2) return at::randn(shape);

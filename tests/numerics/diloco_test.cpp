@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests ranks that make steps alone, followed by an outer optimizer.
+// Tests the strategy `diloco`, in which ranks make steps independently, followed by a step of an outer optimizer.
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 

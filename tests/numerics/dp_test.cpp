@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that dp, in the threads of one process, gives the results of ddp.
+// Tests that the strategy `dp`, whose ranks are threads of one process, gives the same results as `ddp`.
 #include <gtest/gtest.h>
 
 #include "tests/numerics/many_ranks.h"

@@ -36,7 +36,7 @@ std::vector<Batch> batches(int count, std::int64_t samples) {
   return all;
 }
 
-/// Returns batches of token numbers for the gpt.
+/// Returns batches of token numbers for the model `gpt`.
 std::vector<Batch> texts(int count) {
   std::vector<Batch> all;
   for (int i = 0; i < count; ++i) {
@@ -60,7 +60,7 @@ DatasetInfo text_data() {
 
 using Rule = std::function<std::unique_ptr<torch::optim::Optimizer>(std::vector<at::Tensor>)>;
 
-/// Returns the losses of a loop written with LibTorch alone, which starts from the parameters in `leaves`.
+/// Returns the losses of a training loop in plain LibTorch, which begins with the parameters `leaves`.
 std::vector<double> bare_losses(std::vector<at::Tensor> leaves, const std::vector<Batch>& all, const Rule& rule,
                                 double clip_norm) {
   for (at::Tensor& leaf : leaves) leaf.set_requires_grad(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares fully sharded data parallel with ddp on the same data.
+// Compares the strategy `fsdp` (fully sharded data parallel) with `ddp` on the same data.
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ std::string with_strategy(const std::string& host, const std::string& strategy) 
 
 double largest(const at::Tensor& a, const at::Tensor& b) { return (a - b).abs().max().item<double>(); }
 
-/// The ranks of ddp and those of fsdp.
+/// The same run with the strategy `ddp` and with the strategy `fsdp`.
 struct BothWays {
   explicit BothWays(const std::string& host, const std::string& fsdp = R"("fsdp")")
       : host(host),

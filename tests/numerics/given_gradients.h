@@ -26,11 +26,11 @@ class GivenGradients {
   ~GivenGradients();
 
   /// Runs a backward pass on every rank, in which rank r computes the gradients `given[r]`. Returns the gradients that
-  /// each rank's arena holds afterwards. Both are without the loss scale, by which the gradients are multiplied in
-  /// between; it must be a power of two.
+  /// each rank has after the strategy has reduced them. In between, the gradients are multiplied by `loss_scale`, which
+  /// must be a power of two; the arguments and the result do not contain this factor.
   std::vector<Gradients> reduce(const std::vector<Gradients>& given, double loss_scale = 1);
 
-  /// Returns the state of one rank's strategy, as a checkpoint would keep it.
+  /// Returns the state that one rank's strategy would save in a checkpoint.
   std::vector<SavedState> save(std::uint32_t rank) const;
 
   /// Returns the statistics of one rank's strategy for the last step.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the helper of tests that examine gradients, and tests it.
+// Implements GivenGradients, with which other tests examine gradients, and tests it.
 #include "tests/numerics/given_gradients.h"
 
 #include <ATen/TensorOperators.h>
@@ -16,7 +16,8 @@
 namespace trainyard::testing {
 namespace {
 
-/// Its loss is the sum of all parameters times tensors of the batch, which are therefore their gradients.
+/// A model whose loss is the sum of the products of its parameters with the tensors of the batch. These tensors are
+/// therefore the gradients of the parameters.
 class LinearModel final : public Model {
  public:
   LinearModel(ModelContext context, const std::vector<std::vector<std::int64_t>>& shapes) : Model(context) {
@@ -111,7 +112,7 @@ GivenGradients::GivenGradients(std::uint32_t ranks, const std::string& strategy,
   });
 }
 
-// All ranks end at once, because the end of a rank may need the others.
+// All ranks end at the same time, because a rank may have to communicate with the others when it ends.
 GivenGradients::~GivenGradients() {
   on_threads(static_cast<std::uint32_t>(ranks_.size()), [this](std::uint32_t rank) { ranks_[rank].reset(); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests gradients that are reduced inside hosts first, then between them.
+// Tests the strategy `hierarchical`, which reduces gradients first inside each host and then between the hosts.
 #include <ATen/ops/randint.h>
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@ namespace {
 
 using Gradients = GivenGradients::Gradients;
 
-// These make one host, two hosts of two ranks, one of three and one of one, and four of one.
+// With four ranks, these values give: one host; two hosts with two ranks each; a host with three ranks and a host with
+// one; and four hosts with one rank each.
 constexpr int kRanksPerHost[] = {0, 2, 3, 1};
 
 TEST(HierarchicalTest, IsExactForIntegers) {

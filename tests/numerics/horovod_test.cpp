@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests gradients that are fused as they become ready.
+// Tests the strategy `horovod`, which fuses gradients into buckets as they become ready.
 #include <ATen/ops/randint.h>
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ std::vector<Gradients> integers(const std::vector<std::vector<std::int64_t>>& sh
   return given;
 }
 
-// On shared memory the sum of an element does not depend on what is reduced with it.
+// With the collective shared_memory, the sum of an element does not depend on the elements that are reduced in the same
+// operation.
 TEST(HorovodTest, EqualsDdpBitForBitWhateverIsFused) {
   const char* sgd = R"({"rule": "sgd", "lr": 0.1, "momentum": 0.9})";
   ManyRanks flat = ranks_with(R"({"plugin": "ddp"})", sgd);
@@ -72,7 +73,7 @@ TEST(HorovodTest, IsExactInFloat16ForIntegersThatFit) {
   }
 }
 
-// With more ranks than processors, the ranks vote at very different times.
+// There are more ranks than processors, so that the ranks vote at very different times.
 TEST(HorovodTest, ManyVotesInManyStepsFindAnEnd) {
   const std::vector<std::vector<std::int64_t>> shapes(30, {5});
   const std::vector<Gradients> given = integers(shapes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that a run computes the same bits whether or not it reports what the model does.
+// Tests that the results of a run are bit-identical, whether or not it reports histograms and samples.
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
 
@@ -55,13 +55,13 @@ Batch text_batch(std::uint64_t index) {
   return batch;
 }
 
-/// What a run computes.
+/// The results of a run.
 struct Outcome {
-  std::vector<double> losses;  ///< Of training and evaluations, in order.
+  std::vector<double> losses;  ///< The losses of training and evaluations, in order.
   at::Tensor parameters;
 };
 
-/// Validates before the first step, as a sanity check does, and between steps.
+/// Trains with a validation before the first step and validations between steps.
 template <class MakeBatch>
 Outcome outcome_of(MiniRun& run, const MakeBatch& make_batch) {
   Outcome outcome;
@@ -111,14 +111,14 @@ TEST(InsightsTest, ReportsOfAGeneratorDoNotChangeABit) {
   EXPECT_EQ(texts[2]->step, 2u);
 }
 
-/// What all ranks together report about one tensor.
+/// The reports of all ranks about one tensor.
 struct Reported {
   std::uint64_t elements = 0, counted = 0;
   double smallest = 0, largest = 0;
 };
 using AllReported = std::map<std::pair<HistogramOf, std::string>, Reported>;
 
-/// Trains four ranks for two steps, and returns what they report of the second.
+/// Trains four ranks for two steps, and returns their reports about the second step.
 AllReported reported(const std::string& strategy, std::vector<std::vector<double>>& losses) {
   ManyRanks ranks(4,
                   R"("model": {"plugin": "mlp", "hidden": [16, 24]}, "strategy": {"plugin": ")" + strategy + R"("})" +

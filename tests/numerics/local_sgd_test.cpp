@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests ranks that make steps alone and average their parameters.
+// Tests the strategy `local_sgd`, in which ranks make steps independently and average their parameters from time to
+// time.
 #include <gtest/gtest.h>
 
 #include "tests/numerics/small_problem.h"
@@ -51,7 +52,7 @@ TEST(LocalSgdTest, ASnapshotIsOfTheMeanWithWhichRanksGoOn) {
   EXPECT_LE(largest_difference(ranks.parameters()[0], mean), 1e-7);
 }
 
-// The gradients of one rank overflow in 16 bits; this rank must not be the only one that makes no step.
+// The gradients of one rank overflow in 16 bits. All ranks must then skip the step, not only this rank.
 TEST(LocalSgdTest, ASkippedStepIsSkippedByAllRanks) {
   ManyRanks ranks =
       ranks_with(R"({"plugin": "local_sgd", "every_steps": 2})", kPlainSgd, R"(, "precision": "16-mixed")");

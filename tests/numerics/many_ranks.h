@@ -13,8 +13,8 @@
 
 namespace trainyard::testing {
 
-/// Several ranks, which are threads of the test, each with an accelerator host and an optimizer. The test plays the
-/// data loaders of all ranks and the strategy manager. A real collective connects the ranks.
+/// Several ranks, each with an accelerator host and an optimizer on a separate thread of the test. The test itself
+/// sends the messages of the data loaders and of the strategy manager. A real collective connects the ranks.
 class ManyRanks {
  public:
   /// `host` contains the parameters of every accelerator host, including the strategy, as JSON without braces.
@@ -27,7 +27,7 @@ class ManyRanks {
   std::vector<std::vector<double>> train(const std::vector<std::vector<Batch>>& batches,
                                          std::uint64_t micro_batches = 1);
 
-  /// Returns copies of the parameters that each rank announces: all of them, or its shard.
+  /// Returns copies of the parameters that each rank holds: all parameters, or only its shard.
   std::vector<at::Tensor> parameters();
 
   /// Returns all parameters as one tensor: the parameters of rank 0 if every rank has all of them, otherwise the shards
@@ -48,7 +48,7 @@ class ManyRanks {
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 
-/// Cuts every batch into `ranks` equal parts. Returns the parts as result[rank][batch].
+/// Divides every batch into `ranks` equal parts. Returns the parts as result[rank][batch].
 std::vector<std::vector<Batch>> deal(const std::vector<Batch>& batches, std::uint32_t ranks);
 
 }  // namespace trainyard::testing

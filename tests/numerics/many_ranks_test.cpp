@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the helper of the tests of strategies, and tests what is true of all strategies.
+// Implements ManyRanks, and tests properties that all strategies have.
 #include "tests/numerics/many_ranks.h"
 
 #include <ATen/TensorOperators.h>
@@ -85,7 +85,7 @@ ManyRanks::ManyRanks(std::uint32_t ranks, const std::string& host, const std::st
   }
 }
 
-// All ranks end at once, because the end of a rank may need the others.
+// All ranks end at the same time, because a rank may have to communicate with the others when it ends.
 ManyRanks::~ManyRanks() {
   submit([](Rank& rank) { rank.run.reset(); });
 }

@@ -15,8 +15,8 @@
 
 namespace trainyard::testing {
 
-/// A run of an accelerator host and an optimizer in one event loop. The test plays the data loader and the strategy
-/// manager.
+/// A small run that consists of an accelerator host and an optimizer on one event loop. The test itself sends the
+/// messages of the data loader and of the strategy manager.
 class MiniRun {
  public:
   /// `host` contains the parameters of the accelerator host as JSON without braces; log_every_steps is always 1.
@@ -26,8 +26,8 @@ class MiniRun {
   /// Makes one of several ranks, each of which runs on a separate thread; see many_ranks.h.
   MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, const Rig::World& world);
 
-  /// Trains on these batches in one order, with a step after every `micro_batches` batches. Returns the loss of every
-  /// step over this rank's samples; NaN for a step in which the rank had no samples.
+  /// Trains on these batches with a single order, with a step after every `micro_batches` batches. Returns the mean
+  /// loss of this rank's samples in every step, or NaN for a step in which the rank had no samples.
   std::vector<double> train(std::vector<Batch> batches, std::uint64_t micro_batches = 1);
 
   /// Evaluates the split "validate" on these batches. Returns the metrics of the answer.
@@ -39,16 +39,17 @@ class MiniRun {
   /// Returns a flat view of this rank's part of the parameters.
   at::Tensor parameters() const;
 
-  /// Returns the arena that the host has announced.
+  /// Returns the accelerator host's message about the memory of the parameters and gradients (the arena).
   const ArenaInfo& arena() const { return arena_; }
 
-  /// Returns the rig, with the components and the messages that they have sent.
+  /// Returns the test rig, which runs the components and records the messages that they send.
   Rig& rig() { return rig_; }
 
   /// Returns a copy of one parameter.
   at::Tensor parameter(const std::string& name) const;
 
-  /// Returns all metrics that the host has sent. With several ranks, RankMetrics are converted to Metrics.
+  /// Returns all metrics that the accelerator host has sent. With several ranks, messages RankMetrics are converted to
+  /// Metrics.
   std::vector<Metrics> metrics() const;
 
   /// Returns the names of all parameters, in the order of the model.
@@ -68,7 +69,7 @@ class MiniRun {
   std::uint64_t order_ = 0;
 };
 
-/// Returns a batch of `samples` made-up inputs and classes. The same `index` always yields the same batch.
+/// Returns a batch of `samples` generated inputs and classes. The same `index` always yields the same batch.
 Batch made_up_batch(std::uint64_t index, std::int64_t samples, std::int64_t features, std::int64_t classes);
 
 /// Returns the rows from `begin` up to `end` of a batch.

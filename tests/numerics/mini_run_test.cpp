@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the helper of the tests in this folder, and tests it.
+// Implements MiniRun, which the tests in this folder use, and tests it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ MiniRun::MiniRun(const std::string& host, const std::string& optimizer, const Da
       "accelerator_host", R"({"log_every_steps": 1, "accelerator": {"plugin": "cpu", "threads": "1"}, )" + host + "}");
   rig_.add<Optimizer>("optimizer", optimizer);
   rig_.start();
-  // Nobody reads the arena, so nobody would answer.
+  // The optional inputs for readers of the arena have no sender here.
   for (InputBase* input : computing.inputs()) {
     if (input->name() == "arena_read") input->set_connections(0);
   }

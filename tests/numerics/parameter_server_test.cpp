@@ -41,7 +41,7 @@ std::vector<std::uint64_t> pushes(ManyRanks& ranks) {
   return counts;
 }
 
-/// Returns the number of updates that was reported by the rank that ended its last step last.
+/// Returns the total number of updates, as reported by the rank that was the last to end its last step.
 std::uint64_t updates(ManyRanks& ranks) {
   std::vector<double> seen(kRanks);
   ranks.each([&](std::uint32_t rank, MiniRun& run) { seen[rank] = last_metric(run, "server_updates"); });
@@ -116,7 +116,8 @@ TEST(ParameterServerTest, AWorkerThatIsHeldUpHoldsTheOthersBackAtTheBound) {
   }
 }
 
-/// Every update shrinks all parameters by the same factor, whatever the gradients are: they are clipped to nothing.
+/// The gradients are clipped to zero, so every update only multiplies all parameters by the same factor, from which the
+/// number of updates follows.
 TEST(ParameterServerTest, NoUpdateIsLostOrMadeTwice) {
   constexpr int kSteps = 30;
   for (const std::string mode : {"sync", "bounded", "async"}) {
@@ -131,8 +132,7 @@ TEST(ParameterServerTest, NoUpdateIsLostOrMadeTwice) {
   }
 }
 
-/// Returns batches whose classes follow from the input on every rank: the class is the place of the largest of the
-/// first numbers.
+/// Returns batches that a model can learn: the class of a sample is the index of the largest among its first numbers.
 std::vector<Batch> sensible_batches(int count) {
   std::vector<Batch> batches = whole_batches(0, count);
   for (Batch& batch : batches) {
@@ -194,7 +194,7 @@ TEST(ParameterServerTest, AWorkerWhoseGradientsOverflowMakesNoUpdateAndHoldsNobo
   constexpr int kSteps = 6;
   ManyRanks ranks = ranks_with(server("bounded", 1), R"({"rule": "sgd", "lr": 0.01})", R"(, "precision": "16-mixed")");
   std::vector<std::vector<Batch>> batches = dealt_batches(0, kSteps);
-  Batch& large = batches[1][2];  // The batch has the rows of other ranks as well.
+  Batch& large = batches[1][2];  // Ranks share the memory of a batch, so this batch gets its own copy.
   large.tensors[0] = Tensor::empty(DType::kFloat32, large.tensors[0].shape);
   std::ranges::fill(large.tensors[0].as<float>(), 3e4F);
   ranks.train(batches);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the pipeline with the same run on one rank.
+// Compares runs with the strategy `pipeline` with the same runs on one rank.
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -83,7 +83,7 @@ TEST(PipelineTest, AccumulatesGradientsAndClipsTheNormOfAllRanks) {
   });
 }
 
-/// The number of samples is not a multiple of the number of parts, and in the end it is smaller.
+/// Tests batches whose number of samples is not a multiple of the number of micro-batches, or is even smaller.
 TEST(PipelineTest, ShortBatchesAreCutIntoFewerParts) {
   Pair pair(kDeepMlp, R"(, "micro_batches": 5)");
   std::vector<Batch> batches = image_batches(2, 11);
@@ -123,7 +123,8 @@ TEST(PipelineTest, EvaluatesToTheSameNumbersOnEveryRank) {
   pair.expect_equal(batches, 1, 1e-6);
 }
 
-/// Batch norms keep their running means on the rank of their stage; for predictions, every rank has everything.
+/// During training, only the rank of a stage has the running means of its batch norms. For predictions, every rank
+/// needs the whole model.
 TEST(PipelineTest, PredictsWithTheParametersAndBuffersOfAllRanks) {
   const std::string model = R"("model": {"plugin": "resnet", "width": 4})";
   DatasetInfo data = made_up_data(3 * 8 * 8, kDigits);

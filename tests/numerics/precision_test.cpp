@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares every precision with loops written with LibTorch alone.
+// Compares runs in every precision with training loops in plain LibTorch.
 #include <torch/types.h>
 
 #include <ATen/TensorOperators.h>
@@ -41,8 +41,8 @@ std::vector<at::Tensor> parameters_of(const MiniRun& run) {
   return leaves;
 }
 
-/// Returns the loss of the perceptron, computed in `type`; weights and inputs are converted first, and the loss is
-/// float32 at least.
+/// Returns the loss of the perceptron. Weights and inputs are converted to `type` before the computation; the loss is
+/// computed in float32 or a wider type.
 at::Tensor loss_in(at::ScalarType type, const std::vector<at::Tensor>& leaves, const Batch& batch) {
   const auto layer = [&](const at::Tensor& x, std::size_t i) {
     return at::linear(x.to(type), leaves[i].to(type), leaves[i + 1].to(type));
@@ -53,7 +53,7 @@ at::Tensor loss_in(at::ScalarType type, const std::vector<at::Tensor>& leaves, c
 
 using Rule = std::function<std::unique_ptr<torch::optim::Optimizer>(std::vector<at::Tensor>)>;
 
-/// Trains `leaves` in a hand-written loop and returns the losses.
+/// Trains the parameters `leaves` with a loop in plain LibTorch, and returns the losses.
 std::vector<double> bare_losses(const std::vector<at::Tensor>& leaves, const std::vector<Batch>& all,
                                 at::ScalarType type, const Rule& rule) {
   const auto optimizer = rule(leaves);
@@ -96,7 +96,7 @@ void expect_the_same_bits_in_double(const char* optimizer, const Rule& rule) {
 }
 
 TEST(PrecisionTest, SixtyFourTrueIsABareDoubleLoopBitForBit) {
-  // LibTorch's optimizers fuse multiplication and addition where the processor can, and so do ours.
+  // Both LibTorch's optimizers and ours use fused multiply-add instructions if the processor has them.
   if (!fuses_multiply_add()) GTEST_SKIP() << "the processor has no fused multiply-add; LibTorch rounds twice";
   expect_the_same_bits_in_double(kMomentum, momentum);
   expect_the_same_bits_in_double(kAdamW, adamw);
@@ -113,7 +113,7 @@ TEST(PrecisionTest, MixedBfloat16IsABareLoopWithConvertedProductsAndFloatMasters
   const auto exact = full.train(all);
   EXPECT_EQ(ours[0], theirs[0]);
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    // Sometimes the last bit of a weight decides to which of two bfloat16 values it is rounded.
+    // A difference in the last bit of a weight can change the bfloat16 value to which it is rounded.
     EXPECT_NEAR(ours[i], theirs[i], 5e-3) << "step " << i + 1;
     EXPECT_NEAR(ours[i], exact[i], 0.05) << "step " << i + 1;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares ResNet-18 on files in CIFAR-10's format with a loop written with LibTorch alone.
+// Compares the training of ResNet-18 on files in the format of CIFAR-10 with a training loop in plain LibTorch.
 #include <torch/types.h>
 
 #include <ATen/TensorOperators.h>
@@ -30,7 +30,7 @@ namespace {
 constexpr int kSamples = 24;
 constexpr int kBatch = 6;
 
-/// Returns records of a label and 3072 pixels, in which the label can be seen.
+/// Returns records that consist of a label and 3072 pixels, whose values depend on the label.
 std::string cifar_records() {
   std::string bytes;
   for (int sample = 0; sample < kSamples; ++sample) {
@@ -87,7 +87,8 @@ class BareResnet {
     return at::relu(unit(y, name + "conv2", name + "bn2", 1) + skip);
   }
 
-  /// The running means are those of this loop alone, because training does not read them.
+  /// Computes a convolution and its batch norm. The running means are not compared with those of the run, because
+  /// training does not use them.
   at::Tensor unit(const at::Tensor& x, const std::string& convolution, const std::string& norm, std::int64_t stride) {
     const at::Tensor& kernel = weight(convolution + ".weight");
     const at::Tensor y = at::conv2d(x, kernel, {}, stride, kernel.size(2) / 2);
@@ -101,7 +102,7 @@ class BareResnet {
   std::vector<at::Tensor> leaves_;
 };
 
-/// Computes the losses of the run and of the bare loop, from the same parameters.
+/// Computes the losses of the run and of a loop in plain LibTorch, which begin with the same parameters.
 void train_both(const std::string& precision, std::vector<double>& ours, std::vector<double>& bare_ones) {
   const TemporaryFolder folder;
   folder.write("data_batch_1.bin", cifar_records());
@@ -126,7 +127,8 @@ TEST(ResnetRunTest, TrainingOnCifarFilesEqualsTheSameLoopWrittenBare) {
   train_both("32-true", ours, bare);
   ASSERT_EQ(ours.size(), 4u);
   EXPECT_EQ(ours[0], bare[0]) << "nothing has been updated yet";
-  // From here on the optimizers' last bits differ: LibTorch's fuses multiplication and addition in single precision.
+  // After the first step, the last bits of the parameters differ, because LibTorch's optimizer uses fused multiply-add
+  // in single precision.
   for (std::size_t step = 1; step < 4; ++step) EXPECT_NEAR(ours[step], bare[step], 1e-3) << "step " << step + 1;
 }
 

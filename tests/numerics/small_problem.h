@@ -17,12 +17,13 @@
 
 namespace trainyard::testing {
 
-// The tests of strategies train a small perceptron on made-up batches, of which every rank has different rows.
+// A small problem for the tests of strategies: they train a perceptron on generated batches, of which every rank gets
+// different rows.
 inline constexpr int kFeatures = 20, kClasses = 7;
 inline constexpr std::uint32_t kRanks = 4;
 
-/// Returns the parameters of an accelerator host as JSON without braces. `strategy` is a JSON value, and `more` is
-/// appended.
+/// Returns the parameters of an accelerator host as JSON without the enclosing braces. `strategy` is a JSON value;
+/// `more` is appended to the text.
 inline std::string mlp_with(const std::string& strategy, const std::string& more = "") {
   return fmt::format(R"("model": {{"plugin": "mlp", "hidden": [16]}}, "strategy": {}{})", strategy, more);
 }
@@ -53,7 +54,8 @@ inline bool all_equal(const std::vector<at::Tensor>& all) {
   return std::ranges::all_of(all, [&](const at::Tensor& one) { return one.equal(all[0]); });
 }
 
-/// Trains for `steps` steps in one order and returns the parameters. Checks that they are the same on all ranks.
+/// Trains for `steps` steps with a single order, and returns the parameters. Checks that they are the same on all
+/// ranks.
 inline at::Tensor trained(const std::string& strategy, const std::string& optimizer, std::uint64_t steps,
                           const std::string& more = "") {
   ManyRanks ranks = ranks_with(strategy, optimizer, more);
@@ -63,7 +65,8 @@ inline at::Tensor trained(const std::string& strategy, const std::string& optimi
   return all[0];
 }
 
-/// Orders a checkpoint from every rank and answers that the copy has been made.
+/// Sends every rank the order to make a checkpoint, waits for its snapshot, and answers as the checkpoint writer would
+/// when it has copied the memory.
 inline void take_snapshot(ManyRanks& ranks) {
   ranks.each([](std::uint32_t, MiniRun& run) {
     run.rig().send("/orders", Order{.id = 1000, .kind = OrderKind::kCheckpoint, .reason = "test"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the stages of models: put together, they are the model.
+// Tests that the stages of a model, computed one after another, give the same results as the model.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
@@ -14,7 +14,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// A model with suitable data.
+/// A model, and a description of data that it accepts.
 struct Case {
   const char* model;
   const char* parameters;
@@ -54,7 +54,7 @@ class StagesTest : public ::testing::TestWithParam<Case> {
     return all;
   }
 
-  /// Runs forward and backward stage by stage, as strategies do. Returns the loss.
+  /// Runs the forward and backward pass stage by stage, as the strategies `pipeline` and `fsdp` do. Returns the loss.
   double run_in_pieces() {
     std::vector<at::Tensor> inputs{model_->stage_input(batch_)}, outputs;
     for (const Stage& stage : model_->stages()) {
@@ -99,7 +99,8 @@ TEST_P(StagesTest, TheChainGivesTheSameMetrics) {
   }
 }
 
-/// Each parameter belongs to the first stage that uses it, so the parameters of a stage are neighbours.
+/// Tests that parameters are in the order of the first stages that use them, so that the parameters of a stage are
+/// neighbours in memory.
 TEST_P(StagesTest, StagesHaveAllParametersAndBuffersInTheirOrder) {
   std::vector<std::string> names, parameters, buffers;
   const auto add = [](std::vector<std::string>& to, const std::vector<NamedTensor>& tensors) {

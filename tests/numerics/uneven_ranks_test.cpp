@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares ranks with different numbers of samples, some of them without any, with one rank that has all samples.
+// Compares runs in which ranks have different numbers of samples, or no samples, with a run in which one rank has all
+// samples.
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -15,7 +16,8 @@ constexpr std::uint32_t kWorld = 4;
 constexpr const char* kDoubleMlp = R"("model": {"plugin": "mlp", "hidden": [16]}, "precision": "64-true")";
 constexpr const char* kMomentum = R"({"rule": "sgd", "lr": 0.1, "momentum": 0.9})";
 
-/// The rows of each rank, batch by batch: as a loader divides the end of an epoch, and worse.
+/// The number of rows for each rank in each batch. Some of these divisions occur at the end of an epoch; others are
+/// more uneven than a data loader would make them.
 constexpr std::int64_t kRows[][kWorld] = {{8, 8, 8, 8}, {8, 8, 7, 7}, {3, 0, 0, 0},
                                           {0, 0, 5, 1}, {1, 2, 3, 4}, {0, 6, 0, 6}};
 
@@ -28,7 +30,7 @@ std::vector<Batch> all_batches() {
   return all;
 }
 
-/// result[rank][batch]
+/// Returns the batches of every rank, as result[rank][batch].
 std::vector<std::vector<Batch>> dealt_unevenly() {
   std::vector<std::vector<Batch>> dealt(kWorld);
   const std::vector<Batch> all = all_batches();
@@ -68,7 +70,7 @@ TEST_P(UnevenRanksTest, StepsAndLossesAreThoseOfAllSamples) {
   for (const RankMetrics& one : said) merger.add(one);
   const std::vector<Metrics> merged = merger.take();
   ASSERT_EQ(merged.size(), expected.size());
-  if (GetParam() > 1) return;  // With several micro-batches, the loss of a rank is the mean over them.
+  if (GetParam() > 1) return;  // With several micro-batches, the loss of a rank is the mean over its micro-batches.
   for (std::size_t step = 0; step < merged.size(); ++step) {
     const auto loss = std::ranges::find(merged[step].values, "loss", &Scalar::name);
     ASSERT_NE(loss, merged[step].values.end());

@@ -27,7 +27,8 @@ std::vector<Batch> whole_batches(int count) {
   return all;
 }
 
-/// Returns the parameters of a host. `more` holds further ones, with a comma before them.
+/// Returns the parameters of an accelerator host as JSON. `more` contains additional parameters and begins with a
+/// comma.
 std::string host_with(const std::string& strategy, double bucket_mb, const std::string& more = "",
                       const std::string& model = kMlp) {
   return fmt::format(R"({}, "strategy": {{"plugin": "{}", "bucket_mb": {}}}{})", model, strategy, bucket_mb, more);
@@ -95,7 +96,7 @@ TEST_P(ZeroTest, AccumulatesMicroBatches) {
   EXPECT_LE(largest_difference(got.parameters, wanted.parameters), GetParam() == std::string("zero1") ? 0 : 1e-6);
 }
 
-/// Returns batches of which every second one has samples only for the first three ranks.
+/// Returns batches. In every second batch, only the first three ranks have samples.
 std::vector<std::vector<Batch>> uneven_batches() {
   std::vector<std::vector<Batch>> dealt = deal(whole_batches(20), kRanks);
   for (std::size_t i = 0; i < dealt[0].size(); i += 2) {
@@ -126,7 +127,7 @@ std::uint64_t bytes_of(const std::vector<ArenaBlock>& blocks) {
   return bytes;
 }
 
-/// The memory that a rank of `strategy` holds, as measured.
+/// The measured memory of a rank with a given strategy.
 struct Held {
   std::uint64_t state = 0, parameters = 0, gradients = 0, peak_gradients = 0;
   std::uint64_t whole = 0;  ///< The size of all parameters, which is also that of all gradients.
@@ -166,14 +167,14 @@ TEST(ZeroMemoryTest, Zero2SharesTheGradientsOut) {
   for (const Held& held : held_by("zero2")) {
     EXPECT_LE(held.state, 2 * (held.whole / kRanks + kPadding));
     EXPECT_LE(held.gradients, held.whole / kRanks + kPadding);
-    // The peak includes the gradients under way: two pieces, and the gradients of a layer.
+    // The peak includes gradients that are being reduced: two pieces, and the gradients of one layer.
     EXPECT_LE(held.peak_gradients, held.whole / kRanks + kPadding + 2 * 4096 + 64 * 64 * 4 + 64 * 40);
     EXPECT_LT(held.peak_gradients, held.whole / 2);
     EXPECT_EQ(held.parameters, held.whole);
   }
 }
 
-/// Saves a module of which one parameter is used by some inputs, and another by none.
+/// Saves a TorchScript module with a parameter that only some inputs use, and a parameter that is never used.
 void save_picky(const std::string& path) {
   torch::jit::Module module("Picky");
   const at::Tensor weight = at::ones({kFeatures, kClasses}).cumsum(0).mul(0.01);

@@ -13,7 +13,8 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 trainyard="$work/prefix/bin/trainyard"
 
-# Always a dataset (without LibTorch), and a model if there is LibTorch; under other names, so that they are not confused.
+# Builds a dataset, which needs no LibTorch, and a model if LibTorch is available. They get new names, so that they are
+# not confused with the installed plugins.
 mkdir "$work/mine"
 cp -r "$source/datasets/synthetic" "$work/mine/my_synthetic"
 sed -i 's/"synthetic"/"my_synthetic"/' "$work/mine/my_synthetic/synthetic.cpp"
@@ -37,7 +38,7 @@ grep -q 'dataset my_synthetic: its tests are not built' "$work/configure.log" \
   || fail "tests are left out without a word"
 cmake --build "$work/mine/build"
 
-# With tests, which include the plugin's header in the same way.
+# The tests of the plugins are built, too; they include the header of the plugin in the same way.
 rm "$work/mine"/my_synthetic/*_test.cpp
 cat >"$work/mine/my_synthetic/my_synthetic_test.cpp" <<'TEST'
 #include "datasets/my_synthetic/synthetic.h"
@@ -59,7 +60,8 @@ if [ ${#folders[@]} -gt 1 ]; then
     >"$work/launch.log" 2>&1 || { cat "$work/launch.log"; fail "a launch with both plugins"; }
 fi
 
-# The page that says how to add a strategy, word for word: its blocks are the files that they are headed by.
+# Builds the example in docs/adding_a_strategy.md exactly as the page shows it. The heading of each block of code is the
+# name of a file.
 if [ ${#folders[@]} -gt 1 ]; then
   python3 "$source/tests/out_of_tree/files_of_page.py" "$source/docs/adding_a_strategy.md" "$work/signs"
   cmake -S "$work/signs" -B "$work/signs/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release
@@ -69,7 +71,7 @@ if [ ${#folders[@]} -gt 1 ]; then
     || { cat "$work/signs.log"; fail "a launch with the strategy of the page"; }
 fi
 
-# The same library with another framework version in its label.
+# Changes the version of Trainyard in the label of the library.
 mkdir -p "$work/old/datasets"
 sed 's/trainyard-[0-9]\.[0-9] cxxabi/trainyard-9.9 cxxabi/' "$work/mine/build/plugins/datasets/my_synthetic.so" \
   >"$work/old/datasets/my_synthetic.so"

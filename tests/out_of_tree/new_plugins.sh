@@ -14,12 +14,13 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 trainyard="$work/prefix/bin/trainyard"
 kinds=(component dataset transform collective)
-# The others need LibTorch.
+# The other kinds of plugins need LibTorch.
 if find "$work/prefix" -name libtrainyard_tensors.so | grep -q .; then
   kinds+=(model strategy accelerator)
 fi
 
-# One project for all of them: the machine is asked only once what it has. Each folder is a project of its own, too.
+# Builds all plugins in one CMake project, so that CMake examines the machine only once. Each folder could also be built
+# as a separate project.
 mkdir "$work/new"
 cd "$work/new"
 {
@@ -34,7 +35,7 @@ for kind in "${kinds[@]}"; do
 done
 grep -q -- "-DCMAKE_PREFIX_PATH=$work/prefix" "$work/dataset.log" || fail "the advice does not name the installation"
 
-# Without optimisation, because the code runs for a moment.
+# The code runs only for a moment, so it is compiled without optimisation.
 cmake -S . -B build -DCMAKE_PREFIX_PATH="$work/prefix" -DTRAINYARD_TESTS=ON -DCMAKE_BUILD_TYPE=Debug >"$work/configure.log" 2>&1 \
   || { cat "$work/configure.log"; fail "the plugins cannot be configured"; }
 cmake --build build >"$work/build.log" 2>&1 || { cat "$work/build.log"; fail "a new plugin does not build"; }
@@ -46,7 +47,7 @@ for kind in "${kinds[@]}"; do
   "$trainyard" launch "tried_$kind/try.toml" max_steps=60 run.directory="$work/run_$kind" >"$work/$kind.log" 2>&1 \
     || { cat "$work/$kind.log"; fail "a launch with the new $kind"; }
 done
-# A component that does nothing would pass all of this.
+# Also checks the output of the component, because a component that does nothing would pass the other checks.
 [ -s "$work/run_component/metrics_mean.csv" ] || fail "the new component has sent nothing"
 if "$trainyard" new dataset tried_dataset --directory again >"$work/again.log" 2>&1; then fail "a name was taken twice"; fi
 grep -q "there is a dataset 'tried_dataset' already" "$work/again.log" || fail "the refusal names no reason"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a trace by Perfetto's published schema, and compares it with the same events in the form of Chrome.
+"""Reads a trace with Perfetto's published schema, and compares it with the same events in Chrome's format.
 
     read_with_perfetto.py TRACE JSON
 """
@@ -24,7 +24,8 @@ def messages_in(message):
 
 
 class Reader:
-    """Follows the packets of a trace as Perfetto's trace processor does, and fails where that would drop something."""
+    """Reads the packets of a trace in the same way as Perfetto's trace processor, and fails if that program would drop
+    something."""
 
     def __init__(self, trace):
         self.names, self.categories, self.annotations = {}, {}, {}

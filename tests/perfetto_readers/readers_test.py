@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records the spans of a training run, writes them in both forms for Perfetto, and lets Perfetto's own schema compare
-them.
+"""Records the spans of a training run, writes them in both formats for Perfetto, and compares the two files by means of
+Perfetto's own schema.
 
     readers_test.py TRAINYARD_PROGRAM
 

@@ -53,7 +53,7 @@ def name_of_function(statement):
 
 
 class Header:
-    """Walks over a header and collects what it declares, and what it defines itself."""
+    """Reads a header, and collects the functions that it declares and those that it defines."""
 
     def __init__(self, text):
         self.declared, self.defined = set(), set()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# headers_compile.sh BUILD SOURCE: every installed header compiles by itself, so it includes what it needs, and all of that
-# is installed.
+# headers_compile.sh BUILD SOURCE: tests that every installed header can be compiled on its own, that is, that it
+# includes all headers that it needs and that these are installed.
 . "$(dirname "$0")/installation.sh"
 mkdir "$work/headers"
 headers="$(cd "$prefix/include/trainyard" && find . -name '*.h' | sed 's#^\./##' | sort)"
@@ -11,7 +11,8 @@ while read -r header; do
 done <<<"$headers"
 project "$work/headers" 'file(GLOB sources *.cpp)' 'add_library(headers OBJECT ${sources})' \
   "target_link_libraries(headers PRIVATE $layers)" 'target_compile_options(headers PRIVATE -fsyntax-only -Wall -Wextra -Werror)'
-# Only checked: -fsyntax-only writes no object, so the build tool is asked for one file after another without them.
+# With -fsyntax-only, the compiler writes no object files, which a build tool would miss. Therefore CMake only writes
+# the commands to a file, and they are run directly.
 cmake -S "$work/headers" -B "$work/headers/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
   >"$work/configure.log" 2>&1 || { cat "$work/configure.log"; fail "find_package(trainyard)"; }
 sed -n 's/^ *"command": "\(.*\)",$/\1/p' "$work/headers/build/compile_commands.json" | sed 's/\\"/"/g; s/\\\\/\\/g' >"$work/commands"

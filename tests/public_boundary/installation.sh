@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced with BUILD and SOURCE in $1 and $2: installs the build into a folder that goes with the script.
+# To be sourced with BUILD and SOURCE in $1 and $2. Installs the build into a temporary folder, which is removed when
+# the script ends.
 set -euo pipefail
 build="$1" source="$2"
 jobs="$(env -u OMP_NUM_THREADS nproc)"  # Which nproc would take for the number of processors.
@@ -15,7 +16,7 @@ prefix="$work/prefix"
 with_torch=false
 if find "$prefix" -name libtrainyard_tensors.so | grep -q .; then with_torch=true; fi
 
-# project FOLDER TEXT...: a CMake project that uses the installation, with these lines besides.
+# project FOLDER TEXT...: makes a CMake project that uses the installation and contains these additional lines.
 project() {
   local folder="$1"; shift
   mkdir -p "$folder"
@@ -23,7 +24,7 @@ project() {
       'find_package(trainyard REQUIRED)' "$@"; } >"$folder/CMakeLists.txt"
 }
 
-# build_project FOLDER
+# build_project FOLDER: builds the project.
 build_project() {
   { cmake -S "$1" -B "$1/build" -DCMAKE_PREFIX_PATH="${2:-$prefix}" -DCMAKE_BUILD_TYPE=Debug &&
     cmake --build "$1/build" --parallel "$jobs"; } >"$1.log" 2>&1 || { tail -n 60 "$1.log"; fail "$1 does not build"; }

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# interface_changes.sh BUILD SOURCE: a plugin built against an older interface of its kind is refused with both tags. One
-# whose own interface is the same loads, whatever has happened to the interfaces of other kinds and to comments.
+# interface_changes.sh BUILD SOURCE: tests that a plugin that was built against an older interface of its kind is
+# refused with an error that shows both ABI tags. A plugin whose own interface is unchanged must load, even if comments
+# or the interfaces of other kinds have changed.
 . "$(dirname "$0")/installation.sh"
 trainyard="$prefix/bin/trainyard"
 
-# plugins_against PREFIX NAME: a dataset and a transform, which do without LibTorch, built against that installation.
+# plugins_against PREFIX NAME: builds a dataset and a transform, which do not need LibTorch, against the installation in
+# PREFIX.
 plugins_against() {
   cp -r "$1" "$work/$2_prefix"
   mkdir -p "$work/$2"
@@ -17,7 +19,7 @@ plugins_against() {
 }
 info() { TRAINYARD_PLUGIN_PATH="$work/$1/build/plugins" "$trainyard" plugin info "$2" >"$work/$1_$2.log" 2>&1; }
 
-# Nothing but comments and layout has changed: both load.
+# Only comments and formatting have changed, so both plugins must load.
 plugins_against "$prefix" commented
 for header in datasets/dataset.h transforms/transform.h; do
   sed -i 's#^#  #; 1s#^#// An older comment.\n#' "$work/commented_prefix/include/trainyard/$header"
@@ -26,7 +28,8 @@ build_project "$work/commented" "$work/commented_prefix"
 info commented tiny_dataset || { cat "$work/commented_tiny_dataset.log"; fail "refused for a comment"; }
 info commented tiny_transform || { cat "$work/commented_tiny_transform.log"; fail "refused for a comment"; }
 
-# The interface of transforms has one virtual more: the transform is refused, the dataset is not.
+# The interface of transforms gets an additional virtual function. The transform must be refused, and the dataset must
+# load.
 plugins_against "$prefix" older
 header="$work/older_prefix/include/trainyard/transforms/transform.h"
 sed -i '0,/^ *virtual /s//  virtual void one_more() {}\n  virtual /' "$header"

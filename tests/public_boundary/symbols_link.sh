@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# symbols_link.sh BUILD SOURCE: a program that names every function that an installed header declares links against the
-# installed libraries.
+# symbols_link.sh BUILD SOURCE: tests that a program which refers to every function that an installed header declares
+# can be linked to the installed libraries.
 . "$(dirname "$0")/installation.sh"
 mkdir "$work/symbols"
 python3 "$source/tests/public_boundary/declared_symbols.py" "$prefix" >"$work/symbols/symbols.txt"
 echo "$(wc -l <"$work/symbols/symbols.txt") functions are declared"
 [ "$(wc -l <"$work/symbols/symbols.txt")" -gt 200 ] || fail "too few: the headers were not understood"
-# By their linker names, in assembly: a reference to each, without a call.
+# The program refers to each function by its linker name, in assembly, without a call.
 {
   echo 'int main() { return 0; }'
   echo '__asm__(".section .data.rel.ro,\"aw\"\n"'

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real launches for the tests in Python. TRAINYARD_PROGRAM is the program; TRAINYARD_PLUGIN_PATH names its plugins."""
+"""Helpers for tests in Python that launch real runs. The environment variable TRAINYARD_PROGRAM contains the path of
+`trainyard`, and TRAINYARD_PLUGIN_PATH the folders with plugins."""
 import json
 import os
 import pathlib
@@ -49,7 +50,7 @@ def free_port():
 
 
 class Program(subprocess.Popen):
-    """A program that prints into a file, and so never waits for a reader."""
+    """A program whose output goes to a file, so that it never waits for a reader."""
 
     def __init__(self, words, output, **options):
         self.output = output
@@ -73,7 +74,8 @@ class Program(subprocess.Popen):
 
 
 class LaunchTest(unittest.TestCase):
-    """Has a folder, in which all launches of a test happen, and ends what still runs after it."""
+    """A test case with a temporary folder for its launches. After each test, it ends all processes that are still
+    running."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ty"))
@@ -137,7 +139,7 @@ class LaunchTest(unittest.TestCase):
 
 
 class TrainingTest(LaunchTest):
-    """Trains, and reads what the logger has written."""
+    """A test case that trains, and reads the files that the logger has written."""
 
     def train(self, *words, more=""):
         """Launches TRAINING, with more lines at its end, and waits until it trains."""

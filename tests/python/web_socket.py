@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The client's end of a WebSocket (RFC 6455), with Python's own library alone."""
+"""The client side of a WebSocket (RFC 6455), which needs only Python's standard library."""
 import base64
 import os
 import re
@@ -12,11 +12,11 @@ PATIENCE_S = 180
 
 
 class Refused(Exception):
-    """The server has refused the connection or what it was asked for. The text is its answer."""
+    """The server has refused the connection or the request. The text is the answer of the server."""
 
 
 class WebSocket:
-    """Connects to a server of this host. `fields` are further fields of the request."""
+    """Connects to a server on this host. `fields` contains additional header fields for the request."""
 
     def __init__(self, address, target, receive_buffer=0, **fields):
         self.unread = b""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lets a library for MCAP files read a recording, and compares what it finds with what was written.
+"""Reads a recording with a library for MCAP files, and compares the result with what was written.
 
     readers_test.py SAMPLE_PROGRAM python|node
 

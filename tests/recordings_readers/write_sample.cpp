@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a recording with messages of every type into a folder, and beside it what a reader must find, as JSON lines.
+// Writes a recording with messages of every type into a folder, and also a file with the expected content as JSON
+// lines, for readers_test.py.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -16,7 +17,7 @@ namespace {
 using nlohmann::json;
 using recordings::Feed;
 
-/// Writes messages of one type by two sources.
+/// Writes messages of one type from two sources.
 template <class T>
 void write(recordings::Recorder& recorder, std::ofstream& expected, std::uint64_t& time) {
   const MessageType& type = message_type<T>();
@@ -39,13 +40,14 @@ void write(recordings::Recorder& recorder, std::ofstream& expected, std::uint64_
                      {"schema", type.schema_text},
                      {"component", fmt::format("component{}", header.source)},
                      {"sequence", header.sequence},
-                     // As texts, because JavaScript keeps only 53 bits of a number.
+                     // These numbers are written as texts, because a number in JavaScript has only 53 bits.
                      {"log_time", fmt::to_string(time + 1'000'000)},
                      {"publish_time", fmt::to_string(time)},
                      {"message", message}}
              << "\n";
   }
-  recorder.tick(recordings::Recorder::Clock::now() + std::chrono::hours(1));  // Every type gets a chunk of its own.
+  recorder.tick(recordings::Recorder::Clock::now() +
+                std::chrono::hours(1));  // This ends the chunk, so that every type is in a separate chunk.
 }
 
 void write_all(const std::string& folder) {

@@ -84,7 +84,7 @@ def processes():
 
 
 class Training:
-    """One launch in a session of its own."""
+    """A launch in a separate session."""
 
     def __init__(self, soak, layout, folder, resume):
         self.soak = soak
@@ -143,7 +143,7 @@ class Training:
 
 
 class Soak:
-    """Where things are, and what was found."""
+    """The paths that the test needs, and the problems that were found."""
 
     def __init__(self, arguments):
         self.arguments = arguments

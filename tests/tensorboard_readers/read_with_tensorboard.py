@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the folder of write_sample.cpp as TensorBoard does, and checks what is there (readers_test.py)."""
+"""Reads the folder that write_sample.cpp has written with TensorBoard's own code, and checks the content.
+readers_test.py runs this program."""
 import sys
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator, TENSORS

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lets TensorBoard read an event file of the logger, and compares what it finds with what was written.
+"""Reads an event file of the logger with TensorBoard, and compares the result with what was written.
 
     readers_test.py SAMPLE_PROGRAM
 

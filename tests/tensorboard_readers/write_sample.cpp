@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes an event file with everything that the logger writes for TensorBoard into a folder (readers_test.py).
+// Writes an event file for TensorBoard into a folder, with every kind of record that the logger writes. readers_test.py
+// runs this program.
 #include <cstdint>
 #include <string>
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports a convnet from Python, trains it here on MNIST beside the built-in one, and loads the weights back.
+"""Exports a convolutional network from Python, trains it with Trainyard on MNIST, compares it with the built-in model
+`convnet`, and loads the weights back into Python.
 
     round_trip.py BUILD SOURCE [EPOCHS]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Follows real training runs through the viewer, changes them, kills them, and compares what the viewer says with what the
+"""Tests the viewer with real training runs: changes and kills them, and compares what the viewer reports with what the
 runs have written. Needs TRAINYARD_PROGRAM and TRAINYARD_PLUGIN_PATH."""
 import json
 import os

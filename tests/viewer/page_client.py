@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of the viewer as a page would be one: HTTP and a WebSocket, with Python's own library alone."""
+"""A client that communicates with the viewer in the same way as its browser page: with HTTP and a WebSocket. It needs
+only Python's standard library."""
 import http.client
 import json
 import pathlib

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients in other languages are written from docs/wire_format.md, so what it shows must be what is sent.
+// Compares the examples in docs/wire_format.md with real messages, because people write clients in other languages from
+// this page.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,8 +39,8 @@ bool is_byte(const std::string& word) {
          std::isxdigit(static_cast<unsigned char>(word[1])) != 0;
 }
 
-/// Returns the frames of the page's example. A line is the name of a frame, or bytes followed by three spaces and their
-/// meaning.
+/// Returns the frames in the example of the page. Each line there is the name of a frame, or bytes followed by three
+/// spaces and their meaning.
 std::map<std::string, std::string> example_frames() {
   const std::string text = page();
   const std::size_t begin = text.find("```hex\n") + 7;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run_xpu.sh BUILD SOURCE [EPOCHS]: installs BUILD, shows that accelerator=xpu is refused, builds the example against the
-# installation, runs the tests of its device, then trains on cpu and on xpu and compares: with the digits of MNIST where
-# TRAINYARD_TEST_DATA or SOURCE/../shared/data has them, else with made-up samples.
+# run_xpu.sh BUILD SOURCE [EPOCHS]: installs BUILD, checks that accelerator=xpu is refused, builds the example against
+# the installation, runs the tests of its device, trains on cpu and on xpu, and compares the results. Uses MNIST if
+# TRAINYARD_TEST_DATA or SOURCE/../shared/data contains it, otherwise generated samples.
 set -euo pipefail
 build="$1" source="$2" epochs="${3:-2}"
 work="$(mktemp -d)"
@@ -24,7 +24,7 @@ else
   launch=("$source/launch/files/mlp.toml" run.max_steps=300 run.validate_every_steps=100)
 fi
 
-# Without the example there is no such accelerator, and the answer says which there are.
+# Without the example, the accelerator does not exist, and the error lists the existing accelerators.
 if "$trainyard" check "${launch[@]}" accelerator=xpu >"$work/refused.log" 2>&1; then fail "xpu exists already"; fi
 grep -q "topology.accelerator: no accelerator named 'xpu'.*known: cpu, " "$work/refused.log" ||
   { cat "$work/refused.log"; fail "the refusal does not name what is known"; }
@@ -53,11 +53,11 @@ echo "validation accuracy: cpu $on_cpu, xpu $on_xpu"
 awk -v a="$on_cpu" -v b="$on_xpu" 'BEGIN { exit !(a > 0 && a - b <= 0.003 && b - a <= 0.003) }' ||
   fail "the accuracies differ by more than 0.3 points"
 
-# counter NAME: the device's own account of the last run.
+# counter NAME: prints a counter that the device has logged in the last run.
 counter() { grep -o 'xpu:0: allocations.*' "$work/xpu.log" | tail -n 1 | grep -oE "$1 [0-9]+" | cut -d ' ' -f 2; }
 
-# Batches were copied to its memory, and it computed. The optimizer worked there, too, so blocks of the arena were copied
-# only at the start and for checkpoints.
+# Batches were copied to the memory of the device, and the device computed. The optimizer also worked there, so the
+# blocks with parameters and gradients were copied only at the start and for checkpoints.
 for name in batch_tensors kernels; do
   [ "$(counter $name)" -gt 100 ] || fail "$name = $(counter $name): more than 100 were expected of such a run"
 done
@@ -65,7 +65,7 @@ for name in blocks_in blocks_out; do
   [ "$(counter $name)" -lt 100 ] || fail "$name = $(counter $name): fewer than 100 were expected of such a run"
 done
 
-# An optimizer in a process of its own works on the host, so every step copies blocks, and the result is the same.
+# An optimizer in a separate process works in host memory, so every step copies blocks. The results must be the same.
 apart="$(train xpu placement=processes)"
 [ "$apart" = "$on_xpu" ] || fail "the accuracy is $apart with the optimizer on the host and $on_xpu on the device"
 for name in blocks_in blocks_out; do

@@ -10,7 +10,7 @@
 
 namespace trainyard::timeline {
 
-/// Makes messages of spans for tests.
+/// Builds a message of the type Spans, which a process of a run would send, for tests.
 class SpansMaker {
  public:
   explicit SpansMaker(std::string process = "main", std::int32_t pid = 10) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the Python and JavaScript clients with what PyPI and npm have: types, tests, and the packages as a stranger
-# installs them. To be called by tools/check.sh, after the stage `build`.
+# Checks the Python and JavaScript clients with tools from PyPI and npm: checks their types, runs their tests, and
+# installs the packages in the same way as users do. tools/check.sh runs this script after the stage `build`.
 #
 #   tools/stages/clients.sh BUILD
 set -euo pipefail
@@ -20,7 +20,7 @@ cp -r "$python" "$work/python"
 (cd "$work/python" && "$work/venv/bin/mypy" --strict trainyard)
 rm -r "$work/python/trainyard"  # From here on, the installed package is meant.
 for test in trainyard codec session bridges; do
-  # The tests look for the source tree around them.
+  # The tests expect to be inside the source tree.
   "$work/venv/bin/python" -B - "$python/${test}_test.py" <<'PYTHON'
 import runpy, sys, pathlib
 test = pathlib.Path(sys.argv[1])
@@ -44,7 +44,8 @@ if grep -q '"resolved"' "$javascript/package-lock.json"; then
   echo "package-lock.json names the host of a registry; delete it and run npm install in $javascript" >&2
   exit 1
 fi
-# The tests look for the source tree around them; what npm writes shall not get into it.
+# The tests expect to be inside a source tree, so they run in a copy, because npm must not write into the real source
+# tree.
 mkdir -p "$work/tree/tools/clients" "$work/tree/tests"
 cp -r "$javascript" "$work/tree/tools/clients/"
 ln -s "$PWD/docs" "$PWD/launch" "$PWD/examples" "$work/tree/"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# A Debian in a folder, for the stages that need a fresh machine. To be sourced; needs root.
+# Functions that make a Debian system in a folder, for the stages that need a freshly installed system. To be sourced;
+# needs root.
 
-# debian_in FOLDER RELEASE: as little of it as apt needs. It is gone when the script ends.
+# debian_in FOLDER RELEASE: makes a minimal Debian system, which has just what apt needs. It is removed when the script
+# ends.
 debian_in() {
   debian_root="$1"
   [ "$(id -u)" -eq 0 ] || { echo "this stage makes a Debian in a folder, which only root may do" >&2; exit 1; }
@@ -19,7 +21,7 @@ debian_in() {
 
 debian_away() {
   umount "$debian_root/tmp" "$debian_root/dev/pts" "$debian_root/dev" "$debian_root/proc" 2>/dev/null || true
-  # Never through a mount that is still there.
+  # This must not delete anything through a mount that still exists.
   mountpoint -q "$debian_root/dev" || mountpoint -q "$debian_root/proc" || rm -rf "$debian_root" "$debian_root.log"
 }
 

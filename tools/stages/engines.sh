@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# engines.sh BUILD: runs the tests of environments in a real Slurm and under a real mpirun, on hosts that are namespaces of
-# this machine. Needs root and Debian's archive.
+# engines.sh BUILD: runs the tests of environments with a real Slurm and a real mpirun, on several hosts, which are
+# network namespaces of this machine. Needs root and access to Debian's archive.
 #
 # The packages are unpacked below BUILD and laid over /usr and /etc for these tests only. Nothing is installed, because
 # installing them would start the daemons of a cluster on this machine.
@@ -18,7 +18,7 @@ if [ ! -e "$root/complete" ]; then
   touch "$root/complete"
 fi
 
-# The overlay is in a mount namespace of its own, which ends with the tests.
+# The overlay is in a separate mount namespace, which disappears when the tests end.
 engines_root="$root/tree" build="$build" exec unshare --mount bash -euo pipefail -c '
   for folder in usr etc; do mount -t overlay overlay -o "lowerdir=$engines_root/$folder:/$folder" "/$folder"; done
   ctest --test-dir "$build" --output-on-failure --no-tests=error -R "^Lab\." | tee "$build/engines/ctest.log"

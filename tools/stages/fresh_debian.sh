@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The whole of tools/check.sh in a fresh Debian in a folder, from a clean clone. Run by tools/check.sh; needs root.
-# The argument is the release: bookworm (Debian 12) or trixie (Debian 13).
+# Runs the whole of tools/check.sh on a clean clone, in a freshly installed Debian system in a folder. tools/check.sh
+# runs this script; it needs root. The argument is the release: bookworm (Debian 12) or trixie (Debian 13).
 set -euo pipefail
 release="$1"
 . tools/packages.sh

@@ -25,6 +25,6 @@ if in_debian sh -c 'command -v cc || command -v g++ || command -v clang'; then
   exit 1
 fi
 in_debian trainyard doctor || true
-# A step count of its own where somebody is in a hurry; without it, what the README says.
+# The number of steps can be reduced to save time. By default, the commands of the README are used unchanged.
 in_debian sh -c "cd /root && trainyard launch quickstart.toml ${TRAINYARD_QUICKSTART_ARGUMENTS:-}"
 in_debian sh -c 'trainyard ckpt verify /root/runs/quickstart/checkpoints'

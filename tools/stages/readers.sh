@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Lets programs and libraries of others read what Trainyard writes: readers.sh BUILD. They are installed into the build
-# folder: the MCAP libraries of PyPI and npm, which read recordings, TensorBoard, which reads the files of the logger, the
-# client of the Foxglove protocol of npm, Prometheus with its tools, which reads metrics, and the schema of Perfetto.
+# readers.sh BUILD: checks that programs and libraries of other projects can read the files and protocols of Trainyard.
+# Installs them into the build folder: the MCAP libraries from PyPI and npm for recordings, TensorBoard for the files of
+# the logger, a client for the Foxglove protocol from npm, Prometheus with its tools for metrics, and the schema of
+# Perfetto.
 set -euo pipefail
 build="$(cd "$1" && pwd)"
 python3 -m venv "$build/readers/venv"

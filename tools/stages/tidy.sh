@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy 19, which both Debian 12 and 13 have, over the sources, or over those changed since the commit
-# TRAINYARD_CHECK_SINCE. Run by tools/check.sh.
+# Runs clang-tidy 19, which both Debian 12 and 13 contain, on all source files, or on those that have changed since the
+# commit TRAINYARD_CHECK_SINCE. tools/check.sh runs this script.
 set -euo pipefail
 build=build/tidy
 mkdir -p "$build"
-# Without precompiled headers, which only the compiler that made them can read. A unity build, because clang-tidy spends
-# most of its time on the headers, which several sources then include only once.
+# There are no precompiled headers, because only the compiler that made them can read them. A unity build is used,
+# because clang-tidy spends most of its time on headers, which are then read only once for several source files.
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON -DCMAKE_UNITY_BUILD=ON \
   -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
   >"$build/configure.log" 2>&1 || { tail -n 30 "$build/configure.log" >&2; exit 1; }
@@ -18,8 +18,8 @@ else
 fi
 [ -n "$sources" ] || { echo "no source has changed"; exit 0; }
 
-# files yes|no: the files to check, of the targets that include LibTorch or of the others. What is left out of this
-# build, such as the plugins of other devices, has no entry among the commands.
+# files yes|no: prints the files to check: with `yes` those of targets that use LibTorch, with `no` the others. Files
+# that are not part of this build, such as plugins for other devices, are left out.
 files() {
   SOURCES="$sources" python3 - "$build" "$1" <<'PYTHON'
 import json, os, pathlib, sys
@@ -45,6 +45,7 @@ tidy() {
 }
 failed=false
 tidy "$(files no)" || failed=true
-# clang cannot compile LibTorch 1.13's <ATen/core/List.h> as C++20 unless IValue is complete before it.
+# clang cannot compile <ATen/core/List.h> of LibTorch 1.13 as C++20 unless the type IValue has been completely defined
+# before.
 tidy "$(files yes)" --extra-arg-before=-include --extra-arg-before=ATen/core/ivalue.h || failed=true
 ! $failed

@@ -9,21 +9,23 @@
 
 namespace trainyard::tools {
 
-// The actions of the verbs `bag ...`. Each returns the exit code.
+// The actions of `trainyard bag record`, `info` and so on. Each function returns the exit code of the command.
 
-/// The arguments of all verbs of the family `bag`. Only one verb runs at a time, so they share one struct.
+/// The arguments of all subcommands of `trainyard bag`. Only one subcommand runs at a time, so they share one struct.
 struct BagArguments {
   RunChoice run;
-  std::string path;                 ///< The recording.
-  std::string output;               ///< The file or folder to which the verb writes.
-  std::vector<std::string> topics;  ///< Names or patterns of topics; empty for all topics.
-  std::vector<std::string> exclude;
-  std::string payloads = "none";
+  std::string path;                  ///< The path of the recording.
+  std::string output;                ///< The file or folder to which the subcommand writes.
+  std::vector<std::string> topics;   ///< Names or patterns of topics; empty for all topics.
+  std::vector<std::string> exclude;  ///< Names or patterns of topics that `bag record` leaves out.
+  std::string payloads = "none";     ///< "inline" to record the bytes of tensors, too.
   std::uint64_t max_payload_bytes = 16 << 20;
   std::uint64_t max_bytes = 1 << 30;
   std::uint64_t max_files = 8;
   std::string format = "jsonl";
-  std::string perfetto;  ///< The file to write for Perfetto; empty for none.
+  /// The path of a new file for Perfetto, to which `bag convert` writes only the spans of the recording; empty for
+  /// none.
+  std::string perfetto;
   double rate = 1;
   double start_s = 0;
   bool loop = false;
@@ -31,7 +33,8 @@ struct BagArguments {
   bool as_json = false;
 };
 
-/// Records a running launch until it ends or the user presses Ctrl-C. Returns kExitFailed if messages were missed.
+/// Records the messages of a running launch until the launch ends or the user presses Ctrl-C. Returns kExitFailed if
+/// messages were missed.
 int bag_record(const BagArguments& arguments);
 /// Shows a summary of what a recording contains.
 int bag_info(const BagArguments& arguments);
@@ -39,9 +42,9 @@ int bag_info(const BagArguments& arguments);
 int bag_verify(const BagArguments& arguments);
 /// Copies everything that is undamaged in a recording to a new file.
 int bag_repair(const BagArguments& arguments);
-/// Writes the messages of a recording as JSON lines or as CSV tables.
+/// Writes the messages of a recording as JSON lines or CSV tables, or only its spans as a file for Perfetto.
 int bag_convert(const BagArguments& arguments);
-/// Publishes the messages of a recording as if the run were still running.
+/// Publishes the messages of a recording as if the recorded run were active, so that programs can attach to it.
 int bag_play(const BagArguments& arguments);
 
 /// Returns a number of bytes in readable form, such as "4.2 MiB".

@@ -47,7 +47,7 @@ json parse_data(const StreamedMessage& message) {
               kMaxJsonDepth);
 }
 
-/// Throws kNotFound if a pattern matches no topic of the file.
+/// Returns the topics that match the patterns. Throws kNotFound if a pattern matches no topic of the file.
 std::vector<std::string> chosen_topics(const Contents& contents, const std::vector<std::string>& patterns) {
   std::vector<std::string> all, chosen;
   for (const auto& [id, channel] : contents.channels) {
@@ -68,12 +68,13 @@ Selection selection_of(const std::vector<std::string>& topics) {
   return {[&topics](const ChannelRecord& channel) { return std::ranges::find(topics, channel.topic) != topics.end(); }};
 }
 
-/// The message itself is copied as it is in the file, so numbers keep all their digits.
+/// Writes one line of JSON for each message. The JSON of the message is copied unchanged from the file, so numbers keep
+/// all their digits.
 void convert_to_lines(const McapReader& reader, const std::vector<std::string>& topics, const std::string& path) {
   TextOutput out(path);
   MessageStream stream(reader, selection_of(topics));
   while (const auto message = stream.next()) {
-    parse_data(*message);  // Throws if it would not be JSON.
+    parse_data(*message);  // This throws if the data is not valid JSON.
     const MessageRecord& record = message->record;
     const ordered_json head = {{"topic", message->channel.topic},
                                {"component", component_of(message->channel)},
@@ -90,7 +91,7 @@ void convert_to_lines(const McapReader& reader, const std::vector<std::string>& 
   out.finish();
 }
 
-/// One row of a table: the values by the names of their columns.
+/// One row of a table, as pairs of a column name and a value.
 using Row = std::vector<std::pair<std::string, std::string>>;
 
 std::string cell_of(const json& value) {
@@ -98,15 +99,16 @@ std::string cell_of(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// Lists of named values, such as those of Metrics, have one column for each name.
+/// Returns true for a list of named values, such as those in the message Metrics. Such a list gets one column for each
+/// name.
 bool is_named_values(const json& value) {
   return value.is_array() && !value.empty() && std::ranges::all_of(value, [](const json& one) {
            return one.is_object() && one.contains("value") && one.contains("name") && one["name"].is_string();
          });
 }
 
-/// Makes columns of the fields of a message; those of structs inside it have names with dots. parse_data() bounds the
-/// nesting.
+/// Appends the fields of a message to the row. Fields of nested structs get names with dots. parse_data() limits the
+/// depth of nesting, and thus of this recursion.
 void flatten(const std::string& name, const json& value, Row& row) {
   const std::string prefix = name.empty() ? "" : name + ".";
   if (value.is_object()) {
@@ -127,7 +129,7 @@ Row row_of(const StreamedMessage& message) {
   return row;
 }
 
-/// Cells are quoted as RFC 4180 says.
+/// Appends a cell to a line of CSV, quoted according to RFC 4180.
 void append_cell(std::string& line, std::string_view cell) {
   if (cell.find_first_of(",\"\r\n") == std::string_view::npos) {
     line += cell;
@@ -147,7 +149,8 @@ void write_line(TextOutput& out, const std::vector<std::string>& cells) {
   out.write(line + "\r\n");
 }
 
-/// Reads the messages twice: first to learn the columns, because a message may have others than the first one.
+/// Writes the messages of one topic as a CSV table. Reads them twice, first to find all columns, because messages can
+/// have different fields.
 void convert_to_table(const McapReader& reader, const std::string& topic, const std::string& path) {
   constexpr std::size_t kMostColumns = 10'000;
   const std::vector<std::string> topics{topic};
@@ -172,8 +175,8 @@ void convert_to_table(const McapReader& reader, const std::string& topic, const 
   out.finish();
 }
 
-/// Returns the name of the table of a topic: "rank0_batches.csv" for "/rank0/batches". The topics of a foreign file may
-/// have any names, but none may lead out of the folder.
+/// Returns the file name of the table for a topic, such as "rank0_batches.csv" for "/rank0/batches". A file from
+/// another source may contain any names, so characters that could lead out of the folder are replaced.
 std::string table_name(const std::string& topic) {
   std::string name = topic.starts_with('/') ? topic.substr(1) : topic;
   for (char& c : name) {

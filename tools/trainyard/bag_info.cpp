@@ -20,7 +20,7 @@ using namespace recordings;
 
 namespace {
 
-/// What the channels of one topic have in common or add up to.
+/// A summary of all channels of one topic.
 struct TopicSummary {
   std::string type;
   std::uint64_t messages = 0;
@@ -29,7 +29,7 @@ struct TopicSummary {
 
 struct RecordingSummary {
   std::map<std::string, TopicSummary> topics;
-  bool counted = false;  ///< True if the recording says what was missed.
+  bool counted = false;  ///< True if the recording contains the number of missed messages.
   Counts counts;
   double seconds = 0;
 };
@@ -58,7 +58,7 @@ std::string text_of_time(std::uint64_t nanoseconds) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(nanoseconds / 1'000'000'000)));
 }
 
-/// Returns why the recording is not complete; empty if it is, or if it does not say.
+/// Returns why the recording is incomplete, or an empty text if it is complete or if this is unknown.
 std::string incomplete(const RecordingSummary& summary, const std::string& problem) {
   if (!problem.empty()) return problem;
   if (!summary.counted || summary.counts.complete()) return "";
@@ -93,7 +93,7 @@ nlohmann::json to_json(const McapReader& reader, const RecordingSummary& summary
           {"topics", topics}};
 }
 
-/// All texts come from the file, so they are shown without what could steer a terminal.
+/// Prints the summary. All texts come from the file, so characters that could control the terminal are replaced.
 void print(const McapReader& reader, const RecordingSummary& summary) {
   const Contents& contents = reader.contents();
   fmt::print("file:      {}, {}, written by {}\n", printable_line(reader.file().path()),

@@ -32,10 +32,10 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-/// A topic with no more messages than this announces facts, such as the description of the model. Visitors that come
-/// later get its last message, as from a latched output.
+/// A topic with at most this number of messages probably describes something, such as the model. Programs that
+/// subscribe later therefore receive its last message, as they would from a latched output.
 constexpr std::uint64_t kRareMessages = 10;
-/// The index of a component in the plan, as a recording states it, is at most this.
+/// The largest index of a component that is accepted from a recording, which may be damaged.
 constexpr std::uint32_t kMostComponents = 10'000;
 
 std::string text_of(const ChannelRecord& channel, const char* key) {
@@ -43,7 +43,7 @@ std::string text_of(const ChannelRecord& channel, const char* key) {
   return found == channel.metadata.end() ? std::string() : found->second;
 }
 
-/// Owns the outputs by which the gateways describe their topics.
+/// A component that never runs. The gateways need it as the owner of the outputs that describe their topics.
 class Stage final : public Component {
  public:
   explicit Stage(ComponentContext& context) : Component(context) {}
@@ -82,7 +82,7 @@ class Player {
 
   const std::string& run() const { return directory_.run(); }
 
-  /// Waits until a program has subscribed. Returns false if the user wants to end.
+  /// Waits until a program has subscribed. Returns false if the user has pressed Ctrl-C.
   bool wait_for_visitor(const Interrupts& interrupts) {
     const auto present = [this] {
       return std::ranges::any_of(gateways_, [](const auto& gateway) { return gateway.second->has_visitors(); });
@@ -94,7 +94,7 @@ class Player {
     return true;
   }
 
-  /// Publishes all messages once. Returns false if the user wants to end.
+  /// Publishes all messages once. Returns false if the user has pressed Ctrl-C.
   bool play(const Interrupts& interrupts) {
     const std::uint64_t first =
         reader_.contents().statistics.start_time + static_cast<std::uint64_t>(std::max(0.0, arguments_.start_s) * 1e9);
@@ -112,7 +112,7 @@ class Player {
     return true;
   }
 
-  /// Ends the subscriptions, and waits for a moment until visitors have everything.
+  /// Tells the subscribers that no more messages follow, and waits for a moment until all messages have been sent.
   void finish() {
     for (const auto& [process, gateway] : gateways_) gateway->finish();
     const auto until = Clock::now() + std::chrono::seconds(2);
@@ -125,7 +125,7 @@ class Player {
   std::uint64_t published() const { return published_; }
 
  private:
-  /// The name of the recorded run, or of the file.
+  /// Returns the name of the recorded run, or the name of the file if the recording does not contain it.
   std::string recorded_name() const {
     const TextMap* run = reader_.contents().find_metadata(kRunMetadata);
     if (run != nullptr && run->contains("name")) return run->at("name");
@@ -136,7 +136,7 @@ class Player {
 
   void add(const ChannelRecord& channel) {
     const std::string schema_text = text_of(channel, kSchemaKey);
-    // Only Trainyard's own recordings say how their messages look in binary form.
+    // Only recordings by Trainyard contain the schemas that are needed to convert the messages to their binary form.
     if (channel.encoding != "json" || schema_text.empty()) return;
     if (!matches_any(arguments_.topics, channel.topic)) return;
     const Schema schema = parse_schema(schema_text);
@@ -212,7 +212,7 @@ class Player {
     return true;
   }
 
-  /// Serves visitors until the time has come, and at least once.
+  /// Serves subscribers until the time `until`, and at least once.
   void serve(Clock::time_point until) {
     do {
       if (loop_.run_once()) continue;
@@ -265,7 +265,8 @@ class Player {
     return topics;
   }
 
-  /// The components are at the places that they have in the plan, because Header::source is such a place.
+  /// Returns the components in a list in which each has the index that it had in the plan, because the headers of
+  /// messages (Header::source) refer to components by this index.
   json describe_nodes() const {
     json nodes = json::array();
     const std::uint32_t count = components_.empty() ? 0 : components_.rbegin()->first + 1;
@@ -299,13 +300,14 @@ class Player {
   launch::RunDirectory directory_;
   zmq::context_t sockets_;
   PlayedRegistry registry_;
-  std::deque<MessageType> all_types_;                                        ///< They must not move.
-  std::map<std::string, const MessageType*> types_;                          ///< By topic.
-  std::map<std::string, Schema> schemas_;                                    ///< By topic.
-  std::map<std::string, std::set<std::string>> publishers_;                  ///< The processes, by topic.
-  std::map<std::uint16_t, std::uint32_t> played_;                            ///< The source, by the id of the channel.
-  std::map<std::uint32_t, std::pair<std::string, std::string>> components_;  ///< Name and process, by source.
-  std::map<std::string, std::unique_ptr<PlayedGateway>> gateways_;           ///< By process.
+  /// A deque, because pointers refer to the elements.
+  std::deque<MessageType> all_types_;
+  std::map<std::string, const MessageType*> types_;          ///< The message types, by topic.
+  std::map<std::string, Schema> schemas_;                    ///< The schemas, by topic.
+  std::map<std::string, std::set<std::string>> publishers_;  ///< The processes that publish each topic.
+  std::map<std::uint16_t, std::uint32_t> played_;            ///< The sources of the messages, by channel id.
+  std::map<std::uint32_t, std::pair<std::string, std::string>> components_;  ///< The name and the process, by source.
+  std::map<std::string, std::unique_ptr<PlayedGateway>> gateways_;           ///< The gateways, by process.
   std::uint64_t published_ = 0;
 };
 
@@ -319,7 +321,7 @@ int bag_play(const BagArguments& arguments) {
   fmt::print(stderr, "playing {} as run {}; Ctrl-C ends it\n", printable_line(arguments.path), player.run());
   bool more = !arguments.wait || player.wait_for_visitor(interrupts);
   if (more) more = player.play(interrupts);
-  // If nothing is selected, there is nothing to repeat.
+  // If the recording contains no selected messages, there is nothing to repeat.
   while (more && arguments.loop && player.published() != 0) more = player.play(interrupts);
   player.finish();
   fmt::print("{} message(s) published\n", player.published());

@@ -15,7 +15,8 @@ namespace {
 using recordings::Counts;
 using recordings::RunRecording;
 
-/// Returns "run.mcap" for the run "run-9ix", or "run_2.mcap" if that exists, and so on: a recording is never replaced.
+/// Returns the options for the recording. The default file for the run "run-9ix" is "run-9ix.mcap", or "run-9ix_2.mcap"
+/// if that exists, and so on, because a recording is never overwritten.
 recordings::RunRecordingOptions options_of(const BagArguments& arguments, const visitors::RunInfo& run) {
   const bool named = !arguments.output.empty();
   return {.topics = arguments.topics,

@@ -18,7 +18,7 @@
 namespace trainyard::tools {
 namespace {
 
-/// The arguments of both verbs. Only one of them runs, so they share this.
+/// The arguments of `ckpt show` and `ckpt verify`. Only one of them runs, so they share one struct.
 struct CheckpointArguments {
   std::string path;
   bool tensors = false;
@@ -33,7 +33,7 @@ std::uint64_t elements_of(const checkpoints::SafetensorsHeader& header) {
   return elements;
 }
 
-/// Returns the JSON for other programs: flat, and without the list of tensors.
+/// Returns a summary as JSON, without the list of tensors.
 nlohmann::json to_json(const checkpoints::CheckpointSummary& checkpoint) {
   nlohmann::json metrics = nlohmann::json::object();
   for (const Scalar& metric : checkpoint.run.metrics) metrics[metric.name] = metric.value;
@@ -52,7 +52,7 @@ nlohmann::json to_json(const checkpoints::CheckpointSummary& checkpoint) {
           {"trainyard", checkpoint.manifest.trainyard}};
 }
 
-/// The tensors are in the order of the file.
+/// Prints the tensors of a file, in the order of the file.
 void print_tensors(const checkpoints::SafetensorsHeader& header) {
   Table table({"tensor", "dtype", "shape"});
   for (const checkpoints::SafetensorsEntry& entry : header.tensors) {
@@ -61,8 +61,8 @@ void print_tensors(const checkpoints::SafetensorsHeader& header) {
   std::printf("\n%s", table.text(use_colours()).c_str());
 }
 
-/// Lists the tensors of all states, in the order of the file. The optimizer's blocks of single ranks have no state of
-/// their own; they belong to the optimizer.
+/// Prints the tensors of all states, in the order of the files. The blocks that single ranks have saved for the
+/// optimizer are listed with the optimizer's state.
 void print_state_tensors(const checkpoints::CheckpointSummary& checkpoint) {
   std::map<std::string, std::string> owners;
   for (const SavedState& state : checkpoint.run.states) {
@@ -79,7 +79,7 @@ void print_state_tensors(const checkpoints::CheckpointSummary& checkpoint) {
   std::printf("\n%s", table.text(use_colours()).c_str());
 }
 
-/// The names in a checkpoint are those of whoever made it, so they are shown without what could steer a terminal.
+/// Prints a checkpoint. The names come from the checkpoint, so characters that could control the terminal are replaced.
 void print(const checkpoints::CheckpointSummary& checkpoint, bool tensors) {
   const checkpoints::RunRecord& run = checkpoint.run;
   fmt::print("{}\n", printable_line(checkpoint.path));
@@ -90,7 +90,7 @@ void print(const checkpoints::CheckpointSummary& checkpoint, bool tensors) {
              run.optimizer.empty() ? "none" : printable_line(run.optimizer));
   for (const Scalar& metric : run.metrics) fmt::print("{}: {:g}\n", printable_line(metric.name), metric.value);
   for (const auto& [name, digest] : checkpoint.manifest.files) {
-    // Sixteen digits are enough to compare by eye.
+    // Sixteen digits are enough for people to compare hashes.
     fmt::print("{:<24} {:>12} bytes  sha256 {:.16}...\n", printable_line(name), digest.bytes,
                printable_line(digest.sha256));
   }
@@ -99,7 +99,8 @@ void print(const checkpoints::CheckpointSummary& checkpoint, bool tensors) {
   if (checkpoint.state) print_state_tensors(checkpoint);
 }
 
-/// Throws for a checkpoint whose small files or headers are broken. It does not notice a flipped bit in a weight.
+/// Shows a checkpoint. Throws if its small files or the headers of its tensor files are damaged. Only `ckpt verify`
+/// detects damaged values of tensors.
 int show(const CheckpointArguments& arguments) {
   const checkpoints::CheckpointSummary checkpoint =
       checkpoints::read_checkpoint(checkpoints::find_checkpoint(arguments.path));
@@ -111,9 +112,10 @@ int show(const CheckpointArguments& arguments) {
   return kExitOk;
 }
 
-/// Each fault is one line on stderr, so that stdout contains only the result that scripts read.
+/// Verifies a checkpoint. Prints one line to stderr for each fault, so that stdout contains only the result, for
+/// scripts.
 int verify(const CheckpointArguments& arguments) {
-  // The path may be a folder of checkpoints; the message names the one that was verified.
+  // The path may be a folder of checkpoints; the message names the checkpoint that was verified.
   const std::string path = checkpoints::find_checkpoint(arguments.path);
   const std::vector<std::string> faults = checkpoints::verify_checkpoint(path);
   for (const std::string& fault : faults) fmt::print(stderr, "trainyard: {}\n", printable_line(fault));
@@ -129,7 +131,7 @@ void add_ckpt(CLI::App& app, Action& chosen) {
   family->footer(
       "PATH is a checkpoint, or a folder of checkpoints (then: its last).\n"
       "Examples:\n  trainyard ckpt show runs/mnist/checkpoints\n  trainyard ckpt verify runs/mnist/checkpoints/best");
-  // This is shared by the parser's options and by the action, which runs after this function has returned.
+  // The arguments are shared by the parser's options and the action, which runs after this function has returned.
   const auto arguments = std::make_shared<CheckpointArguments>();
   CLI::App* shower = family->add_subcommand("show", "What is in it; reads headers only");
   shower->add_option("PATH", arguments->path)->required();

@@ -8,7 +8,7 @@
 namespace trainyard::tools {
 namespace {
 
-/// Returns the allowed values from a type such as "FORMAT:{text,json}", as CLI::IsMember adds them.
+/// Returns the allowed values in a type description such as "FORMAT:{text,json}", to which CLI::IsMember adds them.
 std::vector<std::string> choices_in(const std::string& type) {
   const std::size_t begin = type.find('{');
   const std::size_t end = type.find('}', begin);
@@ -33,7 +33,7 @@ OptionDescription describe_option(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   described.choices = choices_in(type);
   described.value = type.substr(0, type.find(':'));
-  // The parser's names for types say less than what the command's help shows for them.
+  // "TEXT" is the parser's default name for a value. The help shows "VALUE" instead.
   if (described.value == "TEXT" || described.value.empty()) described.value = "VALUE";
   if (described.value == "FLOAT") described.value = "NUMBER";
   if (described.value == "UINT" || described.value == "INT") described.value = "N";

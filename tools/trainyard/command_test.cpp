@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// Runs the real command in an environment of its own, without any other run.
+/// Runs the real command with separate environment variables, so that it finds no run of the user.
 class CommandTest : public ::testing::Test {
  protected:
   CommandTest() {
@@ -101,7 +101,7 @@ TEST_F(CommandTest, RefusesWhatAnAcceleratorsRulesForbidBeforeAnythingStarts) {
   EXPECT_EQ(run({"plan", folder + "three_ipus.toml", "devices=1"}), kExitOk) << err_;
 }
 
-/// What used to be found out only after the start, and then ended the launch or stalled it.
+/// Tests mistakes that would otherwise be noticed only after the start, and would end or block the launch.
 TEST_F(CommandTest, RefusesWhatCannotWorkBeforeAnythingStarts) {
   const std::string six =
       "include = [\"" + std::string(TRAINYARD_SOURCE_DIR) + "/tests/launch_errors/six.inc.toml\"]\n";
@@ -130,7 +130,7 @@ TEST_F(CommandTest, RefusesRanksThatTheMemoryOfThisMachineCannotHold) {
   const std::string path = std::string(TRAINYARD_SOURCE_DIR) + "/tests/launch_errors/six.inc.toml";
   if (launch::this_machine().memory_bytes > 200ull << 30) GTEST_SKIP() << "skipped: this machine could hold them";
   for (const char* verb : {"plan", "check", "launch"}) {
-    // Without this refusal, the next verb would start them all.
+    // If this were not refused, the verb `launch` would start all 4096 ranks.
     ASSERT_EQ(run({verb, path, "devices=4096"}), kExitUsage) << verb;
     EXPECT_THAT(err_, HasSubstr("command line: topology.devices: 4096 needs at least "));
     EXPECT_THAT(err_, HasSubstr("topology.overcommit = true"));
@@ -217,10 +217,10 @@ TEST_F(CommandTest, FindsNoCheckpointAndNoPlugin) {
   EXPECT_THAT(err_, HasSubstr("no plugin named 'no_such_plugin'"));
 }
 
-/// A command that is given the test's own folder as a checkpoint.
+/// Runs the command on a checkpoint in the folder of the test.
 class CheckpointCommandTest : public CommandTest {
  protected:
-  /// Makes the checkpoint. Its tensors have these names and six numbers each.
+  /// Writes the checkpoint. Its tensors have these names, and six numbers each.
   void save(const checkpoints::RunRecord& record, const std::vector<std::string>& model,
             const std::vector<std::string>& state) {
     using namespace checkpoints;

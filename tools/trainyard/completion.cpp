@@ -20,7 +20,7 @@ const OptionDescription* find_option(const VerbDescription& verb, const std::str
   return nullptr;
 }
 
-/// Returns the argument at this place; the last one may take several words.
+/// Returns the positional argument with this index. The last argument may take several words.
 const OptionDescription* find_argument(const VerbDescription& verb, std::size_t place) {
   const OptionDescription* last = nullptr;
   for (const OptionDescription& option : verb.options) {
@@ -33,7 +33,7 @@ const OptionDescription* find_argument(const VerbDescription& verb, std::size_t 
 
 bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
 
-/// Adds the name of an option that stands before the current word.
+/// Records an option that precedes the current word. If it takes a value, the next word is this value.
 void read_option(TypedWords& typed, const std::string& word) {
   const std::size_t sign = word.find('=');
   const std::string name = word.substr(0, sign);
@@ -45,7 +45,7 @@ void read_option(TypedWords& typed, const std::string& word) {
 }
 
 void read_word(TypedWords& typed, const std::string& word) {
-  // bash divides words at '='.
+  // bash passes '=' as a separate word.
   if (word == "=") return;
   if (typed.open != nullptr) {
     if (typed.given.back() == "--run") typed.run = word;
@@ -60,7 +60,7 @@ void read_word(TypedWords& typed, const std::string& word) {
   }
 }
 
-/// The first line is enough beside a word.
+/// Returns the first line, which is enough as the explanation of a completion.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 Candidates option_names(const TypedWords& typed) {
@@ -85,7 +85,7 @@ void print_candidates(const Candidates& candidates, const std::string& current) 
   if (candidates.files) std::printf(":files\n");
 }
 
-/// The default action of SIGALRM ends the process.
+/// Makes SIGALRM end the process soon, by its default action.
 void end_soon() {
   itimerval limit = {};
   limit.it_value.tv_usec = 700'000;
@@ -121,7 +121,7 @@ int complete(const VerbDescription& command, std::vector<std::string> words) {
   std::string prefix;
   if (current == "=") current.clear();
   if (const std::size_t sign = current.find('='); is_option(current) && sign != current.npos) {
-    // Other shells than bash keep --name=value together.
+    // Shells other than bash pass --name=value as one word.
     prefix = current.substr(0, sign + 1);
     words.push_back(current.substr(0, sign));
     current = current.substr(sign + 1);

@@ -8,14 +8,15 @@
 
 namespace trainyard::tools {
 
-/// What the user has typed before the word that is to be completed.
+/// What the user has typed on the command line before the word that the shell asks to complete.
 struct TypedWords {
-  const VerbDescription* verb = nullptr;  ///< The innermost verb or family that was typed.
-  std::vector<std::string> path;          ///< The names of the families and of the verb.
-  std::vector<std::string> arguments;     ///< The positional arguments.
-  std::vector<std::string> given;         ///< The names of the options that were typed.
-  std::string run;                        ///< The value of the option --run.
-  /// The option or argument whose value is completed, or null.
+  /// The last subcommand that was typed, or the family of subcommands if only that was typed.
+  const VerbDescription* verb = nullptr;
+  std::vector<std::string> path;       ///< The names of the subcommands that were typed, such as "topic" and "echo".
+  std::vector<std::string> arguments;  ///< The positional arguments.
+  std::vector<std::string> given;      ///< The names of the options that were typed.
+  std::string run;                     ///< The value of the option --run.
+  /// The option or argument whose value is being completed, or null.
   const OptionDescription* open = nullptr;
 };
 
@@ -25,27 +26,28 @@ struct Candidate {
   std::string help;
 };
 
-/// All possible completions of a word.
+/// The possible completions of a word.
 struct Candidates {
   std::vector<Candidate> words;
-  bool files = false;  ///< True if the name of a file is possible, too.
+  bool files = false;  ///< True if the name of any file is possible, too.
 };
 
-/// Interprets `words`, the words before `current`, which is the word to be completed.
+/// Interprets `words`, which precede `current`, the word to be completed.
 TypedWords read_words(const VerbDescription& command, const std::vector<std::string>& words,
                       const std::string& current);
 
-/// Returns the completions that follow from the description of the command alone: verbs, names of options, and values
-/// from fixed lists.
+/// Returns the completions of `current` that follow from the description of the command alone: verbs, names of options,
+/// and values from fixed lists.
 Candidates static_candidates(const TypedWords& typed, const std::string& current);
 
 /// Returns the completions that must be looked up: running launches with their topics, components, parameters and
 /// services; launch files; and plugins. If they cannot be determined, the result is empty.
 Candidates dynamic_candidates(const TypedWords& typed);
 
-/// Prints the completions of the last word to standard output, one on each line: the completion, a tab and its
-/// explanation. The line `:files` means that names of files are possible, too. If this takes too long, the function
-/// gives up without a message, because users do not wait for a completion. Returns the exit code.
+/// Prints the completions of the last of `words`, the words of the command line, for the completion script of a shell.
+/// Each line on standard output contains a completion, a tab and an explanation. The line `:files` means that names of
+/// files are possible, too. If a lookup takes too long, SIGALRM ends the process without a message, because users do
+/// not wait for a completion. Returns the exit code.
 int complete(const VerbDescription& command, std::vector<std::string> words);
 
 }  // namespace trainyard::tools

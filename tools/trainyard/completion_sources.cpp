@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The run that is meant, and a client of its registry.
+/// The run that the user has chosen, and a client of its registry.
 struct CompletionRun {
   explicit CompletionRun(const TypedWords& typed) : run(visitors::find_run(typed.run)) {}
 
@@ -39,7 +39,7 @@ Candidates runs(const TypedWords&) {
   return candidates;
 }
 
-/// For verbs that take a recording in place of a run.
+/// Returns completions for verbs that accept a run or a recording.
 Candidates runs_and_files(const TypedWords& typed) { return {runs(typed).words, true}; }
 
 Candidates topics(const TypedWords& typed) {
@@ -51,7 +51,7 @@ Candidates topics(const TypedWords& typed) {
   return candidates;
 }
 
-/// The names of all components, and those without a rank, which stand for all ranks.
+/// Returns the names of all components, and also the names without a rank, which stand for the components of all ranks.
 Candidates components(const TypedWords& typed) {
   CompletionRun run(typed);
   Candidates candidates;
@@ -74,7 +74,7 @@ Candidates services(const TypedWords& typed) {
   return candidates;
 }
 
-/// For `param set`, only those that can be set.
+/// Returns the names of a component's parameters; for `param set`, only of parameters that can be set.
 Candidates parameters(const TypedWords& typed) {
   CompletionRun run(typed);
   Candidates candidates;
@@ -85,7 +85,7 @@ Candidates parameters(const TypedWords& typed) {
   return candidates;
 }
 
-/// The choices of a parameter, or its present value as a beginning.
+/// Returns the allowed values of a parameter, or, if there is no fixed list, its current value.
 Candidates values(const TypedWords& typed) {
   CompletionRun run(typed);
   Candidates candidates;
@@ -99,7 +99,7 @@ Candidates values(const TypedWords& typed) {
   return candidates;
 }
 
-/// The fields of a message itself; those further inside are for the user to type.
+/// Returns the top-level fields of a message. The user has to type the names of nested fields.
 Candidates fields(const TypedWords& typed) {
   CompletionRun run(typed);
   Candidates candidates;
@@ -125,7 +125,7 @@ Candidates plugin_kinds(const TypedWords&) {
   return candidates;
 }
 
-/// The names of keys; one that is made has a new name.
+/// Returns the names of existing keys. There is no completion for `keys new`, which needs a new name.
 Candidates keys(const TypedWords& typed) {
   Candidates candidates;
   if (typed.path.back() != "show") return candidates;
@@ -153,7 +153,8 @@ Candidates launch_files(const TypedWords&) {
   return candidates;
 }
 
-/// By the names in the help: of arguments with the verb or family before them where it matters, and of options.
+/// The functions that find completions, by the names of options and arguments in the help. If an argument has different
+/// meanings, the name of the verb or family precedes its name.
 const std::map<std::string, std::function<Candidates(const TypedWords&)>> kSources{
     {"--run", runs},
     {"trace RUN", runs_and_files},
@@ -185,7 +186,7 @@ const std::map<std::string, std::function<Candidates(const TypedWords&)>> kSourc
 
 }  // namespace
 
-// A completion that fails is none: there is nowhere to say why.
+// If a completion fails, the result is empty, because there is no place to print an error.
 Candidates dynamic_candidates(const TypedWords& typed) try {
   if (typed.open == nullptr || typed.path.empty()) return {};
   const std::string name = typed.open->names.back();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes words with the real shells. zsh and fish are left out if they are not installed.
+// Tests the completion of words with real shells. The tests of zsh and fish are skipped if these shells are not
+// installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +55,7 @@ class CompletionTest : public CommandOnFakeRun {
     return lines;
   }
 
-  /// Returns what bash offers for the last of these words.
+  /// Returns the completions that bash offers for the last of these words.
   static Words bash(const Words& words) {
     Words program{"bash",
                   "--norc",
@@ -146,7 +147,8 @@ TEST_F(CompletionTest, TheManualDescribesEveryVerbAndIsCorrect) {
     EXPECT_THAT(out_, ::testing::HasSubstr(section));
   }
   if (!has("mandoc")) GTEST_SKIP() << "skipped: mandoc is not installed";
-  // The page has no date, so that every build makes the same page; mandoc would mention that.
+  // The manual page has no date, so that every build makes the same page. mandoc would report this, so the test adds a
+  // date.
   const std::string undated = "TRAINYARD 1 \"\"";
   ASSERT_NE(out_.find(undated), out_.npos);
   out_.replace(out_.find(undated), undated.size(), "TRAINYARD 1 \"2000-01-01\"");

@@ -9,8 +9,8 @@
 namespace trainyard::tools {
 namespace {
 
-// The scripts know no verbs and no options. They ask the command itself (completion.h), so that they are always right,
-// whatever version of the command the user has.
+// The scripts contain no subcommands and options. They run the command itself to get the completions (completion.h), so
+// they work with every version of the command.
 
 constexpr const char* kBashScript = R"script(# bash completion of trainyard; made by `trainyard completion bash`
 _trainyard() {

@@ -12,7 +12,7 @@
 namespace trainyard::tools {
 namespace {
 
-/// Returns a mark that is always five columns wide; escape sequences have no width.
+/// Returns the mark for a verdict. It is always five columns wide, not counting escape sequences.
 const char* mark(Verdict verdict, bool colours) {
   switch (verdict) {
     case Verdict::kFact:
@@ -27,12 +27,13 @@ const char* mark(Verdict verdict, bool colours) {
   return "";
 }
 
-/// All checks are shown, even after a bad one, because they often have one cause.
+/// Prints the results of all checks, even after a bad result, because several problems often have the same cause.
+/// Returns the exit code.
 int show(const std::vector<SystemCheck>& checks) {
   bool bad = false;
   for (const SystemCheck& check : checks) {
     std::printf("%s%-16s %s\n", mark(check.verdict, use_colours()), check.name.c_str(), check.finding.c_str());
-    // The command is on a line of its own, so that it can be copied into a shell.
+    // The advice is on a separate line, so that a command in it can be copied into a shell.
     if (!check.advice.empty()) std::printf("     %-16s -> %s\n", "", check.advice.c_str());
     bad = bad || check.verdict == Verdict::kBad;
   }

@@ -20,7 +20,8 @@ SystemCheck fact(std::string name, std::string finding) {
   return {Verdict::kFact, std::move(name), std::move(finding), ""};
 }
 
-/// "host 1 of 2", and the processes on the host if there are several.
+/// Returns a text such as "host 1 of 2". If there are several processes on the host, the text also contains their
+/// number.
 std::string place_text(const Allocation& allocation) {
   std::string text = fmt::format("host {} of {}", allocation.host, allocation.hosts);
   if (allocation.processes > 1) {
@@ -81,12 +82,12 @@ void add_allocation(std::vector<SystemCheck>& checks, const Allocation& allocati
   checks.push_back(fact("start again", requeue_text(allocation)));
 }
 
-/// The environments of this process, and what the nearest of them says.
+/// The engines that seem to have started this process, and the information from the engine that was chosen.
 struct Findings {
   std::vector<Candidate> candidates;
   const Candidate* chosen = nullptr;
   Allocation allocation;
-  SystemCheck check;  ///< The first line; bad if there is no allocation.
+  SystemCheck check;  ///< The first line of the report. The verdict is kBad if there is no usable information.
 };
 
 Findings find(core::PluginLoader& loader, const ProcessFacts& facts) {

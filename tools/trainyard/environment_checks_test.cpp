@@ -16,7 +16,7 @@ ProcessFacts facts_with(ProcessFacts::Variables variables) {
   return facts;
 }
 
-/// Returns what is found under a name; empty if nothing is.
+/// Returns the finding of the check with this name, or an empty text if there is none.
 std::string finding(const std::vector<SystemCheck>& checks, std::string_view name) {
   for (const SystemCheck& check : checks) {
     if (check.name == name) return check.finding;

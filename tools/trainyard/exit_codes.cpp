@@ -3,8 +3,8 @@
 
 namespace trainyard::tools {
 
-// The codes are sorted by what a script can do about them: correct the input, wait, try elsewhere, or ask for help.
-// There is no default label, so that the compiler names a code that is missing here.
+// The codes are grouped by what a script can do about them: correct the input, wait, try another machine, or report a
+// bug. There is no default label, so that the compiler warns about a code that is missing here.
 int exit_code_of(Code code) {
   switch (code) {
     case Code::kInvalidArgument:

@@ -22,10 +22,10 @@ using nlohmann::json;
 constexpr std::size_t kMaxExpressionLength = 1000;
 constexpr int kMaxExpressionDepth = 32;
 
-/// A part of an expression that has been parsed, and whose types are right.
+/// A part of an expression that has been parsed and whose types have been checked.
 struct Part {
   PartType type;
-  std::size_t position = 0;  ///< Of its first character.
+  std::size_t position = 0;  ///< The position of its first character.
   std::function<PartValue(const json& message)> value;
 };
 
@@ -56,11 +56,12 @@ SingleValue compute(const std::string& sign, const SingleValue& left, const Sing
   if (sign == "+") return a + b;
   if (sign == "-") return a - b;
   if (sign == "*") return a * b;
-  // A division by zero gives an infinity or NaN, and is no error.
+  // A division by zero gives an infinity or NaN, which is not an error.
   return sign == "/" ? a / b : std::fmod(a, b);
 }
 
-/// Parses by recursive descent; there is one function for each level of precedence, the weakest first.
+/// A recursive-descent parser for expressions. There is one function for each level of precedence, beginning with the
+/// operators that bind least.
 class Parser {
  public:
   Parser(const Schema& schema, std::string_view text) : schema_(schema), tokens_(tokens_of(text)) {}
@@ -142,7 +143,7 @@ class Parser {
     left.value = [a = std::move(left.value), b = std::move(right.value), in_text,
                   negated](const json& message) -> PartValue {
       const PartValue element = a(message);
-      // Like every comparison, this one is false if the value is missing.
+      // Like every comparison, `in` is false if the value is missing.
       if (element[0].index() == 0) return {false};
       const PartValue list = b(message);
       return {(in_text ? is_part_of(element[0], list[0]) : is_in(element[0], list)) != negated};
@@ -214,7 +215,7 @@ class Parser {
     }
   }
 
-  /// A list consists of values of one type.
+  /// Parses a list of constants, which must all have the same type.
   Part list(std::size_t position) {
     PartValue elements;
     std::optional<ValueType> type;
@@ -237,7 +238,7 @@ class Parser {
     return {{*type, true}, position, [elements](const json&) { return elements; }};
   }
 
-  /// The type of the constant that has just begun.
+  /// Returns the type of the constant that begins at the current token.
   ValueType type_here() const {
     if (token().kind == TokenKind::kString) return ValueType::kText;
     return token().kind == TokenKind::kPath ? ValueType::kCondition : ValueType::kNumber;
@@ -282,7 +283,7 @@ class Parser {
   int depth_ = 0;
 };
 
-/// The tokens and the parser take memory and time in proportion to the text.
+/// Parses an expression. Refuses a text that is too long, because the memory and the time of the parser grow with it.
 Part parsed(const Schema& schema, std::string_view text) {
   if (text.size() > kMaxExpressionLength) {
     throw Error(Code::kInvalidArgument, "--where: the expression has {} characters; at most {} are allowed",

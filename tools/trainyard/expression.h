@@ -16,9 +16,9 @@ namespace trainyard::tools {
 ///    + - * / %                 compute; % is the remainder of a division
 ///    12  0.5  "text"  'text'   true  false  ["a", "b"]  (...)
 ///
-/// The constructor checks everything: the syntax, whether the schema has the fields, and the types. Therefore
-/// evaluating a condition cannot fail. All 64-bit integers are represented exactly. A comparison is false if the
-/// message does not have one of the values (FieldPath::value_in).
+/// The constructor checks everything: the syntax, whether messages of the schema have the fields, and the types.
+/// Evaluating a condition therefore cannot fail. All 64-bit integers are represented exactly. A comparison is false if
+/// the message does not have one of the values, for example because a list is too short (FieldPath::value_in).
 ///
 /// The text may come from an untrusted source, so it may have at most 1000 characters and 32 levels of nesting.
 class Expression {

@@ -121,7 +121,8 @@ TEST(ExpressionTest, IsBounded) {
   }
 }
 
-/// Whatever a stranger writes, the answer is a condition or an Error.
+/// Tests that any text is either a valid condition or refused with an Error, because the text may come from an
+/// untrusted source.
 TEST(ExpressionTest, SurvivesRandomTexts) {
   const std::vector<std::string> words{"step",
                                        "stage",

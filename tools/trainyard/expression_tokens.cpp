@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-// Longer signs come first.
+// The operators. Longer operators come first, so that "<=" is not read as "<".
 constexpr std::array<std::string_view, 16> kSigns{"==", "!=", "<=", ">=", "<", ">", "+", "-",
                                                   "*",  "/",  "%",  "(",  ")", "[", "]", ","};
 constexpr std::array<std::string_view, 4> kWordOperators{"and", "or", "not", "in"};
@@ -26,7 +26,7 @@ std::size_t number_length(std::string_view text) {
   return std::min(text.find_first_not_of(kDigits, exponent), text.size());
 }
 
-/// Returns the length of the path at the beginning of `text`. A bracket belongs to it if it follows without a space.
+/// Returns the length of the path at the beginning of `text`. A bracket belongs to the path if no space precedes it.
 std::size_t path_length(std::string_view text) {
   std::size_t length = 0;
   while (length < text.size()) {

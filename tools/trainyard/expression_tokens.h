@@ -10,7 +10,7 @@
 
 namespace trainyard::tools {
 
-/// The kinds of tokens in an expression.
+/// The kinds of tokens in an expression (see expression.h).
 enum class TokenKind {
   kNumber,
   kString,    ///< A text; the token does not contain its quotation marks.
@@ -30,7 +30,7 @@ struct Token {
 /// character that is not allowed in expressions.
 std::vector<Token> tokens_of(std::string_view expression);
 
-/// Returns an error whose text begins with the position, such as "--where, character 8: ...".
+/// Returns an error whose text consists of the position and `what`, such as "--where, character 8: ...".
 Error expression_error(std::size_t position, const std::string& what);
 
 }  // namespace trainyard::tools

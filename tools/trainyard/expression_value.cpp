@@ -14,11 +14,12 @@ using nlohmann::json;
 std::optional<ValueType> value_type_of(FieldKind kind) {
   if (kind == FieldKind::kBool) return ValueType::kCondition;
   if (kind == FieldKind::kString) return ValueType::kText;
-  if (kind < FieldKind::kString) return ValueType::kNumber;  // All kinds between the two are numbers.
+  if (kind < FieldKind::kString) return ValueType::kNumber;  // All kinds between these two are numbers.
   return std::nullopt;
 }
 
-/// Numbers that JSON cannot express are strings (json_from_binary).
+/// Converts a number of a decoded message. json_from_binary() represents numbers that JSON cannot express, such as NaN,
+/// as strings.
 long double number_of(const json& value) {
   using Limits = std::numeric_limits<long double>;
   if (value.is_number_unsigned()) return static_cast<long double>(value.get<std::uint64_t>());

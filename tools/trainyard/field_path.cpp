@@ -15,7 +15,7 @@ using nlohmann::json;
 
 FieldType simple(FieldKind kind) { return {.kind = kind, .struct_name = "", .element = {}}; }
 
-/// Tensors as json_from_binary() shows them.
+/// Returns the fields of a tensor in the JSON from json_from_binary().
 const std::vector<Field>& tensor_fields() {
   static const std::vector<Field> fields{
       {"dtype", simple(FieldKind::kString)},

@@ -12,13 +12,13 @@
 
 namespace trainyard::tools {
 
-/// The path to a value in the messages of one type, such as "step" or "values[0].value". It consists of names separated
-/// by dots, and of list indices in brackets. An entry of a map is written like a field. A tensor has the fields dtype,
-/// shape, payload and offset.
+/// The path to a value in the messages of one type, such as "step" or "values[0].value". The path consists of names
+/// separated by dots, and of list indices in brackets. The key of a map entry is written like the name of a field. A
+/// tensor has the fields dtype, shape, payload and offset.
 class FieldPath {
  public:
-  /// Checks the path against the schema. Throws kInvalidArgument if no message of the type can have such a value; the
-  /// error message suggests the field with the most similar name.
+  /// Checks the path against the schema of the message type. Throws kInvalidArgument if messages of this type cannot
+  /// have such a value; the error message suggests the field with the most similar name.
   FieldPath(const Schema& schema, std::string_view path);
 
   /// Returns the path as it was passed to the constructor.

@@ -41,7 +41,7 @@ Graph graph_of(const std::string& title, const json& nodes, const json& topics) 
   }
   for (const json& topic : topics) {
     for (const json& publisher : topic.value("publishers", json::array())) {
-      // The processes that publish the log are no components.
+      // The log is published by processes, which are not nodes of the graph.
       const auto from = index.find(publisher.value("component", ""));
       if (from == index.end()) continue;
       for (const json& subscriber : topic.value("subscribers", json::array())) {

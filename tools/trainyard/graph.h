@@ -35,20 +35,22 @@ struct Graph {
 /// Returns the graph of a run that has been planned.
 Graph graph_of(const launch::Plan& plan);
 
-/// Returns the graph of a running launch from the registry's answers to "nodes" and "topics".
+/// Returns the graph of a running launch, with the title `title`. `nodes` and `topics` are the answers of the
+/// launcher's registry to the questions "nodes" and "topics".
 Graph graph_of(const std::string& title, const nlohmann::json& nodes, const nlohmann::json& topics);
 
-/// All topics with the same senders and the same receivers. `from` and `to` are indices in Graph::nodes.
+/// A group of topics that have the same senders and the same receivers. `from` and `to` are indices in Graph::nodes.
 struct TopicGroup {
   std::vector<std::string> topics;
   std::vector<std::size_t> from;
   std::vector<std::size_t> to;
 };
 
-/// Returns the topics in groups. The order is that of their first occurrence in the edges.
+/// Divides the topics of a graph into groups. The groups are in the order in which their topics first occur in
+/// Graph::edges.
 std::vector<TopicGroup> topic_groups(const Graph& graph);
 
-/// Returns the names of the processes, in the order of their first occurrence in the nodes.
+/// Returns the names of the processes, in the order in which they first occur in Graph::nodes.
 std::vector<std::string> processes_of(const Graph& graph);
 
 }  // namespace trainyard::tools

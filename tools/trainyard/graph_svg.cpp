@@ -11,9 +11,9 @@
 namespace trainyard::tools {
 namespace {
 
-// The text is monospaced, so that its width is known without the font.
-constexpr double kNameWidth = 8.5;   ///< Of a character of a component's name, at 14 px.
-constexpr double kSmallWidth = 6.7;  ///< Of a character of everything else, at 11 px.
+// The text is in a monospaced font, so that its width can be computed.
+constexpr double kNameWidth = 8.5;   ///< The width of a character in the name of a component, at 14 px.
+constexpr double kSmallWidth = 6.7;  ///< The width of a character in all other texts, at 11 px.
 constexpr double kLineHeight = 15;
 constexpr double kPadding = 10;
 
@@ -43,7 +43,7 @@ std::string xml_text(const std::string& text) {
   return out;
 }
 
-/// The second line of a component's box.
+/// Returns the second line in the box of a component.
 std::string subtitle(const GraphNode& node) {
   if (node.plugin.empty()) return "program";
   return node.plugin == node.name ? "process " + node.process : node.plugin + ", process " + node.process;
@@ -86,7 +86,7 @@ std::string topics_svg(const TopicGroup& group, const LayoutBox& box) {
   return text + "</g>\n";
 }
 
-/// A smooth curve that leaves and reaches every point horizontally.
+/// Returns the SVG path of an arrow: a smooth curve that passes through all its points horizontally.
 std::string arrow_svg(const LayoutArrow& arrow, bool has_head) {
   if (arrow.points.empty()) return "";
   std::string path = fmt::format("M{:.1f} {:.1f}", arrow.points.front().x, arrow.points.front().y);
@@ -121,7 +121,7 @@ std::string graph_svg(const Graph& graph) {
       "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"var(--back)\"/>\n",
       size.x, size.y, xml_text(graph.title), kGraphStyle);
-  // Only arrows that reach a component have a head.
+  // Only arrows that end at a component have a head.
   for (const LayoutArrow& arrow : arrows) text += arrow_svg(arrow, arrow.to < nodes);
   for (std::size_t i = 0; i < nodes; ++i) text += component_svg(graph.nodes[i], boxes[i]);
   for (std::size_t g = 0; g < groups.size(); ++g) text += topics_svg(groups[g], boxes[nodes + g]);

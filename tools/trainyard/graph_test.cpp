@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-/// A loader sends to two hosts, and each of them answers.
+/// Returns the graph of a data loader that sends to two accelerator hosts, which both answer.
 Graph two_hosts() {
   return {.title = "demo",
           .nodes = {{"loader", "loader", "main"}, {"rank0/host", "host", "r0"}, {"rank1/host", "host", "r1"}},

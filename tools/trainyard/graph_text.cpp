@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The topics between each pair of nodes that have any.
+/// Returns the topics between each pair of nodes that exchange messages.
 std::map<std::pair<std::size_t, std::size_t>, std::vector<std::string>> topics_by_pair(const Graph& graph) {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::string>> pairs;
   for (const GraphEdge& edge : graph.edges) {
@@ -26,7 +26,7 @@ std::map<std::pair<std::size_t, std::size_t>, std::vector<std::string>> topics_b
   return pairs;
 }
 
-/// What a node sends: each topic with its receivers, in the order of the edges.
+/// Returns the topics on which a node sends, each with its receivers, in the order of the edges.
 std::vector<std::pair<std::string, std::vector<std::string>>> outputs_of(const Graph& graph, std::size_t node) {
   std::vector<std::pair<std::string, std::vector<std::string>>> outputs;
   for (const GraphEdge& edge : graph.edges) {
@@ -40,7 +40,8 @@ std::vector<std::pair<std::string, std::vector<std::string>>> outputs_of(const G
   return outputs;
 }
 
-/// Joins names with commas; lines after the first begin at the column at which the first one begins.
+/// Joins names with commas, and breaks the text into lines of at most `width` characters. Every line begins at
+/// `column`.
 std::string wrapped(const std::vector<std::string>& names, std::size_t column, std::size_t width) {
   std::string text;
   std::size_t at = column;
@@ -60,7 +61,7 @@ std::string wrapped(const std::vector<std::string>& names, std::size_t column, s
   return text;
 }
 
-/// Returns text for a label in double quotes.
+/// Escapes text for a label in double quotes.
 std::string dot_label(const std::string& text) {
   std::string label;
   for (const char c : printable_line(text)) label += (c == '"' || c == '\\') ? std::string{'\\', c} : std::string{c};

@@ -21,7 +21,7 @@ bool is_field_name(const std::string& name) {
          std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
-/// Makes "SlowRank" of "slow_rank".
+/// Converts "slow_rank" to "SlowRank".
 std::string camel_case(const std::string& text) {
   std::string name;
   bool begins = true;
@@ -33,7 +33,7 @@ std::string camel_case(const std::string& text) {
   return name.empty() || is_digit(name.front()) ? "Message" + name : name;
 }
 
-/// Collects the structs, in the order in which they appear.
+/// Derives a schema from an example. Collects the structs in the order in which they appear.
 class Inference {
  public:
   Schema of(const Json& example, const std::string& type_name) {
@@ -67,7 +67,8 @@ class Inference {
     return {.kind = FieldKind::kList, .element = {std::move(element)}};
   }
 
-  /// Returns the name of the struct, which has a number if another struct has the name already.
+  /// Adds a struct for `object`, and returns its name. The name is `wanted`, followed by a number if another struct
+  /// already has this name.
   std::string add_struct(const Json& object, const std::string& wanted, const std::string& path) {
     std::string name = wanted;
     for (int number = 2; schema_.find(name) != nullptr; ++number) name = fmt::format("{}{}", wanted, number);
@@ -78,7 +79,7 @@ class Inference {
       const std::string inner = path.empty() ? field : path + "." + field;
       if (!is_field_name(field)) refuse(inner, "the name of a field consists of letters, digits and _");
       FieldType type = type_of(value, field, inner);
-      // By its index, because structs inside this one have been added meanwhile.
+      // The struct is accessed by its index, because adding nested structs may have moved it.
       schema_.structs[index].fields.push_back({field, std::move(type)});
     }
     return name;

@@ -8,9 +8,10 @@
 
 namespace trainyard::tools {
 
-/// Returns a schema for messages like `example`, which must be an object. Whole numbers get the type i64, and other
-/// numbers f64. Objects become structs, which are named after their fields. The elements of a list get the type of the
-/// first element, or f64 if they are numbers of which some are not whole.
+/// Returns a schema of the message type `type_name` for messages like `example`, which must be a JSON object. Whole
+/// numbers get the type i64, and other numbers f64. Nested objects become structs, which are named after the field that
+/// contains them. The elements of a list get the type of the first element, or f64 if they are numbers and at least one
+/// of them is not whole.
 ///
 /// Throws kInvalidArgument, with the path of the field, for null and for empty lists, whose types are unknown, and for
 /// names that are not valid for fields.

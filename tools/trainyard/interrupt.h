@@ -5,9 +5,10 @@
 
 namespace trainyard::tools {
 
-/// Lets a verb check between two steps whether the user has pressed Ctrl-C, so that it can still print its results
-/// before it ends. From the creation of this object on, SIGINT and SIGTERM do not end the program, not even after the
-/// object has been destroyed. It must be created while the process has only one thread, and thus before any socket.
+/// Lets a command check from time to time whether the user has pressed Ctrl-C, so that it can still print its results
+/// before it ends. Once this object has been created, SIGINT and SIGTERM no longer end the program, not even after the
+/// object has been destroyed. It must be created while the process has only one thread, and thus before any ZeroMQ
+/// socket exists.
 class Interrupt {
  public:
   /// Returns true if one of the signals has arrived since the last call, or, at the first call, since this object was

@@ -6,8 +6,9 @@
 
 namespace trainyard::tools {
 
-/// Prevents Ctrl-C from ending the command before its file is closed. While this object exists, SIGINT, SIGTERM and
-/// SIGHUP are blocked in this thread, and came() tells whether one of them has arrived.
+/// Prevents Ctrl-C from ending the command before its output file is closed. While this object exists, SIGINT, SIGTERM
+/// and SIGHUP are blocked in the thread that created it and in threads that are started later. came() returns whether
+/// one of the signals has arrived.
 class Interrupts {
  public:
   Interrupts() {
@@ -17,7 +18,8 @@ class Interrupts {
   }
   ~Interrupts() { ::pthread_sigmask(SIG_SETMASK, &old_, nullptr); }
 
-  /// Returns true if one of the signals has arrived, that is, if the command should end. Each signal is reported once.
+  /// Returns true if one of the signals has arrived, that is, if the command should end. Each signal is reported only
+  /// once.
   bool came() const {
     const struct timespec none {};
     return ::sigtimedwait(&set_, nullptr, &none) > 0;

@@ -40,7 +40,7 @@ struct KeysArguments {
   bool as_json = false;
 };
 
-/// Says where the key is, and what its owner does next.
+/// Makes a key, and prints where it is and what the owner should do next.
 int make_key(const KeysArguments& arguments) {
   const Key key = Key::make(arguments.name, core::role_from_name(arguments.role));
   std::string path = arguments.file;
@@ -55,7 +55,7 @@ int make_key(const KeysArguments& arguments) {
   return kExitOk;
 }
 
-/// Enters a key that somebody else has shown.
+/// Adds the public key of another user, who has printed it with `keys show`.
 int add_key(const KeysArguments& arguments) {
   PublicKey key = PublicKey::read(arguments.line);
   if (!arguments.name.empty()) {
@@ -77,13 +77,14 @@ nlohmann::ordered_json key_json(const PublicKey& key, const std::string& path, b
           {"file", path}};
 }
 
-/// A file that cannot be used is said on stderr, and hides no other key.
+/// Calls `see` for each key. If a key file cannot be used, prints a warning to stderr and continues with the other
+/// keys.
 template <class See>
 void each_key(const KeyFolder& folder, See&& see) {
   const auto look = [&](const std::string& name, const std::string& path, bool own) {
     try {
       PublicKey key = folder.find(name);
-      key.name = name;  // The name of the file is the one by which the key is found.
+      key.name = name;  // The key is found by the name of its file, so this name is shown.
       see(key, path, own);
     } catch (const Error& error) {
       std::fprintf(stderr, "warning: %s\n", printable_line(error.what()).c_str());
@@ -112,7 +113,8 @@ int list_keys(const KeysArguments& arguments) {
   return kExitOk;
 }
 
-/// Prints one line, for the list of somebody else. The file with the secret is only printed if that is asked for.
+/// Prints the line with the public key that another user can add. Prints the content of the file with the secret key
+/// only if the user asks for it.
 int show_key(const KeysArguments& arguments) {
   if (arguments.name.empty() && arguments.file.empty()) {
     throw Error(Code::kInvalidArgument, std::string("which key? Give its NAME, or its file with --file FILE"));

@@ -29,8 +29,8 @@ constexpr const char* kLaunchFooter =
     "Ctrl-C stops the run in order, with a checkpoint; a second one ends all\n"
     "processes at once.";
 
-/// Returns the signals with which the engine tells all processes to stop; SIGINT is left to the terminal and to the
-/// launcher.
+/// Returns the signals with which the engine tells all its processes to stop, except SIGINT, which the terminal and the
+/// launcher use.
 std::vector<int> signals_of(const launch::Engine& engine) {
   if (!engine.allocation.stop.to_all_processes) return {};
   std::vector<int> signals = engine.allocation.stop.signals;
@@ -38,7 +38,7 @@ std::vector<int> signals_of(const launch::Engine& engine) {
   return signals;
 }
 
-/// Returns a function that finds the engine that has started this launch, and remembers it in `engine`.
+/// Returns a function that finds the engine that has started this launch, and stores it in `engine`.
 launch::FindHosts finder_of(launch::Engine& engine) {
   return [&engine](const PluginSpec& environment) -> launch::AllottedHosts {
     core::PluginLoader loader(core::PluginLoader::default_directories());
@@ -47,7 +47,7 @@ launch::FindHosts finder_of(launch::Engine& engine) {
   };
 }
 
-/// Runs this host's part of a run on several hosts.
+/// Runs the part of this host in a run on several hosts, and returns the exit code.
 int run_on_hosts(const launch::Plan& plan, const launch::Engine& engine, const std::vector<PluginLabel>& plugins,
                  launch::LaunchOptions options, const launch::GuardLink& guard) {
   launch::RunConsole console;
@@ -60,7 +60,7 @@ int run_on_hosts(const launch::Plan& plan, const launch::Engine& engine, const s
   return launch::Supervisor(plan, options, guard).run();
 }
 
-/// Returns the process of the component. If it exists for each rank, returns that of rank 0.
+/// Returns the name of the component's process. If the component exists for each rank, returns the process of rank 0.
 std::string process_of(const launch::Plan& plan, const std::string& component) {
   for (const ComponentPlan& planned : plan.components) {
     if (planned.name == component || planned.name == "rank0/" + component) return planned.process;
@@ -70,11 +70,11 @@ std::string process_of(const launch::Plan& plan, const std::string& component) {
 
 }  // namespace
 
-// A mistake in the launch file is found before any process starts.
+// The launch file is checked completely before any process of the run starts.
 int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, const launch::GuardLink& guard) {
   const std::unique_ptr<launch::ScannedCatalogue> catalogue = open_catalogue();
-  // This loads no plugin into the process, so the launcher stays small and no plugin can crash it. Environments are the
-  // only plugins that the launcher loads.
+  // Planning loads no plugin into this process, so the launcher stays small and no plugin can crash it. The only
+  // exceptions are environments, the plugins that find out which engine has started the launch.
   launch::Engine engine;
   launch::Plan plan = plan_from(arguments, *catalogue, finder_of(engine));
   launch::forget_variables(engine);
@@ -88,7 +88,7 @@ int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, c
     options.wrapper = choices.wrapper;
     options.wrapped_process = process_of(plan, choices.wrapped_component);
   }
-  // The registry answers with ports and schemas from here, without asking the processes.
+  // With this information, the registry can describe ports and schemas without asking the processes.
   for (const ComponentPlan& component : plan.components) {
     if (!plan.members.contains(component.index) && !options.plugins.contains(component.plugin)) {
       options.plugins[component.plugin] = catalogue->info("component", component.plugin);
@@ -105,7 +105,7 @@ void add_launch(CLI::App& app, Action& chosen) {
   arguments->add_to(*verb);
   verb->add_option("--name", *name, "name of the run, for --run of other verbs")->type_name("NAME");
   verb->callback([=, &chosen] {
-    // The guard exists from the beginning, because planning may already start processes that describe plugins.
+    // The guard is started before planning, because planning may already start processes that describe plugins.
     chosen = [=] {
       return launch::run_guarded(
           [&](const launch::GuardLink& guard) { return run_launch(*arguments, {.name = *name}, guard); });

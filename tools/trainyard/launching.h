@@ -11,17 +11,20 @@ namespace trainyard::tools {
 
 /// The name of a launch, and how one of its processes is started.
 struct LaunchChoices {
-  /// The name of the run, as for --run of other verbs; empty for the name in the launch file.
+  /// The name of the run, by which other commands can find it with --run. If it is empty, the run has the name in the
+  /// launch file.
   std::string name;
   /// A program, such as a profiler, and its arguments. The process of `wrapped_component` is started under this
   /// program; empty for none.
   std::vector<std::string> wrapper;
-  /// If it exists for each rank, the one of rank 0.
+  /// The name of the component whose process is started under the wrapper. If the component exists for each rank, this
+  /// is the component of rank 0.
   std::string wrapped_component = "accelerator_host";
 };
 
-/// Plans and runs a launch, and returns its exit code. Must be called from within the function that is passed to
-/// run_guarded(). Throws kInvalidArgument for any problem with the launch file.
+/// Plans and runs a launch, and returns its exit code. Must be called by the function that is passed to run_guarded(),
+/// that is, in a child process, so that the parent can clean up if this process is killed. `guard` is the argument with
+/// which run_guarded() calls that function. Throws kInvalidArgument for any problem with the launch file.
 int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, const launch::GuardLink& guard);
 
 }  // namespace trainyard::tools

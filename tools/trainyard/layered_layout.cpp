@@ -15,17 +15,17 @@ constexpr double kMargin = 16;
 constexpr int kOrderSweeps = 24;
 constexpr int kPlaceSweeps = 12;
 
-/// A box, or a place where an arrow passes through a layer between its ends.
+/// A box, or a point at which an arrow crosses a layer between its two ends.
 struct Vertex {
   std::size_t layer = 0;
   double height = 0;
-  double y = 0;  ///< Of the centre.
+  double y = 0;  ///< The vertical position of the centre.
   bool is_box = false;
   std::vector<std::size_t> left = {};   ///< The neighbours in the layer to the left.
   std::vector<std::size_t> right = {};  ///< The neighbours in the layer to the right.
 };
 
-/// The work on one drawing.
+/// Computes the layout of one drawing.
 class Layout {
  public:
   Layout(std::vector<LayoutBox>& boxes, std::vector<LayoutArrow>& arrows) : boxes_(boxes), arrows_(arrows) {}
@@ -40,15 +40,16 @@ class Layout {
   }
 
  private:
-  /// An arrow as the layout sees it: from left to right.
+  /// An arrow, reversed if necessary so that it leads from left to right.
   struct Line {
     std::size_t from = 0;
     std::size_t to = 0;
     bool turned = false;
-    std::vector<std::size_t> vertices = {};  ///< All of them, with both ends.
+    std::vector<std::size_t> vertices = {};  ///< The vertices through which the arrow passes, including both ends.
   };
 
-  // A depth-first search from the first boxes on: an arrow back to a box whose search is not over closes a cycle.
+  // Reverses the arrows that close a cycle. A depth-first search finds them: they lead to a box whose search has not
+  // finished.
   void turn_cycles() {
     for (const LayoutArrow& arrow : arrows_) lines_.push_back({arrow.from, arrow.to});
     std::vector<int> state(boxes_.size(), 0);
@@ -57,7 +58,7 @@ class Layout {
     }
   }
 
-  // The depth is that of the graph, which is as large as the run.
+  // The depth of this recursion is at most the number of boxes, which is small enough.
   void search(std::size_t box, std::vector<int>& state) {
     state[box] = 1;
     for (Line& line : lines_) {
@@ -72,7 +73,8 @@ class Layout {
     state[box] = 2;
   }
 
-  // The longest path from a box without predecessors. Those boxes then move to the right, next to their successors.
+  // Puts every box into the layer that is given by the longest path from a box without predecessors. Then moves the
+  // boxes without predecessors to the right, next to their successors.
   void assign_layers() {
     layers_of_.assign(boxes_.size(), 0);
     for (std::size_t round = 0; round < boxes_.size(); ++round) {
@@ -119,7 +121,8 @@ class Layout {
     }
   }
 
-  // Sorts every layer by the mean position of the neighbours, from left to right and back in turn, and keeps the best.
+  // Sorts every layer by the mean position of the neighbours, alternately from left to right and from right to left,
+  // and keeps the order with the fewest crossings.
   void order_layers() {
     std::vector<std::vector<std::size_t>> best = layers_;
     std::size_t fewest = crossings();
@@ -156,7 +159,7 @@ class Layout {
     std::ranges::stable_sort(layers_[layer], {}, [&](std::size_t v) { return wish[v]; });
   }
 
-  // Two lines between the same two layers cross if their ends are in different orders.
+  // Returns the number of crossings. Two lines between the same two layers cross if their ends are in different orders.
   std::size_t crossings() const {
     const std::vector<std::size_t> position = positions();
     std::size_t count = 0;
@@ -195,15 +198,16 @@ class Layout {
     return count == 0 ? vertex.y : sum / static_cast<double>(count);
   }
 
-  // Puts the vertices as close to the wished places as their order and their sizes allow, by least squares: neighbours
-  // that would overlap are joined to a cluster, which moves to the mean of its wishes (isotonic regression).
+  // Moves the vertices of a layer as close to their preferred positions as their order and sizes allow, in the sense of
+  // least squares. Neighbours that would overlap are joined into a cluster, which moves to the mean of its preferred
+  // positions (isotonic regression).
   void place_layer(const std::vector<std::size_t>& layer, const std::vector<double>& wishes) {
     struct Cluster {
       double sum = 0;
       std::size_t count = 0;
       double mean() const { return sum / static_cast<double>(count); }
     };
-    std::vector<double> offsets(layer.size(), 0);  // The least distances from the first vertex.
+    std::vector<double> offsets(layer.size(), 0);  // The smallest possible distances from the first vertex.
     for (std::size_t i = 1; i < layer.size(); ++i) {
       const Vertex& above = vertices_[layer[i - 1]];
       const Vertex& below = vertices_[layer[i]];
@@ -264,7 +268,8 @@ class Layout {
     return points;
   }
 
-  // The lines at one side of a box end at even distances, in the order of the places that they come from.
+  // Returns the vertical position at which a line meets a box. The lines on one side of a box are evenly spaced, in the
+  // order of the positions of their other ends.
   double end_at(std::size_t box, std::size_t number, bool at_right) const {
     std::vector<std::pair<double, std::size_t>> ends;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -282,8 +287,8 @@ class Layout {
   std::vector<LayoutBox>& boxes_;
   std::vector<LayoutArrow>& arrows_;
   std::vector<Line> lines_;
-  std::vector<std::size_t> layers_of_;  ///< Of each box.
-  std::vector<Vertex> vertices_;        ///< The boxes first.
+  std::vector<std::size_t> layers_of_;  ///< The layer of each box.
+  std::vector<Vertex> vertices_;        ///< All vertices; the boxes come first.
   std::vector<std::vector<std::size_t>> layers_;
 };
 

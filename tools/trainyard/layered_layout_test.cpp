@@ -28,7 +28,7 @@ TEST(LayeredLayoutTest, TurnsAnArrowThatClosesACycleAndDrawsItTheRightWayRound) 
 }
 
 TEST(LayeredLayoutTest, AvoidsACrossingThatIsNotNeeded) {
-  // 0 -> 3 and 1 -> 2: as the boxes are given, the arrows cross.
+  // In the given order of the boxes, the arrows 0 -> 3 and 1 -> 2 cross.
   std::vector<LayoutBox> boxes(4, {10, 10});
   std::vector<LayoutArrow> arrows{{0, 3}, {1, 2}};
   lay_out(boxes, arrows);

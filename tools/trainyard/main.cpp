@@ -34,7 +34,7 @@ constexpr const char* kFooter =
     "130 interrupted.\n"
     "Every verb has its own --help.";
 
-/// Returns the verbs of the command, or of a family such as `topic`.
+/// Returns the names of the subcommands of `trainyard`, or of a family such as `topic`.
 std::vector<std::string> names_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -43,7 +43,8 @@ std::vector<std::string> names_of(const CLI::App& app) {
   return names;
 }
 
-/// Throws for an unknown verb. The parser would only say that a verb is missing; here the word in its place is known.
+/// Throws kInvalidArgument for an unknown subcommand, with the most similar name. The parser would only report that a
+/// subcommand is missing.
 void refuse_unknown_verbs(const CLI::App& app, int argc, char** argv) {
   const CLI::App* family = &app;
   for (int i = 1; i < argc && argv[i][0] != '-' && family->get_require_subcommand_min() != 0; ++i) {
@@ -55,11 +56,12 @@ void refuse_unknown_verbs(const CLI::App& app, int argc, char** argv) {
   }
 }
 
-/// Adds everything that the command line can contain.
+/// Defines the whole command line.
 void describe(CLI::App& app, Action& chosen) {
   app.set_version_flag("--version", std::string("trainyard ") + TRAINYARD_VERSION);
   app.footer(kFooter);
-  // The verbs take the formatter over. Most of their help then fits into 80 columns, and "TEXT" tells nobody anything.
+  // The subcommands inherit the formatter. With this width, most of their help fits into 80 columns. The label "TEXT"
+  // is replaced, because it says nothing.
   app.get_formatter()->column_width(22);
   app.get_formatter()->label("TEXT", "");
   app.get_formatter()->label("REQUIRED", "(required)");
@@ -72,29 +74,30 @@ int run(int argc, char** argv) {
   CLI::App app("Trainyard: training as a pipeline of components that exchange messages.", "trainyard");
   Action chosen;
   describe(app, chosen);
-  // For the scripts of `trainyard completion` and for the installation; not for people, so the help does not show them.
+  // These words are for the scripts of `trainyard completion` and for the installation, so the help does not mention
+  // them.
   const std::string_view word = argc > 1 ? argv[1] : "";
   if (word == "__complete") return complete(describe_command(app), {argv + 2, argv + argc});
   if (word == "__manual") {
     std::fputs(manual_page(describe_command(app), TRAINYARD_VERSION).c_str(), stdout);
     return kExitOk;
   }
-  // The error is one line, like all our errors; the parser's own message would print the whole help.
+  // Like all errors of the command, this error is one line. The parser's own message would include the whole help.
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    // Arguments of the launch file are written without dashes, unlike options of the command.
+    // Users often write arguments of the launch file with dashes, like options, so the message explains the difference.
     const bool of_the_file = std::string_view(error.what()).find('=') != std::string_view::npos;
     return fmt::format("trainyard: {}; {}--help shows what is allowed\n", error.what(),
                        of_the_file ? "arguments of a launch file have no dashes: name=value; " : "");
   });
-  // This comes before the parser, whose message would not suggest the nearest verb.
+  // This precedes the parser, whose message would not suggest the most similar subcommand.
   refuse_unknown_verbs(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // --help and --version are exceptions, too, with code 0.
+    // CLI11 reports --help and --version as exceptions with the code 0.
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
-  // The verb runs only after parsing, because `launch` forks.
+  // The action runs only after parsing, because `launch` forks.
   return chosen();
 }
 
@@ -105,8 +108,8 @@ int main(int argc, char** argv) {
   try {
     return trainyard::tools::run(argc, argv);
   } catch (const trainyard::Error& error) {
-    // Every error that a user can cause is an Error. Anything else is a bug, and is reported as one.
-    // It may show names from files of others.
+    // Every error that a user can cause is an Error. Any other exception is a bug, and is reported as such. The message
+    // may contain names from files of other users, so control characters are replaced.
     std::fprintf(stderr, "trainyard: %s\n", trainyard::printable(error.what()).c_str());
     return trainyard::tools::exit_code_of(error.code());
   } catch (const std::exception& error) {

@@ -8,8 +8,8 @@
 namespace trainyard::tools {
 namespace {
 
-/// Makes text harmless for troff: a backslash begins an escape, a dot or a quote at the beginning of a line a request,
-/// and a plain hyphen may become a longer one.
+/// Escapes text for troff, in which a backslash begins an escape sequence, a dot or a quote at the beginning of a line
+/// begins a request, and a plain hyphen may be printed as a dash.
 std::string troff(const std::string& text) {
   std::string out;
   bool at_begin = true;
@@ -27,7 +27,7 @@ std::string troff(const std::string& text) {
   return out;
 }
 
-/// Text that is filled into lines.
+/// Returns a paragraph whose lines troff breaks.
 std::string paragraph(const std::string& text) {
   std::istringstream words(text);
   std::string line;
@@ -35,7 +35,7 @@ std::string paragraph(const std::string& text) {
   return line.empty() ? "" : troff(line) + "\n";
 }
 
-/// Text whose lines and spaces stay, as a paragraph of its own.
+/// Returns a separate paragraph in which troff keeps line breaks and spaces.
 std::string verbatim(const std::string& text) {
   return text.empty() ? "" : fmt::format(".PP\n.nf\n{}\n.fi\n", troff(text));
 }
@@ -48,7 +48,7 @@ std::string synopsis_of(const OptionDescription& option) {
   return option.repeatable ? text + "..." : text;
 }
 
-/// The command line of a verb.
+/// Returns the synopsis of a verb: its name, options and arguments.
 std::string synopsis(const std::string& path, const VerbDescription& verb) {
   std::string text = fmt::format("\\fB{}\\fR", troff(path));
   for (const OptionDescription& option : verb.options) {
@@ -75,7 +75,8 @@ std::string option_entry(const OptionDescription& option) {
 
 bool is_help(const OptionDescription& option) { return option.names.back() == "--help"; }
 
-/// A family has no section of its own: its verbs have, and its footer follows them.
+/// Returns the section for a verb. For a family of verbs, returns the sections of its verbs, followed by the footer of
+/// the family.
 std::string verb_sections(const std::string& path, const VerbDescription& verb) {
   std::string text;
   if (verb.verbs.empty()) {
@@ -100,7 +101,7 @@ std::string manual_page(const VerbDescription& command, const std::string& versi
           "themselves.\n";
   text += ".SH VERBS\n";
   for (const VerbDescription& verb : command.verbs) text += verb_sections(verb.name, verb);
-  // The heading has begun a paragraph already.
+  // The heading has already begun a paragraph, so none is begun here.
   text += fmt::format(".SH EXAMPLES AND EXIT CODES\n.nf\n{}\n.fi\n", troff(command.footer));
   return text + ".SH SEE ALSO\nThe documentation of Trainyard: \\fIdocs/README.md\\fR.\n";
 }

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The name of a folder and of files, to which others are added.
+/// The longest name of a plugin. Folder and file names are formed from it by adding suffixes.
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kLargestTemplate = 1 << 20;
 
@@ -24,7 +24,8 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
   }
 }
 
-/// Returns the text of a template for a plugin. The licence of the templates is not the author's, so it is left out.
+/// Returns the text of a template with the names of the new plugin. The licence line of the template is removed,
+/// because the author of the plugin chooses the licence.
 std::string filled_in(std::string text, const std::string& kind, const std::string& name) {
   if (text.find("SPDX-License-Identifier") < text.find('\n')) text.erase(0, text.find('\n') + 1);
   replace_all(text, "my_" + kind, name);

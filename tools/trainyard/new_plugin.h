@@ -6,7 +6,8 @@
 
 namespace trainyard::tools {
 
-/// Returns the kinds of plugins for which templates exist, as users write them.
+/// Returns the kinds of plugins for which templates exist, such as "dataset", in the spelling that `trainyard new`
+/// accepts.
 const std::vector<std::string>& plugin_kinds();
 
 /// Returns the class name for a plugin: "RandomInvert" for "random_invert".
@@ -17,9 +18,10 @@ std::string class_name_of(const std::string& name);
 /// target, and for the plugin in launch files.
 void check_plugin_name(const std::string& name);
 
-/// Copies the template for a kind of plugin to the folder `directory`, with `name` in place of the template's name. The
-/// folder must be empty or not exist yet. Returns the names of the new files. Throws kInvalidArgument if the folder is
-/// not empty, kNotFound if the templates are not installed, and kIo if a file cannot be read or written.
+/// Copies the template for a kind of plugin to the folder `directory`, and replaces the template's name by `name` in
+/// the files and in their names. The folder must be empty or not exist yet. Returns the names of the new files. Throws
+/// kInvalidArgument if the folder is not empty, kNotFound if the templates are not installed, and kIo if a file cannot
+/// be read or written.
 std::vector<std::string> make_plugin(const std::string& kind, const std::string& name, const std::string& directory);
 
 }  // namespace trainyard::tools

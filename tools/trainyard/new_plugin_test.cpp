@@ -40,7 +40,7 @@ class NewPluginTest : public ::testing::Test {
   std::string err_;
 };
 
-// tests/out_of_tree/new_plugins.sh builds what this makes.
+// tests/out_of_tree/new_plugins.sh also builds such folders.
 TEST_F(NewPluginTest, MakesAFolderOfEveryKindWithoutTracesOfTheTemplate) {
   for (const std::string& kind : plugin_kinds()) {
     ASSERT_EQ(run({kind, "star_maker", "--directory", folder_.path(kind)}), kExitOk) << err_;
@@ -54,7 +54,7 @@ TEST_F(NewPluginTest, MakesAFolderOfEveryKindWithoutTracesOfTheTemplate) {
   }
 }
 
-// The command of these tests is in a build folder, with which a plugin cannot be built.
+// The command under test is in a build folder, against which no plugin can be built.
 TEST_F(NewPluginTest, SaysThatABuildFolderMustBeInstalledFirst) {
   ASSERT_EQ(run({"dataset", "star_maker", "--directory", folder_.path("stars")}), kExitOk) << err_;
   const std::string build = fs::path(TRAINYARD_COMMAND).parent_path().parent_path();

@@ -26,7 +26,7 @@ constexpr const char* kNewFooter =
     "Example:\n"
     "  trainyard new dataset star_images";
 
-/// Where the documentation installs Trainyard.
+/// The folder in which the documentation suggests to install Trainyard.
 constexpr const char* kSuggestedPrefix = "$HOME/trainyard";
 
 struct NewArguments {
@@ -40,7 +40,8 @@ void check_kind(const std::string& kind) {
   throw Error(Code::kInvalidArgument, "no kind of plugin '{}'{}", kind, suggestion(kind, plugin_kinds()));
 }
 
-/// A plugin that hides another one, or is hidden by it, would surprise its author at every launch.
+/// Throws kInvalidArgument if a plugin of this kind and name exists already. Otherwise one of the two plugins would
+/// hide the other.
 void refuse_name_in_use(const std::string& kind, const std::string& name) {
   for (const PluginLabel& label : open_catalogue()->list()) {
     if (label.kind == kind && label.name == name) {
@@ -54,14 +55,16 @@ fs::path own_prefix() { return fs::path(launch::shared_folder("")).parent_path()
 
 bool is_build_folder(const fs::path& prefix) { return fs::exists(prefix / "CMakeCache.txt"); }
 
-/// Returns the option that tells CMake where Trainyard is installed. Below /usr it looks by itself.
+/// Returns the option that tells CMake where Trainyard is installed, or an empty text if it is installed below /usr,
+/// where CMake searches without the option.
 std::string prefix_option() {
   const fs::path prefix = own_prefix();
   if (prefix == "/usr" || prefix == "/usr/local") return "";
   return fmt::format(" -DCMAKE_PREFIX_PATH={}", is_build_folder(prefix) ? kSuggestedPrefix : prefix.string());
 }
 
-/// A plugin cannot be built with a build folder alone, because the headers and the CMake package are not there.
+/// Prints how to install Trainyard if this command runs from a build folder, which lacks the headers and the CMake
+/// package that building a plugin requires.
 void print_installation() {
   const fs::path prefix = own_prefix();
   if (!is_build_folder(prefix)) return;

@@ -24,16 +24,17 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the registry's description of every component and program.
+/// Returns the descriptions of all components and external programs from the launcher's registry.
 json ask_nodes(const RunChoice& choice) {
   zmq::context_t context;
   return visitors::RegistryClient(context, find_run(choice).registry).ask("nodes");
 }
 
-/// Keys that an answer lacks are shown as empty, because the launcher may have another version than this command.
+/// Lists the components. If the answer lacks a key, prints an empty cell, because the launcher may have a different
+/// version than this command.
 int list_nodes(const RunChoice& choice, bool as_json) {
   const json nodes = ask_nodes(choice);
-  // The JSON is the whole answer, with ports and services, for which the table has no room.
+  // The JSON is the whole answer, including ports and services, for which the table has no room.
   if (as_json) {
     std::printf("%s\n", nodes.dump(2).c_str());
     return kExitOk;
@@ -47,7 +48,8 @@ int list_nodes(const RunChoice& choice, bool as_json) {
   return kExitOk;
 }
 
-/// Returns the node of this name, in the form of the registry. Throws kNotFound, with the nearest name.
+/// Returns the registry's description of the node with this name. Throws kNotFound, with the most similar name, if
+/// there is none.
 json find_node(visitors::RegistryClient& registry, const std::string& name) {
   std::vector<std::string> known;
   for (const json& node : registry.ask("nodes")) {
@@ -57,14 +59,15 @@ json find_node(visitors::RegistryClient& registry, const std::string& name) {
   throw Error(Code::kNotFound, "no component named '{}'{}", name, suggestion(name, known));
 }
 
-/// Adds to every port of a node the components at the other ends of its topic. `ends` is "publishers" or "subscribers".
+/// Adds to every port of a node the names of the components with which the port exchanges messages. `ends` is
+/// "publishers" for inputs, and "subscribers" for outputs.
 void add_peers(json& ports, const json& topics, const char* ends) {
   for (json& port : ports) {
     port["peers"] = json::array();
     for (const json& topic : topics) {
       if (topic.value("topic", "") != port.value("topic", "")) continue;
       for (const json& end : topic.value(ends, json::array())) {
-        // The log is published by processes, not by components.
+        // The log is published by processes, which are not components.
         const std::string component = end.value("component", "");
         const json peer = component.empty() ? "process " + end.value("process", "") : component;
         if (std::ranges::find(port["peers"], peer) == port["peers"].end()) port["peers"].push_back(peer);
@@ -73,8 +76,8 @@ void add_peers(json& ports, const json& topics, const char* ends) {
   }
 }
 
-/// Adds the parameters of a component, or the reason why they are not known: an external program has none, and a
-/// component may be busy for longer than anybody waits.
+/// Adds the parameters of a component, or the reason why they are unknown. External programs have no parameters, and a
+/// component may be so busy that it does not answer in time.
 void add_parameters(json& node, visitors::RegistryClient& registry) {
   if (node.value("plugin", "").empty()) return;
   try {
@@ -84,7 +87,7 @@ void add_parameters(json& node, visitors::RegistryClient& registry) {
   }
 }
 
-/// Prints a table below a title, or only the title if the table is empty.
+/// Prints a table below a title. If the table is empty, prints only the title.
 void print_section(const char* title, const Table& table) {
   std::printf("%s:%s\n", title, table.empty() ? " none" : "");
   if (table.empty()) return;
@@ -115,8 +118,8 @@ void print_parameters(const json& parameters) {
   print_section("parameters", table);
 }
 
-/// Returns the fields of a request or a reply in one line: "string reason, u64 step". A launcher of another version may
-/// not say what they are.
+/// Returns the fields of a request or a reply in one line, such as "string reason, u64 step". The result is empty if
+/// the launcher, which may have a different version, does not supply the schema.
 std::string fields_of(const std::string& schema_text) {
   if (schema_text.empty()) return "?";
   const Schema schema = parse_schema(schema_text);
@@ -138,7 +141,7 @@ void print_services(const json& node) {
   print_section("services", table);
 }
 
-/// External programs have fewer keys than components.
+/// Prints one node. Missing keys are left out, because external programs have fewer keys than components.
 void print_node(const json& node) {
   for (const char* key : {"component", "plugin", "process", "thread", "state"}) {
     if (node.contains(key)) std::printf("%s: %s\n", key, printable_line(node.value(key, "")).c_str());
@@ -155,7 +158,7 @@ void print_node(const json& node) {
   if (node.contains("parameters")) print_parameters(node["parameters"]);
 }
 
-/// Shows one component, or its JSON with everything that the registry knows about it.
+/// Shows one component. With --json, prints everything that the registry knows about it.
 int show_node(const RunChoice& choice, const std::string& name, bool as_json) {
   zmq::context_t context;
   visitors::RegistryClient registry(context, find_run(choice).registry);

@@ -33,7 +33,7 @@ void print_description(const RunningParameter& parameter) {
   text += fmt::format("  allowed: {}\n", describe_allowed(info));
   text += fmt::format("  default: {}\n", info.required ? "none, it must be given" : info.default_json);
   if (info.rules.settable) text += "  can be changed while the run goes on\n";
-  // The escape sequences are ours; the rest comes from a plugin.
+  // `text` contains names from a plugin. Escape sequences are printed only if this function added them itself.
   std::fputs(bold ? text.c_str() : printable(text).c_str(), stdout);
 }
 

@@ -26,7 +26,7 @@ struct DumpArguments {
   std::string output;
 };
 
-/// Returns the table of one component, as a launch file has it.
+/// Returns the parameters of one component as a table of a launch file.
 std::string table_of(const std::string& component, const std::vector<RunningParameter>& parameters) {
   std::string text = fmt::format("\n[component.{}.params]\n", toml_key(component));
   for (const RunningParameter& parameter : parameters) {

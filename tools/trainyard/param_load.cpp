@@ -31,7 +31,7 @@ struct LoadArguments {
   std::string file;
 };
 
-/// A parameter whose value in the file differs from that of the run.
+/// A parameter whose value in the file differs from its value in the run.
 struct Difference {
   std::string component;
   RunningParameter parameter;
@@ -52,14 +52,14 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
-/// Returns the entries of a table. Throws for anything else.
+/// Returns the entries of a table. Throws kInvalidArgument if the value is not a table.
 const Value::Table& table_of(const Value& value, const std::string& key) {
   const auto* table = value.get_if<Value::Table>();
   if (table != nullptr) return *table;
   throw launch::not_allowed(value, key, "a table");
 }
 
-/// Returns the entry `name` of a table that may have no other.
+/// Returns the entry `name` of a table. Throws kInvalidArgument if the table has other entries.
 const Value::Table& only_entry(const Value& value, const std::string& key, const std::string& name) {
   for (const auto& [other, entry] : table_of(value, key)) {
     if (other == name) continue;
@@ -71,7 +71,7 @@ const Value::Table& only_entry(const Value& value, const std::string& key, const
   return entry == nullptr ? nothing : table_of(*entry, launch::join_key(key, name));
 }
 
-/// Checks one value by the declaration of its parameter.
+/// Checks a value against the declaration of its parameter.
 Difference checked(const std::string& component, const std::vector<RunningParameter>& known, const std::string& name,
                    const Value& value) {
   Difference difference{component, {}, {}, value.origin};
@@ -95,7 +95,8 @@ Difference checked(const std::string& component, const std::vector<RunningParame
   return difference;
 }
 
-/// Returns what differs. Throws for the first mistake in the file, so nothing is set if there is one.
+/// Returns the parameters that differ between the file and the run. Throws kInvalidArgument for the first mistake in
+/// the file, so a file with a mistake changes nothing.
 std::vector<Difference> compare(visitors::RegistryClient& registry, const Value& file) {
   const std::vector<std::string> components = configurable_components(registry);
   std::vector<Difference> differences;
@@ -113,7 +114,7 @@ std::vector<Difference> compare(visitors::RegistryClient& registry, const Value&
   return differences;
 }
 
-/// Says on stderr what stays as it is, and why.
+/// Prints to stderr which parameter is not changed, and why.
 void report_unchanged(const Difference& difference, const std::string& why) {
   std::fprintf(stderr, "trainyard: %s\n",
                printable(fmt::format("{}: {}: {}; it stays {}", launch::to_text(difference.origin), difference.key(),
@@ -121,7 +122,7 @@ void report_unchanged(const Difference& difference, const std::string& why) {
                    .c_str());
 }
 
-/// Sets what can be set, and returns false if something could not.
+/// Sets all parameters that can be set. Returns false if some could not be set.
 bool set_all(visitors::RegistryClient& registry, const std::vector<Difference>& differences) {
   Table table({"component", "parameter", "before", "now"});
   bool complete = true;

@@ -24,20 +24,22 @@ struct ParamArguments {
   bool as_json = false;
 };
 
-/// Asks the component through the launcher. Throws the component's objection to the request.
+/// Calls a method of the component through the launcher, and returns the answer. Throws the component's error if it
+/// refuses the request.
 json call(const ParamArguments& arguments, const std::string& method, const json& body) {
   zmq::context_t context;
   return visitors::RegistryClient(context, find_run(arguments.run).registry).call(arguments.component, method, body);
 }
 
-/// Reads a value from the command line: JSON if it is JSON (numbers, lists, true), otherwise a string.
+/// Converts a word of the command line to a value: if it is valid JSON, such as a number, a list or `true`, to the JSON
+/// value, otherwise to a string.
 json value_from(const std::string& text) {
-  // `0.1` is a number and `cosine` a string, without two levels of quotes in a shell.
+  // Users can therefore type `cosine` instead of '"cosine"'.
   json value = json::parse(text, nullptr, false);
   return value.is_discarded() ? json(text) : value;
 }
 
-/// Values are shown as JSON, so that they can be passed to `param set`.
+/// Prints the parameters. Values are printed as JSON, so that they can be passed to `param set`.
 int list(const ParamArguments& arguments) {
   const json parameters = call(arguments, "param.list", json::object());
   if (arguments.as_json) {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// Returns what a user may write for one of these runs.
+/// Returns the names with which a user can refer to these runs, for suggestions.
 std::vector<std::string> names_of(const std::vector<archive::RunRecord>& runs) {
   std::vector<std::string> names;
   for (const archive::RunRecord& run : runs) names.push_back(run.name);
@@ -31,7 +31,7 @@ std::vector<archive::RunRecord> find_past_runs(const std::vector<std::string>& f
   std::vector<archive::RunRecord> all;
   for (const std::string& folder : folders) {
     for (archive::RunRecord& run : archive::find_runs(folder)) {
-      // With several folders, the name alone would not say which run is meant.
+      // If there are several folders, the name alone would be ambiguous.
       if (folders.size() > 1) run.name = run.directory;
       all.push_back(std::move(run));
     }

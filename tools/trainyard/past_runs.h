@@ -9,16 +9,16 @@
 
 namespace trainyard::tools {
 
-/// The folder in which runs are searched for by default. By default, runs also write their output directories there.
+/// By default, runs write their output directories to this folder, and the commands search for past runs in it.
 inline constexpr const char* kRunsFolder = "runs";
 
-/// Returns the runs in all these folders, sorted by name within each folder. Throws kNotFound if a folder does not
+/// Returns the runs in all of `folders`, sorted by name within each folder. Throws kNotFound if a folder does not
 /// exist.
 std::vector<archive::RunRecord> find_past_runs(const std::vector<std::string>& folders);
 
-/// Returns the run that `word` refers to. `word` is the path of an output directory, the path of a run relative to
-/// `folder`, such as "mnist", or the full name of a launch, such as "mnist-9ix". Throws kNotFound if there is no such
-/// run; the error message suggests the most similar name.
+/// Returns the run that `word` refers to. `word` is one of three things: the path of an output directory; the path of a
+/// run relative to `folder`, such as "mnist"; or the full name of a launch, such as "mnist-9ix". Throws kNotFound if
+/// there is no such run; the error message suggests the most similar name.
 archive::RunRecord find_past_run(const std::string& word, const std::string& folder = kRunsFolder);
 
 /// Returns the current time, in nanoseconds since 1970.

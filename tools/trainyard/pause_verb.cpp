@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the component that directs the run, which is the one that can pause it. Its plugin and its name are free.
+/// Returns the component that can pause the run, normally the strategy manager. It is recognised by its services,
+/// because launch files can give it another plugin and name.
 std::string director_of(visitors::RegistryClient& registry) {
   const json nodes = registry.ask("nodes");
   for (const json& node : nodes) {
@@ -27,7 +28,7 @@ std::string director_of(visitors::RegistryClient& registry) {
               nodes.size());
 }
 
-/// The answer says at which step the run is.
+/// Calls `service` of this component, and prints the step that the answer contains.
 int call_director(const RunChoice& choice, const std::string& service) {
   zmq::context_t context;
   visitors::RegistryClient registry(context, find_run(choice).registry);

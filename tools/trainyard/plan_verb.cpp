@@ -17,7 +17,7 @@ int show_plan(const LaunchArguments& arguments, bool json) {
   return kExitOk;
 }
 
-/// Everything that a launch would refuse is refused here, with the same words.
+/// Checks a launch file. Reports the same errors as a launch would.
 int check(const LaunchArguments& arguments) {
   const launch::Plan plan = plan_from(arguments, *open_catalogue());
   const std::size_t processes = plan.processes.size();

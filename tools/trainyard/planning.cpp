@@ -12,8 +12,8 @@ namespace trainyard::tools {
 
 void LaunchArguments::add_to(CLI::App& verb) {
   verb.add_option("FILE", file, "launch file (TOML)")->required();
-  // All further words are accepted. Which of them is an argument is known only when the file has been read. The name
-  // that is shown cannot be "name=value", because CLI11 2.4 (Debian 13) does not allow '=' in a name.
+  // The parser accepts all further words, because the arguments are known only when the launch file has been read. The
+  // help cannot call them "name=value", because CLI11 2.4 (Debian 13) does not allow '=' in a name.
   verb.add_option("ARGUMENT", values,
                   "NAME=VALUE: an argument of the file, a key of [run] or\n"
                   "[topology], or any value by its path, such as\n"
@@ -21,7 +21,7 @@ void LaunchArguments::add_to(CLI::App& verb) {
 }
 
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue() {
-  // This is a pointer because the destructor writes the cache, which must happen once.
+  // The result is a pointer because the destructor writes the cache, and must therefore run only once.
   return std::make_unique<launch::ScannedCatalogue>(core::PluginLoader::default_directories(),
                                                     launch::find_process_program());
 }
@@ -34,7 +34,7 @@ launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogu
     for (const std::string& warning : plan.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
     return plan;
   } catch (const Error& error) {
-    // A missing plugin is bad input, too: the caller has to correct the file.
+    // Even a missing plugin counts as bad input, because the user has to change the launch file.
     throw Error(Code::kInvalidArgument, "{}", error.what());
   }
 }

@@ -25,12 +25,12 @@ struct LaunchArguments {
   void add_to(CLI::App& verb);
 };
 
-/// Returns a catalogue of the plugins of this installation.
+/// Returns a catalogue of the installed plugins. It loads the description of a plugin only when it is needed.
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue();
 
-/// Reads, expands and checks the launch file, and returns the plan. Throws kInvalidArgument for any problem with the
-/// file, because every such problem is a mistake in the user's input. `find_hosts` has the same meaning as for
-/// make_plan().
+/// Reads, expands and checks the launch file, and returns the plan. Throws kInvalidArgument for every problem, even for
+/// a missing plugin, because the user can solve it by changing the launch file. `find_hosts` is passed to
+/// launch::make_plan().
 launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue,
                        const launch::FindHosts& find_hosts = {});
 

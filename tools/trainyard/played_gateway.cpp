@@ -6,7 +6,7 @@
 namespace trainyard::tools {
 namespace {
 
-/// How long a visitor that disconnected silently may still be counted.
+/// How often visitors that have disconnected without a message are removed.
 constexpr std::chrono::milliseconds kSweepInterval{1000};
 
 }  // namespace
@@ -69,7 +69,7 @@ void PlayedGateway::add_topic(const std::string& topic, const MessageType& type,
 void PlayedGateway::publish(const std::string& name, core::Envelope envelope) {
   Topic& topic = topics_.at(name);
   envelope.type = &topic.output->type();
-  // Messages that wait for a slow visitor keep their payloads alive.
+  // The size includes the payloads, because messages that wait for a slow visitor keep them in memory.
   for (const Buffer& payload : static_cast<const PlayedMessage*>(envelope.message.get())->payloads) {
     envelope.bytes += payload.size();
   }

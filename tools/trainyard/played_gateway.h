@@ -12,41 +12,43 @@
 
 namespace trainyard::tools {
 
-/// A message of a recording in its binary form.
+/// A recorded message in its binary form: the body, and the bytes of its tensors.
 struct PlayedMessage {
   std::string body;
   std::vector<Buffer> payloads;
 };
 
-/// Returns a message type whose messages are PlayedMessage objects with the given schema.
+/// Returns a message type with the given schema, whose messages are PlayedMessage objects.
 MessageType played_type(const std::string& schema_text);
 
-/// A gateway for one process of a recording that `bag play` plays. Visitors subscribe to it as to the gateway of a
-/// running process.
+/// A stand-in for one process of a recorded run while `bag play` plays the recording. Programs can subscribe to its
+/// topics as they would to those of a running process.
 class PlayedGateway {
  public:
-  /// Binds the address, and serves visitors on the event loop of `owner`. Throws kIo if the address cannot be bound.
+  /// Binds the address, and serves subscribers (visitors) on the event loop of `owner`. Throws kIo if the address
+  /// cannot be bound.
   PlayedGateway(Component& owner, zmq::context_t& context, const std::string& address);
   ~PlayedGateway();
 
   const std::string& endpoint() const { return door_.endpoint(); }
 
-  /// Adds a topic; `type` must outlive the gateway. If `latched` is true, visitors that subscribe later receive the
-  /// last message.
+  /// Adds a topic; `type` must outlive this object. If `latched` is true, the last message is kept, and visitors that
+  /// subscribe later receive it, too.
   void add_topic(const std::string& topic, const MessageType& type, bool latched);
 
-  /// Sends a message to all visitors of the topic. The function sets the type and the size in the envelope.
+  /// Sends a message to all visitors (programs that have subscribed) of the topic. `envelope` contains the message and
+  /// its header; this function sets the type and the size.
   void publish(const std::string& topic, core::Envelope envelope);
 
   /// Tells every visitor that no more messages follow.
   void finish() { door_.say_ended(); }
   /// Returns true if at least one visitor has subscribed.
   bool has_visitors() const;
-  /// Returns true if all messages have been written to the connections.
+  /// Returns true if no messages are waiting to be sent to a visitor.
   bool delivered() const { return door_.unread() == 0; }
 
  private:
-  /// Describes a topic to `door_`, which expects outputs. No messages pass through it.
+  /// An output that only describes a topic to `door_`, which requires an output. No messages pass through it.
   class TopicOutput;
   struct Topic {
     std::unique_ptr<TopicOutput> output;

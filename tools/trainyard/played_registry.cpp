@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The questions of one client that may wait.
+/// The largest number of questions of one client that may wait for an answer.
 constexpr int kBacklog = 4;
 
 json failure(const json& id, Code code, const std::string& error) {
@@ -29,12 +29,13 @@ bool PlayedRegistry::poll() {
   constexpr int kRound = 16;
   int taken = 0;
   for (; taken < kRound && socket_.receive(frames_); ++taken) {
-    // All frames before the last one are the way back: one frame from a DEALER, two from a REQ socket.
+    // The frames before the last frame are the address for the answer: one frame from a DEALER socket, two from a REQ
+    // socket.
     if (frames_.size() < 2 || frames_.size() > 3) continue;
     const zmq::message_t text = std::move(frames_.back());
     frames_.pop_back();
     const auto account = socket_.account(frames_.front().to_string());
-    // Whoever does not read its answers is not asking.
+    // A client that does not read its answers gets no further answers.
     if (!socket_.ledger().has_room(*account)) continue;
     const json answer = answer_to(text.to_string_view());
     socket_.answer(frames_, answer.dump(-1, ' ', false, json::error_handler_t::replace));
@@ -51,7 +52,7 @@ json PlayedRegistry::answer_to(std::string_view text) const {
   const json id = question->value("id", json());
   const json given = question->value("op", json());
   const std::string op = given.is_string() ? given.get<std::string>() : "";
-  // A call of all processes, for their counters: they have none.
+  // `trainyard topic info` calls all processes for their counters. A recording has none.
   const bool of_processes = op == "call" && question->value("target", json("")) == "" && !question->contains("process");
   if (of_processes) return {{"id", id}, {"ok", true}, {"result", json::object()}};
   if (op == "call" || op == "params") {

@@ -12,19 +12,20 @@
 
 namespace trainyard::tools {
 
-/// A registry for a recording that `bag play` plays. It answers the questions "run", "topics" and "nodes" like the
-/// registry of a running launch (docs/wire_format.md, section 2). It refuses calls, because there are no components.
+/// The registry of a recording that `bag play` plays: the socket at which programs ask which topics exist. It answers
+/// the questions "run", "topics" and "nodes" in the same way as the launcher of a running launch (docs/wire_format.md,
+/// section 2). It refuses calls to components, because there are none.
 class PlayedRegistry final : public core::Source {
  public:
-  /// Returns the answer to one of the three questions.
+  /// A function that returns the answer to one of the three questions.
   using Describe = std::function<nlohmann::json(const std::string& op)>;
 
   /// Binds the address. Throws kIo if the address cannot be bound.
   PlayedRegistry(zmq::context_t& context, const std::string& address, Describe describe);
 
   const std::string& endpoint() const { return socket_.endpoint(); }
-  /// Returns the source that watches the number of connections. It must be added to the same event loop as this
-  /// registry.
+  /// Returns the event source that limits the number of connections. The caller must add it to the event loop to which
+  /// it adds this registry.
   core::Source& connections() { return socket_.connections(); }
 
   bool poll() override;

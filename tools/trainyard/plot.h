@@ -12,14 +12,16 @@ namespace trainyard::tools {
 /// A set of curves to be drawn, with a description of their axes.
 struct Plot {
   std::vector<Curve> curves;
-  /// The curves before smoothing, for a picture that shows both; empty if the curves are not smoothed.
+  /// The curves before smoothing. An SVG picture shows them behind the smoothed curves. Empty if the curves are not
+  /// smoothed.
   std::vector<Curve> rough;
   std::string x_name;  ///< The name of the horizontal axis: "step", "samples" or "time (min)".
   bool logarithmic = false;
 };
 
-/// The ranges that the axes of a plot must cover. range_of() considers only values that can be shown: those that are
-/// finite and, on a logarithmic axis, greater than 0. It throws kNotFound if there are none.
+/// The ranges of values that the axes of a plot must cover. range_of() considers only values that can be shown, that
+/// is, values that are finite and, on a logarithmic axis, greater than 0. It throws kNotFound if there are no such
+/// values.
 struct PlotRange {
   double x_low = 0, x_high = 0, y_low = 0, y_high = 0;
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kMarks = "*+ox#@%&";
 
-/// Colours that can be read on a dark and on a light ground.
+/// Colours (as SGR codes) that are readable on a dark and on a light background.
 constexpr int kColours[] = {36, 33, 35, 32, 34, 31, 96, 93};
 
 /// The bits of Unicode's braille patterns, by row from the top and by column.
@@ -36,7 +36,7 @@ void PlotCanvas::dot(std::int64_t x, std::int64_t y, std::uint8_t pen) {
   if (x < 0 || y < 0 || x >= static_cast<std::int64_t>(width()) || y >= static_cast<std::int64_t>(height())) return;
   const auto column = static_cast<std::size_t>(x), from_top = height() - 1 - static_cast<std::size_t>(y);
   Cell& cell = cells_[braille_ ? from_top / 4 * columns_ + column / 2 : from_top * columns_ + column];
-  // The dots of another pen go, because a character has one colour.
+  // The dots of another pen are removed, because a character can have only one colour.
   if (cell.pen != pen) cell.dots = 0;
   cell.dots |= braille_ ? kDots[from_top % 4][column % 2] : 1;
   cell.pen = pen;
@@ -44,7 +44,7 @@ void PlotCanvas::dot(std::int64_t x, std::int64_t y, std::uint8_t pen) {
 
 void PlotCanvas::line(double x0, double y0, double x1, double y1, std::uint8_t pen) {
   const double steps = std::ceil(std::max({std::abs(x1 - x0), std::abs(y1 - y0), 1.0}));
-  // A line that leaves the canvas is cut off by the caller's scale, so this is only a guard.
+  // Normally the caller's scale keeps lines near the canvas, so this only protects against endless loops.
   if (!(steps < 1e6)) return;
   for (double i = 0; i <= steps; ++i) {
     const double share = i / steps;

@@ -8,8 +8,8 @@
 
 namespace trainyard::tools {
 
-/// A rectangle of characters in which lines are drawn. A braille character consists of 2 x 4 dots. Without braille
-/// characters, each character is one dot, and shows the mark of the line that passes through it.
+/// A rectangle of characters in which lines are drawn. With braille characters, each character consists of 2 x 4 dots.
+/// Without them, each character is one dot, and shows the mark of the line that passes through it, such as '*'.
 class PlotCanvas {
  public:
   PlotCanvas(std::size_t columns, std::size_t rows, bool braille);
@@ -18,8 +18,9 @@ class PlotCanvas {
   std::size_t width() const { return columns_ * (braille_ ? 2 : 1); }
   std::size_t height() const { return rows_ * (braille_ ? 4 : 1); }
 
-  /// Draws a line between two dots, which are counted from the bottom left corner. Dots outside the canvas are ignored.
-  /// A character through which two lines pass gets the pen of the later line.
+  /// Draws a line between two dots, whose coordinates are counted from the bottom left corner. Dots outside the canvas
+  /// are ignored. `pen` determines the colour or the mark. A character through which two lines pass gets the pen of the
+  /// later line.
   void line(double x0, double y0, double x1, double y1, std::uint8_t pen);
 
   /// Returns one row of characters. Row 0 is the top row. If `colours` is true, the text contains escape sequences for
@@ -30,7 +31,7 @@ class PlotCanvas {
   void dot(std::int64_t x, std::int64_t y, std::uint8_t pen);
 
   struct Cell {
-    std::uint8_t dots = 0;  ///< The dots of the character, as bits in the order of Unicode's braille patterns.
+    std::uint8_t dots = 0;  ///< One bit for each dot of the character, in the order of Unicode's braille patterns.
     std::uint8_t pen = 0;
   };
 

@@ -43,7 +43,7 @@ Curve smoothed(const Curve& curve, double factor) {
 
 namespace {
 
-/// Collects the points of one column and hands out those that can be seen.
+/// Collects the points of a curve that fall into one column of the picture, and returns only those that can be seen.
 class ColumnOfPoints {
  public:
   void add(std::size_t index, const Curve& curve) {
@@ -86,7 +86,7 @@ Curve thinned(const Curve& curve, double from, double to, std::size_t columns) {
     if (!gap) {
       points.add(i, curve);
     } else if (!out.y.empty() && std::isfinite(out.y.back())) {
-      // One point is enough to interrupt the curve.
+      // A single point whose value is not finite interrupts the curve.
       out.x.push_back(curve.x[i]);
       out.y.push_back(curve.y[i]);
     }

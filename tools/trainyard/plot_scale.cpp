@@ -9,11 +9,11 @@
 namespace trainyard::tools {
 namespace {
 
-/// Returns 1, 2, 5 or 10 times a power of ten, not below `least`.
+/// Returns the smallest number of the form 1, 2 or 5 times a power of ten that is not less than `least`.
 double round_step(double least) {
   const double power = std::pow(10.0, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0}) {
-    // The quotient of rounded numbers may miss a whole one by a little.
+    // Rounding may make the product slightly too small, so a small difference is tolerated.
     if (factor * power >= least * (1 - 1e-9)) return factor * power;
   }
   return 10 * power;
@@ -46,7 +46,7 @@ std::vector<Tick> PlotScale::ticks(std::size_t about) const {
 std::vector<Tick> PlotScale::linear_ticks(std::size_t about) const {
   const double step = round_step((high_ - low_) / static_cast<double>(about));
   std::vector<Tick> ticks;
-  // Each tick is computed from its number, so that no error of rounding adds up.
+  // Each tick is computed from its index, so that rounding errors do not accumulate.
   const double slack = step * 1e-9;
   for (double i = std::ceil((low_ - slack) / step); i * step <= high_ + slack && ticks.size() < 1000; ++i) {
     ticks.push_back({position(i * step), tick_label(i * step, step)});
@@ -54,7 +54,7 @@ std::vector<Tick> PlotScale::linear_ticks(std::size_t about) const {
   return ticks;
 }
 
-// Powers of ten; if the range has few of them, also 2 and 5 times such.
+// Puts ticks at powers of ten. If there are few of them in the range, adds ticks at 2 and 5 times powers of ten.
 std::vector<Tick> PlotScale::logarithmic_ticks(std::size_t about) const {
   const double decades = std::log10(high_ / low_);
   const int stride = std::max(1, static_cast<int>(std::ceil(decades / static_cast<double>(about))));
@@ -68,7 +68,7 @@ std::vector<Tick> PlotScale::logarithmic_ticks(std::size_t about) const {
       ticks.push_back({position(value), tick_label(value, value)});
     }
   }
-  // A range between two round numbers has the marks of a linear axis.
+  // If the range contains fewer than two such numbers, the ticks are those of a linear axis.
   if (ticks.size() < 2) {
     for (const double step = round_step((high_ - low_) / static_cast<double>(about));
          const Tick& tick : PlotScale(low_, high_).ticks(about)) {
@@ -86,8 +86,7 @@ std::string tick_label(double value, double distance) {
   if (std::abs(value) < distance * 1e-6) return "0";
   const double size = std::abs(value);
   if (size >= 1e12 || size < 1e-4) return fmt::format("{:g}", value);
-  // Thousands and millions are shortened if nothing is lost.
-  // Four digits are still easy to read.
+  // Large numbers are shortened, as in "2M", if this loses no digits. Numbers of up to four digits are not shortened.
   for (const auto& [unit, letter] : {std::pair(1e9, "G"), std::pair(1e6, "M"), std::pair(1e3, "k")}) {
     const double shortened = value / unit;
     const double digits = std::round(shortened * 100) / 100;
@@ -95,7 +94,7 @@ std::string tick_label(double value, double distance) {
       return fmt::format("{:g}{}", digits, letter);
     }
   }
-  // As many digits behind the point as tell neighbours apart.
+  // The label has just enough decimal places to distinguish neighbouring ticks.
   const int places = std::clamp(static_cast<int>(std::ceil(-std::log10(distance) - 1e-9)), 0, 12);
   return fmt::format("{:.{}f}", value, places);
 }

@@ -27,8 +27,8 @@ class PlotScale {
   double low() const { return low_; }
   double high() const { return high_; }
 
-  /// Returns about `about` marks, and at least one if possible. They are at round numbers: 1, 2 or 5 times a power of
-  /// ten.
+  /// Returns marks for this axis: approximately `about` marks, and at least one if possible. They are at round numbers:
+  /// multiples of 1, 2 or 5 times a power of ten.
   std::vector<Tick> ticks(std::size_t about) const;
 
  private:

@@ -32,7 +32,7 @@ bool PlotSource::goes_on() const {
   return run.last() != nullptr && archive::state_now(*run.last()) == archive::LaunchState::kRunning;
 }
 
-// The first row of any stage is where time begins, so that the stages of a run have one axis.
+// Returns the time of the first row in any stage, so that all stages of a run have the same time axis.
 std::int64_t PlotSource::origin_ns() const {
   std::int64_t origin = std::numeric_limits<std::int64_t>::max();
   for (const archive::MetricsTable* table : reader_->tables()) {

@@ -13,7 +13,8 @@ namespace trainyard::tools {
 /// The source of the curves of a plot: a run, or a file with metrics.
 class PlotSource {
  public:
-  /// `word` is the path of a file, or refers to a run as for find_past_run().
+  /// `word` is the path of a file with metrics, or refers to a run in `folder`, in one of the ways that find_past_run()
+  /// accepts. Throws kNotFound if there is neither.
   PlotSource(const std::string& word, const std::string& folder);
 
   /// Reads what was written since the last call. Returns true if anything has changed.
@@ -28,7 +29,8 @@ class PlotSource {
   /// "loss", which selects the metric in every stage. The result is empty if there is no such metric.
   std::vector<Curve> curves(const std::string& metric, PlotAxis axis) const;
 
-  /// Returns a sentence about what could not be read, or an empty text if everything could be read.
+  /// Returns a sentence about a damaged part of the file that could not be read, or an empty text if everything could
+  /// be read.
   std::string damage() const;
 
   /// Returns the names of all metrics, such as "validate/loss".

@@ -11,7 +11,8 @@
 namespace trainyard::tools {
 namespace {
 
-/// The colours of curves can be told apart by most people who confuse colours, on a light and on a dark ground.
+/// The style of the picture. Most people with colour blindness can distinguish the colours of the curves, on a light
+/// and on a dark background.
 constexpr const char* kStyle = R"(  <style>
     svg { color-scheme: light dark; font: 13px system-ui, sans-serif; }
     .ground { fill: #ffffff; } text { fill: #57606a; } .name { fill: #1f2328; }
@@ -29,11 +30,11 @@ constexpr const char* kStyle = R"(  <style>
 )";
 constexpr std::size_t kColourClasses = 8;
 
-/// The width of a character of the labels; they are short, so an estimate is enough.
+/// The width of a character in labels. An estimate is enough, because labels are short.
 constexpr double kCharacter = 7.5;
 constexpr double kLegendLine = 20;
 
-/// Names come from files of others.
+/// Escapes a name for SVG, because names may come from files of other users.
 std::string escaped(const std::string& name) {
   std::string out;
   for (const char c : printable_line(name)) {
@@ -57,7 +58,7 @@ std::string escaped(const std::string& name) {
   return out;
 }
 
-/// Writes the parts of the picture.
+/// Draws a plot as an SVG picture, part by part.
 class SvgPlot {
  public:
   SvgPlot(const Plot& plot, double width, double height)
@@ -84,7 +85,8 @@ class SvgPlot {
     legend();
     vertical_marks();
     horizontal_marks();
-    // What was smoothed shines through behind, and may go beyond the range of the smooth curves.
+    // The curves before smoothing are drawn behind the others and paler. They are clipped, because they may exceed the
+    // range of the smoothed curves.
     out_ += fmt::format(
         "  <clipPath id=\"area\"><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/></clipPath>\n",
         left_, top_, right_ - left_, bottom_ - top_);
@@ -135,7 +137,7 @@ class SvgPlot {
                         bottom_ + 38, escaped(plot_.x_name));
   }
 
-  // One path for the whole curve; a value that cannot be shown interrupts it.
+  // Draws a curve as a single path. A value that cannot be shown interrupts the path.
   void path(const Curve& all, std::size_t number, const char* kind, const char* clipped) {
     const Curve curve =
         thinned(all, range_.x_low, range_.x_high, static_cast<std::size_t>(std::max(right_ - left_, 1.0)));
@@ -145,7 +147,7 @@ class SvgPlot {
       const bool shown = std::isfinite(curve.y[i]) && (!plot_.logarithmic || curve.y[i] > 0);
       if (shown) {
         const double y = y_.position(curve.y[i]);
-        // Without "h0", a point between two gaps would not be seen.
+        // Without the line of zero length ("h0"), a single point between two gaps would be invisible.
         out_ +=
             fmt::format("{}{:.1f},{:.1f}{}", connected ? "L" : "M", left_ + x_.position(curve.x[i]) * (right_ - left_),
                         bottom_ - y * (bottom_ - top_), connected ? "" : "h0");
@@ -162,7 +164,7 @@ class SvgPlot {
   PlotScale x_;
   PlotScale y_;
   std::vector<Tick> y_ticks_;
-  double left_ = 0, right_ = 0, top_ = 0, bottom_ = 0;  ///< The edges of the area with the curves.
+  double left_ = 0, right_ = 0, top_ = 0, bottom_ = 0;  ///< The edges of the area that contains the curves.
   std::string out_;
 };
 

@@ -14,7 +14,7 @@
 namespace trainyard::tools {
 namespace {
 
-/// The strokes of the axes.
+/// The characters from which the axes are drawn.
 struct Strokes {
   const char* vertical;
   const char* tick_left;  ///< A mark on the vertical axis.
@@ -25,7 +25,7 @@ struct Strokes {
 constexpr Strokes kLines{"│", "┤", "└", "─", "┬"};
 constexpr Strokes kAscii{"|", "+", "+", "-", "+"};
 
-/// Draws a plot into lines of text.
+/// Draws a plot as lines of text.
 class TerminalPlot {
  public:
   TerminalPlot(const Plot& plot, const TerminalStyle& style)
@@ -88,7 +88,7 @@ class TerminalPlot {
     return text;
   }
 
-  /// Returns the tick that lies in a row of characters, or nullptr.
+  /// Returns the tick of the vertical axis that lies in this row of characters, or nullptr if there is none.
   const Tick* tick_at(std::size_t row) const {
     const auto in_row = [&](const Tick& tick) {
       const auto from_bottom = static_cast<std::size_t>(std::lround(tick.position * static_cast<double>(rows_ - 1)));
@@ -98,7 +98,8 @@ class TerminalPlot {
     return found == y_ticks_.end() ? nullptr : &*found;
   }
 
-  // The labels are centred below their marks, as far as there is room.
+  // Returns the labels of the horizontal axis, centred below their marks. Labels for which there is no room are left
+  // out.
   std::string horizontal_axis() const {
     const Strokes& strokes = style_.unicode ? kLines : kAscii;
     std::vector<bool> marked(columns_);
@@ -126,10 +127,10 @@ class TerminalPlot {
   PlotRange range_;
   PlotScale x_;
   PlotScale y_;
-  std::size_t rows_;  ///< Of the canvas.
+  std::size_t rows_;  ///< The number of rows of the canvas.
   std::size_t columns_ = 0;
   std::vector<Tick> y_ticks_;
-  std::size_t margin_ = 0;  ///< The width of the labels on the left.
+  std::size_t margin_ = 0;  ///< The width of the labels on the left, in characters.
 };
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST(CurveTest, ThinningKeepsTheExtremesOfEveryColumn) {
   EXPECT_THAT(thin.y, Contains(-99));
   EXPECT_EQ(thin.x.front(), 0);
   EXPECT_EQ(thin.x.back(), 99'999);
-  // A gap stays one.
+  // A gap in the curve remains a gap.
   curve.y[50'000] = NAN;
   EXPECT_TRUE(std::ranges::any_of(thinned(curve, 0, 99'999, 200).y, [](double y) { return std::isnan(y); }));
 }
@@ -129,7 +129,7 @@ TEST(PlotCanvasTest, DrawsMarksWithoutBraille) {
   PlotCanvas canvas(3, 3, false);
   canvas.line(0, 0, 2, 2, 0);
   canvas.line(0, 2, 0, 2, 1);
-  canvas.line(-5, -5, -1, 99, 1);  // It lies outside.
+  canvas.line(-5, -5, -1, 99, 1);  // This line is outside the canvas.
   EXPECT_EQ(canvas.row(0, false), "+ *");
   EXPECT_EQ(canvas.row(1, false), " *");
   EXPECT_EQ(canvas.row(2, false), "*");
@@ -170,7 +170,7 @@ TEST(SvgPlotTest, IsAWellFormedPictureWhoseCurvesLieInside) {
   plot.rough = {straight("a", 12, -2)};
   TemporaryFolder folder;
   const std::string path = folder.write("plot.svg", draw_as_svg(plot, 400, 300));
-  // Another program reads it.
+  // Python's XML parser reads the picture.
   const std::string reader =
       "import re, sys, xml.etree.ElementTree as tree\n"
       "root = tree.parse(sys.argv[1]).getroot()\n"

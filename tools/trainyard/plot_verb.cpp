@@ -35,10 +35,10 @@ constexpr const char* kPlotFooter =
     "  trainyard plot mnist wide --y validate/loss --x time --log\n"
     "  trainyard plot mnist --smooth 0.9 --svg loss.svg";
 
-/// More curves than this cannot be told apart, and hide each other.
+/// The largest number of curves. More curves could not be distinguished.
 constexpr std::size_t kMostCurves = 32;
 
-/// A run writes its metrics to the disk once a second.
+/// How often `plot --follow` looks for new metrics. A run writes its metrics to the disk once a second.
 constexpr std::chrono::milliseconds kBetweenLooks{500};
 
 struct PlotArguments {
@@ -48,8 +48,8 @@ struct PlotArguments {
   std::string folder = kRunsFolder;
   std::string svg;
   double smooth = 0;
-  std::size_t width = 0;   ///< In characters, or in pixels of an SVG picture; 0 for the default.
-  std::size_t height = 0;  ///< Likewise.
+  std::size_t width = 0;   ///< The width in characters, or in pixels of an SVG picture; 0 for the default.
+  std::size_t height = 0;  ///< The height in the same unit; 0 for the default.
   bool logarithmic = false;
   bool ascii = false;
   bool follow = false;
@@ -57,7 +57,7 @@ struct PlotArguments {
 
 using Sources = std::vector<std::unique_ptr<PlotSource>>;
 
-/// Shows a long time in minutes or hours, whose round numbers are easier to read.
+/// Converts long times on the horizontal axis to minutes or hours, which are easier to read.
 void choose_unit_of_time(Plot& plot) {
   double longest = 0;
   for (const Curve& curve : plot.curves) longest = std::max(longest, curve.x.empty() ? 0 : curve.x.back());
@@ -73,7 +73,7 @@ void choose_unit_of_time(Plot& plot) {
 }
 
 [[noreturn]] void refuse_metric(const std::string& metric, const Sources& sources) {
-  // Whoever writes no stage looks for a name without one.
+  // If the user has given no stage, names are suggested without their stages, too.
   const bool with_stage = metric.find('/') != std::string::npos;
   std::vector<std::string> known;
   for (const auto& source : sources) {
@@ -107,13 +107,13 @@ Plot plot_of(const PlotArguments& arguments, const Sources& sources) {
   return plot;
 }
 
-/// Returns true if the terminal, or whatever reads the output, can be expected to show braille characters.
+/// Returns true if the terminal, or the program that reads the output, can probably show braille characters.
 bool shows_braille() {
   std::setlocale(LC_CTYPE, "");
   const bool utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
   const char* terminal = std::getenv("TERM");
   const std::string_view name = terminal == nullptr ? "" : terminal;
-  // The console of Linux has no font with these characters.
+  // The fonts of the Linux console lack these characters.
   return utf8 && name != "linux" && name != "dumb";
 }
 
@@ -122,12 +122,12 @@ TerminalStyle style_of(const PlotArguments& arguments, std::size_t curves) {
   winsize size = {};
   const bool terminal = ::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
   if (terminal && size.ws_col > 0) style.columns = size.ws_col;
-  // The legend and the prompt below need room, too.
+  // Room is left for the legend and for the shell prompt.
   if (terminal && size.ws_row > 0) style.rows = std::clamp<std::size_t>(size.ws_row - curves - 2, 8, 30);
   if (arguments.width > 0) style.columns = arguments.width;
   if (arguments.height > 0) style.rows = arguments.height;
   style.colours = use_colours();
-  // Without colours, only marks tell several curves apart.
+  // Without colours, several curves can be distinguished only by their marks, so braille characters are not used.
   style.unicode = !arguments.ascii && shows_braille() && (style.colours || curves == 1);
   return style;
 }
@@ -139,8 +139,8 @@ void print_warnings(const Sources& sources) {
   }
 }
 
-/// Draws over the picture before, which has so many lines, and returns how many there are now. A run that has just
-/// begun may have nothing to draw yet.
+/// Replaces the previous picture, which has `lines` lines, and returns the number of lines of the new picture. Draws
+/// nothing if a run has just begun and has no metrics yet.
 std::size_t draw_again(const PlotArguments& arguments, const Sources& sources, std::size_t lines, bool goes_on) {
   std::string text;
   try {
@@ -156,11 +156,12 @@ std::size_t draw_again(const PlotArguments& arguments, const Sources& sources, s
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
-/// Draws whenever there is something new, until the runs have ended.
+/// Draws the picture again whenever there are new metrics, until all runs have ended.
 int follow(const PlotArguments& arguments, const Sources& sources) {
   std::size_t lines = 0;
   for (bool changed = true;; changed = false) {
-    // This is asked first, because what a run writes last comes before its end.
+    // This is checked before reading, so that the last metrics of a run are not missed: a run writes them before it
+    // ends.
     const bool goes_on = std::ranges::any_of(sources, [](const auto& source) { return source->goes_on(); });
     for (const auto& source : sources) changed = source->update() || changed;
     if (changed) lines = draw_again(arguments, sources, lines, goes_on);

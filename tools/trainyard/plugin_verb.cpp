@@ -14,18 +14,18 @@
 
 namespace trainyard::tools {
 
-// These verbs work without a run, on plugin files and their descriptions.
+// `plugin list` and `plugin info` read plugin files and their descriptions. They do not need a run.
 
 namespace {
 
-/// The arguments of both verbs; an empty kind means all.
+/// The arguments of `plugin list` and `plugin info`. An empty kind means all kinds.
 struct PluginArguments {
   std::string kind;
   std::string name;
   bool as_json = false;
 };
 
-/// Accepts "strategies" for "strategy".
+/// Converts the plural of a kind of plugin to the singular, so that users can type "strategies" for "strategy".
 std::string singular(const std::string& kind) {
   if (kind.ends_with("ies")) return kind.substr(0, kind.size() - 3) + "y";
   return kind.ends_with('s') ? kind.substr(0, kind.size() - 1) : kind;
@@ -44,8 +44,8 @@ void show(const Table& table, const nlohmann::json& json, bool as_json) {
   std::fputs(as_json ? (json.dump(2) + "\n").c_str() : table.text(use_colours(), terminal_width()).c_str(), stdout);
 }
 
-/// Returns the current facts of an accelerator, which reports them in a process of its own. A broken one gets a row
-/// like any other.
+/// Returns the current report of an accelerator, which a child process determines. If the accelerator fails, the report
+/// contains the reason, so the list shows it like the others.
 AcceleratorReport report_now(launch::Catalogue& catalogue, const std::string& name) {
   try {
     return catalogue.traits<AcceleratorReport>(name, "{}", /*anew=*/true);
@@ -54,7 +54,7 @@ AcceleratorReport report_now(launch::Catalogue& catalogue, const std::string& na
   }
 }
 
-/// Lists accelerators and whether their hardware is available.
+/// Lists the accelerators, and whether their hardware is available.
 int list_accelerators(const std::vector<core::PluginLoader::Found>& accelerators, bool as_json) {
   const auto catalogue = open_catalogue();
   Table table({"name", "available", "devices", "version", "description"});
@@ -72,8 +72,8 @@ int list_accelerators(const std::vector<core::PluginLoader::Found>& accelerators
   return kExitOk;
 }
 
-/// The list is made only from the labels in the files, except for accelerators: no plugin is run, and those with a
-/// foreign ABI tag are shown as well.
+/// Lists plugins. Except for accelerators, only the labels in the files are read and no code of a plugin runs, so
+/// plugins that this version of Trainyard cannot load are listed as well.
 int list(const PluginArguments& arguments) {
   const std::string wanted = singular(arguments.kind);
   std::vector<std::string> kinds;
@@ -82,7 +82,8 @@ int list(const PluginArguments& arguments) {
     if (std::ranges::find(kinds, found.label.kind) == kinds.end()) kinds.push_back(found.label.kind);
     if (wanted.empty() || found.label.kind == wanted) matching.push_back(std::move(found));
   }
-  // A kind that no plugin has is most likely misspelt. Without a kind, an empty list is a valid answer.
+  // If the user has given a kind that no plugin has, it is most likely misspelt. Without a kind, an empty list is a
+  // valid answer.
   if (matching.empty() && !wanted.empty()) {
     throw Error(Code::kNotFound, "no plugin of kind '{}'{}", arguments.kind, suggestion(wanted, kinds));
   }
@@ -97,8 +98,8 @@ int list(const PluginArguments& arguments) {
   return kExitOk;
 }
 
-/// Each entry takes two lines, since a terminal is not wide enough for one. The default is shown as in JSON, with text
-/// in quotes, so that "0" and 0 can be distinguished.
+/// Prints the parameters of a plugin. Each parameter takes two lines, because one line would be too long for a
+/// terminal. The default is printed as JSON, so that "0" and 0 can be distinguished.
 void print_parameters(const std::vector<ParameterInfo>& parameters) {
   if (parameters.empty()) return;
   std::printf("\nparameters\n");
@@ -122,7 +123,8 @@ void print_ports(const char* title, const std::vector<core::PortInfo>& ports) {
   std::fputs(table.text(false, terminal_width()).c_str(), stdout);
 }
 
-/// Shows a list without its brackets, and an empty one as the "any" that it stands for.
+/// Returns the value of a trait as text. Lists have no brackets; an empty list is shown as "any", which is its meaning
+/// in traits.
 std::string trait_text(const nlohmann::json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return value.dump();
@@ -131,7 +133,7 @@ std::string trait_text(const nlohmann::json& value) {
   return text.empty() ? "any" : text;
 }
 
-/// Prints every trait as a line of its own; those inside another one, without its name.
+/// Prints each trait on a separate line. The members of a nested struct are printed without the name of the struct.
 void print_traits(const nlohmann::json& traits) {
   if (!traits.is_object()) return;
   for (const auto& [name, value] : traits.items()) {
@@ -143,7 +145,7 @@ void print_traits(const nlohmann::json& traits) {
   }
 }
 
-/// The declaration is the documentation: everything here comes from the plugin's own source.
+/// Prints the description of a plugin, all of which comes from the plugin's own declaration.
 void print(const core::PluginInfo& plugin) {
   std::printf("%s %s, version %s\n%s\n", plugin.label.kind.c_str(), plugin.label.name.c_str(),
               plugin.label.version.c_str(), plugin.label.description.c_str());
@@ -158,10 +160,10 @@ void print(const core::PluginInfo& plugin) {
   }
 }
 
-/// Names are unique only within a kind; `KIND/NAME` distinguishes two plugins of one name.
+/// Shows one plugin. Names are unique only within a kind, so users can write KIND/NAME.
 int info(const PluginArguments& arguments) {
   const auto catalogue = open_catalogue();
-  // The first match counts if no kind is given; the list is sorted by kind.
+  // If no kind is given, the first match in the list, which is sorted by kind, is shown.
   const std::size_t slash = arguments.name.find('/');
   const std::string kind = slash == std::string::npos ? "" : singular(arguments.name.substr(0, slash));
   const std::string name = slash == std::string::npos ? arguments.name : arguments.name.substr(slash + 1);
@@ -169,7 +171,7 @@ int info(const PluginArguments& arguments) {
   for (const PluginLabel& label : catalogue->list()) {
     known.push_back(label.name);
     if (label.name != name || (!kind.empty() && label.kind != kind)) continue;
-    // The cache is not used, because facts such as the number of devices are asked for when they may have changed.
+    // The cache is not used, because facts such as the number of devices may have changed.
     const core::PluginInfo& plugin = catalogue->refresh(label.kind, label.name);
     if (arguments.as_json) {
       std::printf("%s\n", to_json(plugin).dump(2).c_str());

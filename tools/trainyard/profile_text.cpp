@@ -19,9 +19,9 @@ using timeline::Profile;
 using timeline::ProfilePart;
 using timeline::StepWindow;
 
-/// Parts below this share of the time are shown together.
+/// Parts of a component's time with a smaller share than this are shown together as one row.
 constexpr double kSmallestShare = 0.002;
-/// Enough to see what matters; --json contains all.
+/// The largest number of rows; --json prints all of them.
 constexpr std::size_t kMostHops = 12;
 constexpr std::size_t kMostOperations = 25;
 
@@ -35,7 +35,7 @@ double share_of(std::int64_t ns, const StepWindow& window) {
 
 std::string share_text(double share) { return fmt::format("{:>5.1f}%", share * 100); }
 
-/// Adds one row for each part; the name of the component is only in the first.
+/// Adds one row for each part of a component's time. Only the first row contains the name of the component.
 void add_rows(Table& table, const ComponentProfile& component, const StepWindow& window) {
   std::string name = component.component;
   const auto add = [&](const std::string& what, std::int64_t ns) {

@@ -9,18 +9,20 @@
 
 namespace trainyard::tools {
 
-/// A report on how the time of some steps was spent. It can also contain the operations of LibTorch, which are recorded
-/// in other steps.
+/// The report of `trainyard profile`: how the time of some steps was spent. It can also contain the times of LibTorch's
+/// operations, which are recorded in separate steps because recording them takes time.
 struct ProfileReport {
   std::string run;
   timeline::Profile time;
   std::optional<timeline::Profile> operations;
 };
 
-/// Returns the report as tables. Lines have at most `width` characters; 0 means no limit.
+/// Returns the report as tables. Lines have at most `width` characters; 0 means no limit. `bold` makes the headings
+/// bold with escape sequences.
 std::string text_of(const ProfileReport& report, bool bold, std::size_t width);
 
-/// Returns the report as JSON. All times are in nanoseconds. Those of parts and operations are sums over all steps.
+/// Returns the report as JSON. All times are in nanoseconds. The times of the parts into which a component's time is
+/// divided, and of operations, are sums over all steps.
 nlohmann::ordered_json json_of(const ProfileReport& report);
 
 }  // namespace trainyard::tools

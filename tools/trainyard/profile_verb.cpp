@@ -29,8 +29,8 @@ struct ProfileArguments {
   std::string perfetto;
 };
 
-/// Records spans until there are `steps` steps after the step `after`. The first one that is found may have begun
-/// before the recording, so it does not count.
+/// Records spans until there are `steps` complete steps after the step `after`. The first step that is found may have
+/// begun before the recording, so it is not used.
 StepWindow record_steps(const ProfileArguments& arguments, const visitors::RunInfo& run, Timeline& timeline,
                         std::uint64_t after, bool operations) {
   SpanRecording recording(run, timeline, operations);
@@ -51,7 +51,7 @@ ProfileReport profile_launch(const ProfileArguments& arguments, Timeline& timeli
   const StepWindow window = record_steps(arguments, run, timeline, 0, /*operations=*/false);
   ProfileReport report{.run = run.run, .time = profile_of(timeline, window), .operations = {}};
   if (arguments.no_operations) return report;
-  // These steps take longer, so the shares above come from steps without operations.
+  // Recording operations makes these steps slower, so the shares above are taken from other steps.
   const std::uint64_t after = timeline.steps().rbegin()->first;
   report.operations = profile_of(timeline, record_steps(arguments, run, timeline, after, /*operations=*/true));
   return report;

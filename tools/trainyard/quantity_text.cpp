@@ -9,7 +9,7 @@
 namespace trainyard::tools {
 namespace {
 
-/// Four digits, but never an exponent for a number that is a thousand or more.
+/// Returns a number with four significant digits. Numbers from a thousand on are written without an exponent.
 std::string number(double value) {
   return std::abs(value) >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }

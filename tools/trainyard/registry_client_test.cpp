@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Tests the client with the real registry of a run of fake processes.
+/// Tests the client with the real registry of a run with imitated processes.
 class RegistryClientTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_NE(run_.launcher(), 0) << run_.output(); }

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The metrics that do not depend on time.
+/// The metrics that a replay compares, which do not depend on time.
 constexpr const char* kCompared[] = {"loss", "gradient_norm", "learning_rate", "loss_scale"};
 
 std::string text_of(const std::string& path) {
@@ -29,7 +29,8 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Throws if a file of the launch is no longer what it was, since another file would be another run.
+/// Throws kInvalidArgument if a launch file has changed since the launch, because the replay would then be a different
+/// run.
 void check_unchanged(const archive::LaunchRecord& launch, const std::string& folder) {
   for (const archive::KeptFile& file : launch.files) {
     const std::string path = fs::path(launch.working_directory) / file.path;
@@ -43,7 +44,7 @@ void check_unchanged(const archive::LaunchRecord& launch, const std::string& fol
   }
 }
 
-/// Returns the table of the training steps of an output directory.
+/// Returns the table of the training metrics in an output directory, or an empty optional if there is none.
 std::optional<archive::MetricsTable> training_of(const std::string& directory) {
   archive::MetricsReader reader(directory);
   reader.update();
@@ -51,7 +52,8 @@ std::optional<archive::MetricsTable> training_of(const std::string& directory) {
   return table == nullptr ? std::nullopt : std::optional(*table);
 }
 
-/// Returns the row of `step` in the newest history.
+/// Returns the row of `step`, or an empty optional if there is none. If launches have repeated the step, returns the
+/// newest row.
 std::optional<std::uint32_t> row_of(const archive::MetricsTable& table, std::uint64_t step) {
   const std::vector<bool> in_effect = archive::rows_in_effect(table);
   for (std::size_t row = 0; row < table.rows(); ++row) {
@@ -68,7 +70,7 @@ std::optional<double> value_at(const archive::MetricsTable& table, std::uint32_t
   return series->values[static_cast<std::size_t>(found - series->rows.begin())];
 }
 
-/// Returns the launch that trained the step: the last one that had begun when the step was recorded.
+/// Returns the launch that computed the step: the last launch that began before the step was recorded.
 const archive::LaunchRecord& launch_of(const archive::RunRecord& run, const archive::MetricsTable& table,
                                        std::uint64_t step) {
   const std::vector<bool> in_effect = archive::rows_in_effect(table);
@@ -85,7 +87,7 @@ const archive::LaunchRecord& launch_of(const archive::RunRecord& run, const arch
               last);
 }
 
-/// Returns the newest checkpoint from which the step can be reached; empty if there is none.
+/// Returns the path of the newest checkpoint that was saved before the step, or an empty text if there is none.
 std::string checkpoint_before(const std::string& directory, std::uint64_t step) {
   std::string found;
   for (const std::string& path : checkpoints::list_checkpoints(directory + "/checkpoints")) {
@@ -101,7 +103,7 @@ std::string_view key_of(std::string_view argument) {
   return key.starts_with("run.") ? key.substr(4) : key;
 }
 
-/// Returns `arguments` with `changed` in the place of those that have the same keys.
+/// Returns `arguments`, in which the arguments of `changed` replace those with the same keys.
 std::vector<std::string> changed_arguments(const std::vector<std::string>& arguments,
                                            const std::vector<std::string>& changed) {
   std::vector<std::string> all;
@@ -142,7 +144,7 @@ Replay prepare_replay(const std::string& directory, std::uint64_t step, const st
   std::vector<std::string> changed{fmt::format("run.stop_at_step={}", step), "run.checkpoint_at_end=false",
                                    fmt::format("run.directory={}", replay.output),
                                    "component.accelerator_host.params.log_every_steps=1"};
-  // A run without a checkpoint writer has no checkpoint to begin with.
+  // If the run has no checkpoint writer, there is no checkpoint, and the replay begins at step 0.
   if (!replay.checkpoint.empty()) {
     changed.push_back("component.checkpoint_writer.params.resume=" + replay.checkpoint);
   }

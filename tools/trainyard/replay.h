@@ -10,9 +10,9 @@
 
 namespace trainyard::tools {
 
-/// A plan for computing a step of a past run again. The replay is a launch with the arguments of the past run that
-/// resumes from the newest checkpoint before the step and ends after the step. Checkpoints contain the whole state, so
-/// the results of the step are bit-identical.
+/// Describes how to compute a step of a past run again. The replay is a launch with the arguments of the past run; it
+/// resumes from the newest checkpoint before the step, and ends after the step. Checkpoints contain the whole state, so
+/// the results of the step should be bit-identical.
 struct Replay {
   std::uint64_t step = 0;
   LaunchArguments launch;
@@ -22,7 +22,8 @@ struct Replay {
   std::string checkpoint;         ///< The path of the checkpoint; empty if the replay begins at step 0.
 };
 
-/// The values of one metric of the step: the recorded one of the past run, and the one that the replay has computed.
+/// Two values of one metric of the step: the value that the past run recorded, and the value that the replay has
+/// computed.
 struct ReplayedMetric {
   std::string name;
   double recorded = 0;
@@ -38,7 +39,7 @@ struct ReplayedMetric {
 /// changed since then, or if `output` exists.
 Replay prepare_replay(const std::string& directory, std::uint64_t step, const std::string& output);
 
-/// Returns the metrics of the step that both the past run and the replay have written. The loss is the first; metrics
+/// Returns the metrics of the step that both the past run and the replay have written, beginning with the loss. Metrics
 /// that depend on time, such as the throughput, are left out. The list is empty if the past run wrote no metrics for
 /// the step. Throws kNotFound if the replay has not computed the step.
 std::vector<ReplayedMetric> compare(const Replay& replay);

@@ -33,7 +33,7 @@ constexpr const char* kReplayFooter =
     "  trainyard replay gpt --step 41237 --with 'gdb -batch -return-child-result -ex run --args'\n\n"
     "Exit codes: 0 the same bits as recorded, or not recorded; 1 other bits.";
 
-/// Prints what was computed beside what was recorded, and returns the exit code.
+/// Prints the recorded values and the computed values side by side. Returns the exit code.
 int report(const Replay& replay) {
   const std::vector<ReplayedMetric> metrics = compare(replay);
   if (metrics.empty()) {
@@ -61,7 +61,7 @@ int run(const ReplayArguments& arguments) {
   const pid_t guard = ::getpid();
   const int code =
       launch::run_guarded([&](const launch::GuardLink& link) { return run_launch(replay.launch, choices, link); });
-  // run_guarded() returns in the launcher, too; only the guard reports.
+  // run_guarded() returns in both the launcher and the guard. Only the guard prints the report.
   if (::getpid() != guard) return code;
   const int verdict = code == kExitOk ? report(replay) : code;
   if (!arguments.keep) std::filesystem::remove_all(replay.output);

@@ -20,7 +20,8 @@ struct RunChoice {
   void add_to(CLI::App& verb);
 };
 
-/// Returns the chosen run; see visitors::find_run().
+/// Returns the running launch with the chosen name, or the newest running launch if the name is empty. Throws kNotFound
+/// if there is none.
 inline visitors::RunInfo find_run(const RunChoice& choice) { return visitors::find_run(choice.name); }
 
 }  // namespace trainyard::tools

@@ -12,21 +12,24 @@
 
 namespace trainyard::tools {
 
-/// A few figures about one metric of a run. They consider only rows that no later launch has repeated.
+/// The last, the smallest and the largest value of one metric of a run. If the run was resumed and repeated some steps,
+/// only the values of the last repetition count.
 struct MetricFigures {
   std::string name;  ///< The stage and the name, such as "validate/loss".
   archive::MetricPoint last;
-  std::optional<archive::MetricPoint> smallest;  ///< The smallest value, and where it is; empty if no value is finite.
+  std::optional<archive::MetricPoint> smallest;  ///< The smallest value and its step; empty if no value is finite.
   std::optional<archive::MetricPoint> largest;
 };
 
-/// Reads the metrics in an output directory, in the order of the tables. Metrics that only count the progress of the
-/// run, such as the epoch and the tokens, are left out. If metrics cannot be read, the function prints a warning to
-/// stderr and does not throw, so that other runs can still be shown.
+/// Reads the metrics that a run has written to its output directory, in the order in which the tables there contain
+/// them. Metrics that only count the progress of the run, such as the epoch and the number of tokens, are left out. If
+/// metrics cannot be read, the function prints a warning to stderr and does not throw, so that other runs can still be
+/// shown.
 std::vector<MetricFigures> read_figures(const std::string& output_directory);
 
-/// Returns the values that the launch file and the command line set (archive::hyperparameters). If the plan cannot be
-/// read, the function prints a warning to stderr and does not throw.
+/// Returns the parameter values of a run that were set by its launch file or command line (archive::hyperparameters),
+/// by their names. If the recorded plan cannot be read, the function prints a warning to stderr and returns an empty
+/// map.
 std::map<std::string, nlohmann::json> read_parameters(const archive::RunRecord& run);
 
 }  // namespace trainyard::tools

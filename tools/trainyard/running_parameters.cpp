@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The inverse of name_of(ValueKind).
+/// Returns the kind of value with this name, the inverse of name_of(ValueKind).
 ValueKind kind_named(const std::string& name) {
   for (int number = 0; number <= static_cast<int>(ValueKind::kPlugins); ++number) {
     if (name_of(static_cast<ValueKind>(number)) == name) return static_cast<ValueKind>(number);
@@ -44,7 +44,7 @@ std::vector<std::string> configurable_components(visitors::RegistryClient& regis
   std::vector<std::string> names;
   for (const json& node : registry.ask("nodes")) {
     if (node.value("plugin", "").empty()) continue;
-    // A component that exists once has no rank.
+    // A component that exists only once has no rank.
     const json rank = node.value("rank", json());
     const std::string full_name = node.value("component", "");
     const std::string name = rank.is_number_unsigned() ? without_rank(full_name, rank.get<std::uint32_t>()) : full_name;

@@ -24,8 +24,8 @@ std::vector<RunningParameter> list_parameters(visitors::RegistryClient& registry
 /// once, without its rank. External programs are not listed, because they do not answer requests.
 std::vector<std::string> configurable_components(visitors::RegistryClient& registry);
 
-/// Converts a value of a parameter to the form in which components report it, so that two values can be compared. For
-/// example, a plugin that is given only by its name becomes a table.
+/// Converts `value`, a value of the parameter that `info` describes, to the form in which components report values, so
+/// that the two can be compared. For example, if a user gives a plugin only by its name, the value becomes a table.
 nlohmann::json normalised(const ParameterInfo& info, const nlohmann::json& value);
 
 }  // namespace trainyard::tools

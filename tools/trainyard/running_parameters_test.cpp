@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs `param describe|dump|load`, `pause` and `resume` on a made-up run of two ranks.
+// Tests the verbs `param describe|dump|load`, `pause` and `resume` with an imitated run of two ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class RunningParametersTest : public CommandOnFakeRun {
   }
   void TearDown() override { run_.stop(); }
 
-  /// Answers as components do.
+  /// Answers calls in the same way as components.
   json answer(const std::string& target, const std::string& method, const json& body) {
     const std::lock_guard lock(mutex_);
     calls_ += target + " " + method + (body.empty() ? "" : " " + body.dump()) + "\n";
@@ -50,7 +50,7 @@ class RunningParametersTest : public CommandOnFakeRun {
     throw Error(Code::kNotFound, "no parameter {}", body.dump());
   }
 
-  /// Returns the calls since the last time, except those that only ask.
+  /// Returns the calls since this function was last called, without calls that only read values.
   std::string changes() {
     const std::lock_guard lock(mutex_);
     std::istringstream lines(std::exchange(calls_, ""));

@@ -20,7 +20,7 @@ using nlohmann::json;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-/// Runs the real command on a running launch whose processes are fakes.
+/// Runs the real command on a running launch with imitated processes.
 class RunningTest : public ::testing::Test {
  protected:
   static launch::LaunchOptions options() {

@@ -9,7 +9,7 @@
 
 namespace trainyard::tools {
 
-/// The arguments of all verbs of the family `runs`. Only one verb runs at a time, so they share one struct.
+/// The arguments of all subcommands of `trainyard runs`. Only one subcommand runs at a time, so they share one struct.
 struct RunsArguments {
   std::vector<std::string> folders{kRunsFolder};  ///< The folders in which `runs list` and `runs best` search for runs.
   std::vector<std::string> runs;                  ///< The runs that the command line names.

@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// A longer value is cut off in the table, where it would push the other runs out of sight.
+/// Longer values are cut off in the table, so that the columns of all runs fit.
 constexpr std::size_t kLongestCell = 24;
 
 /// One run of the comparison.
@@ -52,7 +52,7 @@ std::vector<Compared> read_all(const RunsArguments& arguments) {
   return all;
 }
 
-/// Returns the names that any of the runs has, sorted.
+/// Returns the names of all parameters that at least one of the runs has, sorted.
 std::set<std::string> parameter_names(const std::vector<Compared>& runs) {
   std::set<std::string> names;
   for (const Compared& run : runs) {
@@ -61,7 +61,7 @@ std::set<std::string> parameter_names(const std::vector<Compared>& runs) {
   return names;
 }
 
-/// Returns the names of the metrics in the order of the first run, followed by those that only later ones have.
+/// Returns the names of the metrics in the order of the first run, followed by those that only later runs have.
 std::vector<std::string> figure_names(const std::vector<Compared>& runs) {
   std::vector<std::string> names;
   for (const Compared& run : runs) {
@@ -150,7 +150,7 @@ void print_as_json(const std::vector<Compared>& runs, bool differences) {
   print_json(all);
 }
 
-/// A run with the value by which runs are ranked.
+/// A run, with the value by which the runs are ordered.
 struct Ranked {
   archive::RunRecord record;
   archive::MetricPoint point;

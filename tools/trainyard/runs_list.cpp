@@ -41,9 +41,9 @@ std::string point_text(const std::optional<MetricPoint>& point) { return point ?
 
 void add_row(const RunSummary& summary, Table& table) {
   const bool goes_on = summary.state == archive::LaunchState::kRunning;
-  // A run without a record has no state, which is something else than a state that cannot be found out.
+  // A run without a launch record has no state, which differs from a state that cannot be determined.
   const std::string state = summary.run.last() == nullptr ? "-" : std::string(name_of(summary.state));
-  // Seconds do not help to find a run.
+  // The seconds are left out to save room.
   const std::string started = time_text(summary.started_ns).substr(0, sizeof "2026-05-31 12:00" - 1);
   table.add({(goes_on ? "* " : "  ") + summary.run.name, state, started, duration_text(summary.duration_ns),
              summary.step ? std::to_string(*summary.step) : "-", point_text(summary.last_loss),
@@ -52,7 +52,7 @@ void add_row(const RunSummary& summary, Table& table) {
 
 }  // namespace
 
-// What cannot be read of one run is said on stderr, and keeps no other run out of the list.
+// If a run cannot be read, prints a warning to stderr and lists the other runs.
 int list_runs(const RunsArguments& arguments) {
   Table table({"  name", "state", "started", "time", "step", "loss", "best val"});
   ordered_json all = ordered_json::array();

@@ -22,13 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-/// Returns a lock that keeps launches out of the directory. Throws if a run is using it.
+/// Locks the output directory, so that no launch can use it meanwhile. Throws if a run is using it.
 std::unique_ptr<launch::DirectoryLock> lock(const archive::RunRecord& run) {
   std::unique_ptr<launch::DirectoryLock> held;
   try {
     held = std::make_unique<launch::DirectoryLock>(run.directory, launch::this_launcher("trainyard runs rm", "-"));
   } catch (const Error& error) {
-    // The lock's own advice is for those who want to launch.
+    // The error message of the lock gives advice for launching a run, which would be wrong here.
     if (error.code() != Code::kInvalidArgument) throw;
     const archive::LaunchRecord* launch = run.last();
     throw Error(error.code(), "{} is not removed: a run is using it{}", run.directory,
@@ -40,7 +40,7 @@ std::unique_ptr<launch::DirectoryLock> lock(const archive::RunRecord& run) {
   return held;
 }
 
-/// Asks on the terminal.
+/// Asks the user on the terminal, and returns true if the answer is yes.
 bool confirmed(const std::string& directory) {
   fmt::print(stderr, "Remove what runs have written to {}? [y/N] ", printable_line(directory));
   std::string answer;
@@ -48,7 +48,7 @@ bool confirmed(const std::string& directory) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-/// Removes one run, and its directory if nothing else is in it.
+/// Removes what one run has written, and its output directory if that is then empty.
 archive::Removal remove(const archive::RunRecord& run) {
   archive::Removal removal;
   {
@@ -73,7 +73,7 @@ void print(const std::string& directory, const archive::Removal& removal) {
 
 }  // namespace
 
-// All runs are found before the first one is removed, so that a slip in a name removes nothing.
+// All runs are found before the first run is removed, so that nothing is removed if a name is wrong.
 int remove_runs(const RunsArguments& arguments) {
   std::vector<archive::RunRecord> runs;
   for (const std::string& word : arguments.runs) runs.push_back(find_past_run(word, arguments.folder));

@@ -48,7 +48,7 @@ void print_launch(const RunSummary& summary) {
   fact("kept in", archive::launch_folder(summary.run.directory, launch.number));
 }
 
-/// The last steps of all launches; nothing for a launch without metrics.
+/// The last step of each launch; empty for a launch without metrics.
 using LastSteps = std::vector<std::optional<std::uint64_t>>;
 
 LastSteps last_steps(const archive::RunRecord& run) {
@@ -58,7 +58,7 @@ LastSteps last_steps(const archive::RunRecord& run) {
     reader.update();
     table = reader.find("train");
   } catch (const Error&) {
-    // read_figures() says what is wrong.
+    // The error is ignored here, because read_figures() reports it.
   }
   LastSteps steps;
   for (std::size_t i = 0; i < run.launches.size(); ++i) {

@@ -29,7 +29,8 @@ using ::testing::Not;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// Runs the real command in a folder with the runs "narrow" (ended) and "wide" (this process is its launcher).
+/// Runs the real command in a folder with two runs: "narrow", which has ended, and "wide", which is active because this
+/// process appears as its launcher.
 class RunsTest : public ::testing::Test {
  protected:
   RunsTest() : before_(fs::current_path()) {
@@ -155,7 +156,7 @@ TEST_F(RunsTest, RemovesOnlyWithConsentAndOnlyWhatRunsMade) {
   folder_.write("runs/narrow/notes.txt", "mine");
   EXPECT_EQ(run({"runs", "rm", "narrow"}), kExitUsage);
   EXPECT_TRUE(fs::exists("runs/narrow/metrics_train.csv"));
-  // A slip in one of the names removes nothing.
+  // If one of the names is wrong, nothing is removed.
   EXPECT_EQ(run({"runs", "rm", "narrow", "wid", "--yes"}), kExitNotFound);
   EXPECT_TRUE(fs::exists("runs/narrow/metrics_train.csv"));
   EXPECT_EQ(run({"runs", "rm", "narrow", "--yes"}), kExitOk) << err_;

@@ -19,7 +19,7 @@ constexpr const char* kRunsFooter =
 
 using Arguments = std::shared_ptr<RunsArguments>;
 
-/// Adds one verb with the options that all of them have.
+/// Adds one subcommand of `runs`, with the options that all of them have in common.
 CLI::App* add_verb(CLI::App& family, const Arguments& arguments, Action& chosen, const char* name, const char* help,
                    int (*action)(const RunsArguments&)) {
   CLI::App* verb = family.add_subcommand(name, help);

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// `body` is JSON as it was typed.
+/// The arguments of `service call`. `body` is the JSON text that the user has typed.
 struct CallArguments {
   RunChoice run;
   std::string component;
@@ -23,7 +23,8 @@ struct CallArguments {
 };
 
 int call(const CallArguments& arguments) {
-  // The syntax is checked here, where the word on the command line can be shown; the component checks the fields.
+  // Only the syntax is checked here, so that the error message can show the word of the command line. The component
+  // checks the fields.
   const json body = json::parse(arguments.body, nullptr, false);
   if (!body.is_object()) {
     throw Error(Code::kInvalidArgument, "service call: {} was given; a JSON object is needed", arguments.body);

@@ -47,14 +47,14 @@ void SpanRecording::collect_until(const std::function<bool()>& enough, std::chro
   }
 }
 
-// What arrives before every process has accepted its subscription is not complete.
+// Until every process has accepted its subscription, the spans that arrive are incomplete, and are dropped.
 void SpanRecording::wait_for_all_processes() {
   constexpr std::chrono::milliseconds kSlice{10};
   const auto give_up = Clock::now() + std::chrono::seconds(2);
   while (!watch_.subscribed() && !watch_.ended() && Clock::now() < give_up) watch_.next(kSlice);
 }
 
-// Spans are published every 50 ms, but on a busy machine not every process has its turn so soon.
+// Spans are published every 50 ms, but on a busy machine a process may be late, so this waits longer.
 void SpanRecording::collect_rest() {
   const auto until = Clock::now() + std::chrono::milliseconds(700);
   for (auto now = Clock::now(); now < until && !watch_.ended(); now = Clock::now()) {

@@ -12,23 +12,25 @@
 
 namespace trainyard::tools {
 
-/// Receives the spans of a running launch. The processes of the launch record spans as long as this object exists.
+/// Receives the spans of a running launch: what its components did, and for what they waited, with the times. The
+/// processes of the launch record spans as long as this object exists.
 class SpanRecording {
  public:
   /// Attaches to the run. If `operations` is true, the processes of the run also record the operations of LibTorch,
-  /// which makes them slower. The spans are added to `timeline`, which must outlive this object.
+  /// which slows them down. The spans are added to `timeline`, which must outlive this object.
   SpanRecording(visitors::RunInfo run, timeline::Timeline& timeline, bool operations);
 
-  /// Receives spans until `enough` returns true. Throws kTimeout if no training step ends within `patience`, and
-  /// kNotFound if the run ends first. `what` states in the error message what is missing.
+  /// Receives spans until `enough` returns true. Throws kTimeout if `patience` passes without the end of a training
+  /// step, kNotFound if the run ends first, and kPeerLost if the run is killed first. `what` completes the error
+  /// message "the run ... ended before ...", for example with "10 training steps were profiled".
   void collect_until(const std::function<bool()>& enough, std::chrono::duration<double> patience,
                      const std::string& what);
-  /// Receives the spans that the processes have already recorded but not yet published.
+  /// Waits for up to 0.7 s, and receives the spans that the processes have already recorded but not yet published.
   void collect_rest();
 
  private:
   void wait_for_all_processes();
-  // Returns false if nothing arrived in time.
+  // Adds the next message to the timeline. Returns false if no message arrives within `deadline`.
   bool take(std::chrono::milliseconds deadline);
 
   timeline::Timeline& timeline_;
@@ -36,9 +38,9 @@ class SpanRecording {
   visitors::Watch watch_;
 };
 
-/// Returns the last of the first steps after `after`, from which spans may be missing, or 0 if there are no steps after
-/// `after`. The processes and their event loops do not begin recording at the same moment, so steps that began within
-/// 0.2 s of the first one may be incomplete.
+/// Returns the last step that may be incomplete because recording had just begun, or 0 if there are no steps after
+/// `after`. The processes do not begin to record at the same moment, so spans may be missing from every step that began
+/// within 0.2 s of the first step after `after`.
 std::uint64_t last_step_of_the_beginning(const timeline::Timeline& timeline, std::uint64_t after = 0);
 
 /// Prints a message to stderr if spans are missing from the timeline.

@@ -14,7 +14,8 @@ void SpansChoice::add_to(CLI::App& verb) {
   verb.add_flag("--json", as_json, "for programs");
 }
 
-// The name of a launch contains neither a slash nor the ending. A run on another host is named by an address.
+// A word with a slash or the ending of recordings is a path, because the name of a launch contains neither. An address
+// such as tcp://HOST:PORT refers to a run on another host.
 std::optional<recordings::McapReader> SpansChoice::recording() const {
   const bool is_address = run.find("tcp://") != std::string::npos;
   const bool is_path =

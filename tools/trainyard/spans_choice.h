@@ -13,8 +13,8 @@ class App;
 
 namespace trainyard::tools {
 
-/// The source of the spans that `trace` and `profile` examine. The argument [RUN] specifies it: a running launch, or a
-/// recording that contains spans.
+/// The source of the spans (records of what components did, and when) that `trace` and `profile` examine. The argument
+/// [RUN] specifies it: a running launch, or a recording that contains spans.
 struct SpansChoice {
   std::string run;
   double timeout_s = 30;

@@ -22,8 +22,8 @@ constexpr const char* kSubmitFooter =
     "  trainyard submit mnist.toml --engine jobset --image trainyard --dry-run\n"
     "  trainyard submit mlp.toml --engine mpirun --hosts a";
 
-/// Returns the path of this program, which a cluster normally has at the same place on all hosts. Within an image, it
-/// is in PATH.
+/// Returns the path of `trainyard` on the hosts. On a cluster, this is normally the path of this program, because all
+/// hosts have the same folders. In a container image, `trainyard` is found through PATH.
 std::string program_for(const std::string& engine) {
   if (engine == "jobset" || engine == "trainjob") return "trainyard";
   return std::filesystem::read_symlink("/proc/self/exe").string();

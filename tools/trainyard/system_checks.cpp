@@ -28,15 +28,16 @@
 
 namespace trainyard::tools {
 
-// These checks do not change the machine and store nothing.
+// The checks do not change anything on the machine.
 
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Checks the BLAS on which LibTorch's matrix products will run.
+/// Checks the BLAS library that LibTorch will use for matrix products.
 SystemCheck check_blas() {
-  // It is loaded as a plugin would load it, so that alternatives, rpaths and LD_LIBRARY_PATH take effect.
+  // The library is loaded in the same way as by a plugin, so that Debian's alternatives, rpaths and LD_LIBRARY_PATH
+  // take effect.
   void* library = ::dlopen("libblas.so.3", RTLD_LAZY | RTLD_LOCAL);
   void* symbol = library != nullptr ? ::dlsym(library, "sgemm_") : nullptr;
   Dl_info info = {};
@@ -54,8 +55,8 @@ std::optional<std::uint64_t> cgroup_bytes(const char* name) {
   return {};
 }
 
-/// Checks the memory for shared blocks. They are not files in /dev/shm, so only the size of the memory and the limit of
-/// the container matter.
+/// Checks whether there is enough memory for shared blocks. They are not files in /dev/shm, so only the size of the
+/// memory and the limit of a container matter.
 SystemCheck check_shared_memory() {
   std::ifstream file("/proc/meminfo");
   std::uint64_t total = 0, available = 0, kib = 0;
@@ -73,7 +74,7 @@ SystemCheck check_shared_memory() {
 
 /// Checks that another process can open shared memory through /proc, which containers and hidepid can forbid.
 SystemCheck check_memfd() {
-  // These are the calls that shared memory needs, on a small scale.
+  // The test makes the same system calls as shared memory does, with a small file.
   const int file = ::memfd_create("trainyard-doctor", MFD_CLOEXEC);
   if (file < 0) return {Verdict::kBad, "memfd", std::strerror(errno), "allow the system call memfd_create"};
   const std::string path = fmt::format("/proc/{}/fd/{}", ::getpid(), file);
@@ -83,7 +84,8 @@ SystemCheck check_memfd() {
   return {Verdict::kGood, "memfd", "shared memory by handle works", ""};
 }
 
-/// The variables that change how kernels are computed; they are the user's, and Trainyard leaves them as they are.
+/// Reports the environment variables that determine the number of threads. Trainyard respects these settings of the
+/// user.
 SystemCheck check_thread_variables() {
   std::string set;
   for (const char* name : {"OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "OPENBLAS_NUM_THREADS",
@@ -107,7 +109,7 @@ SystemCheck check_open_files() {
   return judge_open_files(limit.rlim_cur, limit.rlim_max);
 }
 
-/// Checks whether runs can be found, and thus started, with the same checks of ownership as a launch.
+/// Checks the folder with the run directories, with the same checks of ownership as a launch.
 SystemCheck check_runs_directory() {
   const std::string directory = visitors::runs_directory();
   try {
@@ -118,7 +120,7 @@ SystemCheck check_runs_directory() {
   }
 }
 
-/// Checks the installation: a command that was copied without the rest cannot launch anything.
+/// Checks that the program trainyard-process is installed. A command that was copied without it cannot launch anything.
 SystemCheck check_process_program() {
   try {
     return {Verdict::kGood, "process", launch::find_process_program(), ""};
@@ -127,7 +129,7 @@ SystemCheck check_process_program() {
   }
 }
 
-/// Adds a check of the plugins, which only reads their labels; nothing is loaded.
+/// Adds a check of the plugins. It only reads the labels in their files, and loads no plugin.
 void add_plugins(std::vector<SystemCheck>& checks) {
   const core::PluginLoader loader(core::PluginLoader::default_directories());
   for (const std::string& directory : loader.directories()) {
@@ -138,7 +140,7 @@ void add_plugins(std::vector<SystemCheck>& checks) {
   }
   const std::vector<core::PluginLoader::Found> found = loader.list();
   std::size_t strangers = 0;
-  // These plugins were found but would be refused, which is better reported here than at the launch.
+  // Plugins that were built with other versions would be refused by a launch, so they are already reported here.
   for (const core::PluginLoader::Found& plugin : found) strangers += !abi_matches(plugin.label.abi_tag, host_abi_tag());
   SystemCheck check{Verdict::kGood, "plugins", fmt::format("{} found", found.size()), ""};
   if (found.empty()) check = {Verdict::kBad, "plugins", "none found", "set TRAINYARD_PLUGIN_PATH, or build them"};
@@ -166,7 +168,7 @@ std::string system_text() {
 }  // namespace
 
 SystemCheck judge_blas(const std::string& resolved_path) {
-  // The file that contains the symbol decides, because Debian's alternatives hide it behind a link.
+  // The path must be resolved, because Debian's alternatives hide the library behind links.
   for (const char* fast : {"openblas", "mkl", "blis", "atlas"}) {
     if (resolved_path.find(fast) != std::string::npos) return {Verdict::kGood, "BLAS", resolved_path, ""};
   }
@@ -175,7 +177,7 @@ SystemCheck judge_blas(const std::string& resolved_path) {
 }
 
 SystemCheck judge_threads(unsigned cores, double load, const std::string& wait_policy) {
-  constexpr double kCrowded = 0.75;  // Of the cores.
+  constexpr double kCrowded = 0.75;  // As a fraction of the cores.
   const std::string finding = fmt::format("{} cores, {:.1f} busy during the last minute", cores, load);
   if (load < kCrowded * cores) return {Verdict::kGood, "threads", finding, ""};
   std::string policy = wait_policy;
@@ -203,7 +205,7 @@ SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_by
   return {Verdict::kWarning, "shared memory", finding, "in a container: start it with a larger --memory"};
 }
 
-// Facts come first, for bug reports, then the things that may be wrong.
+// The facts come first, because bug reports need them, and are followed by the checks.
 std::vector<SystemCheck> check_system() {
   const archive::Versions versions = installed_versions();
   std::vector<SystemCheck> checks = {

@@ -9,7 +9,7 @@ namespace trainyard::tools {
 
 /// The verdict of a check.
 enum class Verdict {
-  kFact,     ///< A mere fact, such as a version.
+  kFact,     ///< Information that cannot be good or bad, such as a version.
   kGood,     ///< No problem was found.
   kWarning,  ///< Trainyard works, but may be slow or fail later.
   kBad,      ///< Trainyard cannot work in this state.
@@ -31,12 +31,12 @@ std::vector<SystemCheck> check_system();
 /// Reference BLAS is kWarning, because a matrix product takes about thirty times as long with it.
 SystemCheck judge_blas(const std::string& resolved_path);
 
-/// Judges whether there are enough free cores for the threads that compute. `load` is the average number of runnable
-/// threads during the last minute; `wait_policy` is the value of OMP_WAIT_POLICY, or empty.
+/// Judges whether enough cores are free for the threads that compute. `load` is the average number of runnable threads
+/// during the last minute; `wait_policy` is the value of the environment variable OMP_WAIT_POLICY, or empty.
 SystemCheck judge_threads(unsigned cores, double load, const std::string& wait_policy);
 
-/// Judges the soft and the hard limit of the number of open files. Each process opens files for sockets and shared
-/// memory.
+/// Judges the soft and the hard limit of the number of open files. Trainyard needs many, because each process opens
+/// files for sockets and shared memory.
 SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard);
 
 /// Judges the total memory of the machine, and how much of it is free for shared blocks.

@@ -14,10 +14,11 @@ namespace trainyard::tools {
 
 namespace {
 
-/// If there is less room than this, the last column is not folded, and the terminal may break it.
+/// If the last column has fewer characters than this, its text is not wrapped, and the terminal may break the lines.
 constexpr std::size_t kNarrowest = 16;
 
-/// Breaks `text` between words into lines of at most `width` bytes; all but the first are indented by `indent`.
+/// Breaks `text` between words into lines of at most `width` bytes. All lines except the first are indented by `indent`
+/// spaces.
 std::string folded(const std::string& text, std::size_t indent, std::size_t width) {
   if (width < indent + kNarrowest) return text;
   std::string lines;
@@ -36,13 +37,13 @@ std::string folded(const std::string& text, std::size_t indent, std::size_t widt
 
 }  // namespace
 
-// Some of the names come from files and programs of others.
+// Control characters are replaced, because names may come from files and programs of other users.
 void Table::add(std::vector<std::string> cells) {
   for (std::string& cell : cells) cell = printable_line(cell);
   rows_.push_back(std::move(cells));
 }
 
-// Widths are in bytes, because names and numbers here are ASCII.
+// Widths are counted in bytes, because names and numbers in tables are ASCII.
 std::string Table::text(bool bold_heading, std::size_t width) const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {
@@ -57,7 +58,7 @@ std::string Table::text(bool bold_heading, std::size_t width) const {
       line += width != 0 && last ? folded(row[i], line.size(), width) : row[i];
       line.append(widths[i] - row[i].size() + 2, ' ');
     }
-    // Without trailing spaces, output can be compared line by line.
+    // Trailing spaces are removed, so that outputs can be compared line by line.
     line.erase(line.find_last_not_of(' ') + 1);
     const bool bold = bold_heading && &row == &rows_.front();
     all += (bold ? "\033[1m" : "") + line + (bold ? "\033[0m" : "") + "\n";
@@ -71,7 +72,7 @@ std::size_t terminal_width() {
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-// The convention of no-color.org: an empty value counts as none.
+// According to no-color.org, an empty value of NO_COLOR has no effect.
 bool use_colours() {
   const char* refused = std::getenv("NO_COLOR");
   return ::isatty(STDOUT_FILENO) == 1 && (refused == nullptr || *refused == '\0');

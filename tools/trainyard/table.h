@@ -17,9 +17,9 @@ class Table {
   /// Returns true if the table has no rows except the heading.
   bool empty() const { return rows_.size() == 1; }
 
-  /// Returns one line per row, with two spaces between columns and no spaces at the end. `bold_heading` makes the
-  /// heading bold with escape sequences. If `width` is not 0, the last column is wrapped onto further lines so that
-  /// lines have at most `width` characters.
+  /// Returns the rows as lines of text, with two spaces between columns and no spaces at the end. `bold_heading` makes
+  /// the heading bold with escape sequences. If `width` is not 0, text in the last column continues on further lines,
+  /// so that lines have at most `width` characters.
   std::string text(bool bold_heading = false, std::size_t width = 0) const;
 
  private:
@@ -29,8 +29,8 @@ class Table {
 /// Returns true if stdout is a terminal and NO_COLOR is not set (https://no-color.org).
 bool use_colours();
 
-/// Returns the width of the terminal in characters. Returns 0 if stdout is not a terminal, so that other programs
-/// receive one line per row.
+/// Returns the width of the terminal in characters, or 0 if stdout is not a terminal. With a width of 0, Table::text()
+/// writes one line per row, which other programs can read.
 std::size_t terminal_width();
 
 }  // namespace trainyard::tools

@@ -11,8 +11,8 @@
 namespace trainyard::tools {
 namespace {
 
-/// Walks the body and the schema together, and reads everything, because the place of a field depends on all fields
-/// before it. An instance serves one message.
+/// Finds the tensors in the body of one message. It follows the schema and reads all fields, because the position of a
+/// field depends on all fields before it.
 class TensorFinder {
  public:
   TensorFinder(const Schema& schema, std::span<const std::byte> body) : schema_(schema), reader_(body, {}) {}

@@ -14,7 +14,7 @@
 namespace trainyard::tools {
 namespace {
 
-/// Has a field of every kind before the tensors, each of which must be passed over.
+/// A message with fields of every kind before the tensors, which the code under test must skip.
 struct Cargo {
   static constexpr const char* kTypeName = "Cargo";
   struct Box {

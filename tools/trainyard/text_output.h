@@ -11,10 +11,12 @@
 
 namespace trainyard::tools {
 
-/// A destination for text: a new file, or standard output. Write errors are reported when it is closed.
+/// A destination for text: a new file, or standard output. Because output is buffered, some errors are found only by
+/// finish(), which must be called at the end.
 class TextOutput {
  public:
-  /// An empty path stands for standard output. Throws kIo if the file exists or cannot be created.
+  /// Creates the file `path`. If `path` is empty, the text goes to standard output. Throws kIo if the file exists or
+  /// cannot be created.
   explicit TextOutput(const std::string& path) : path_(path) {
     if (path.empty()) return;
     file_ = std::fopen(path.c_str(), "wxe");

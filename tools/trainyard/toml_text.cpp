@@ -10,7 +10,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Every JSON string is a TOML string, except that TOML also escapes the character DEL.
+/// Returns a TOML string. It is the same as the JSON string, except that TOML also requires the character DEL to be
+/// escaped.
 std::string quoted_text(std::string_view text) {
   std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
   for (std::size_t at = quoted.find('\x7f'); at != quoted.npos; at = quoted.find('\x7f', at)) {
@@ -39,7 +40,7 @@ std::string toml_value(const json& value) {
   if (value.is_string()) return quoted_text(value.get_ref<const std::string&>());
   if (value.is_object()) return inline_table(value);
   if (value.is_array()) return inline_list(value);
-  // Numbers and booleans are written alike: 1.0, 1e-05, true.
+  // JSON and TOML write numbers and booleans in the same way: 1.0, 1e-05, true.
   if (!value.is_null()) return value.dump();
   throw Error(Code::kUnsupported, "null cannot be written as TOML");
 }

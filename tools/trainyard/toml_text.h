@@ -7,8 +7,8 @@
 
 namespace trainyard::tools {
 
-/// Returns a JSON value as a TOML value on one line. TOML has no null, so entries of tables that are null are left out.
-/// Throws kUnsupported if null occurs elsewhere.
+/// Converts a JSON value to a TOML value on one line. TOML has no null, so entries of tables whose value is null are
+/// left out. Throws kUnsupported if null occurs elsewhere.
 std::string toml_value(const nlohmann::json& value);
 
 /// Returns a name as a TOML key, quoted if necessary.

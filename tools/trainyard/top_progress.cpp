@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kMetricsTopic = "/metrics";
-/// The longest time for which messages that are there already are taken over.
+/// The longest time for which listen() processes messages that have already arrived.
 constexpr auto kDraining = 20ms;
 
 }  // namespace
@@ -29,11 +29,12 @@ TopProgress::TopProgress(zmq::context_t& context, const visitors::RunInfo& run) 
                    visitors::ListenOptions{.policy = "latest", .window_messages = 4});
   } catch (const Error& error) {
     if (error.code() != Code::kNotFound) throw;
-    // Nothing in this run publishes metrics.
+    // This run publishes no metrics, so there is nothing to listen to.
   }
 }
 
-// Whoever publishes faster than this reads must not keep it here.
+// The time is checked after every message, so that a publisher that sends faster than this program reads cannot keep it
+// in the loop.
 void TopProgress::listen(std::chrono::milliseconds time) {
   const auto until = Clock::now() + time;
   while (watch_ && !watch_->ended()) {
@@ -45,7 +46,7 @@ void TopProgress::listen(std::chrono::milliseconds time) {
   std::this_thread::sleep_until(until);
 }
 
-// Another program may publish something else on this topic.
+// Fields are checked, because a visitor could publish messages of another type on this topic.
 void TopProgress::take(const json& metrics) {
   if (visitors::text_in(metrics, "stage") != "train" || !visitors::count_in(metrics, "step")) return;
   headline_.step = visitors::count_in(metrics, "step");

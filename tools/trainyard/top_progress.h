@@ -30,8 +30,9 @@ class TopProgress {
 
   TopHeadline headline_;
   std::optional<visitors::Watch> watch_;
-  std::optional<std::uint64_t> units_;  ///< The number of units in the last metrics.
-  std::uint64_t time_ns_ = 0;           ///< When the newest metrics were sent.
+  /// The number of samples or tokens that the run had processed at the last metrics.
+  std::optional<std::uint64_t> units_;
+  std::uint64_t time_ns_ = 0;  ///< When the newest metrics were sent.
 };
 
 }  // namespace trainyard::tools

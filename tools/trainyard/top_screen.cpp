@@ -12,7 +12,7 @@
 namespace trainyard::tools {
 namespace {
 
-// The sequences of ECMA-48, and xterm's second screen, which every terminal of today has.
+// Escape sequences of ECMA-48, and of xterm's alternate screen, which all current terminals support.
 constexpr std::string_view kEnter = "\033[?1049h\033[?25l";
 constexpr std::string_view kLeave = "\033[?25h\033[?1049l";
 constexpr std::string_view kHome = "\033[H";
@@ -23,7 +23,7 @@ void write_all(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // The terminal is gone, which keys() notices.
+    if (written <= 0) return;  // The terminal no longer exists; keys() will report this.
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -44,7 +44,8 @@ TopScreen::TopScreen() {
 
 TopScreen::~TopScreen() { leave(); }
 
-// Keys arrive one by one and are not shown. Ctrl-C and Ctrl-Z still make signals.
+// Switches the terminal to a mode in which keys arrive one by one and are not echoed. Ctrl-C and Ctrl-Z still send
+// signals.
 void TopScreen::enter() {
   termios raw = before_;
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
@@ -65,7 +66,8 @@ TopScreen::Size TopScreen::size() {
   return {size.ws_row, size.ws_col};
 }
 
-// All in one piece, so that the terminal never shows half of it. The last line has no line break, which would scroll.
+// All lines are written at the same time, so that the terminal never shows a partial update. The last line has no line
+// break, because that would scroll the screen.
 void TopScreen::draw(const std::vector<std::string>& lines) {
   const std::size_t rows = size().rows;
   std::string picture(kHome);

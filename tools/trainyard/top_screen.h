@@ -10,11 +10,11 @@
 namespace trainyard::tools {
 
 /// Takes over the whole terminal for a program that redraws the screen and reacts to single keys. The destructor
-/// restores the terminal. A program that uses it must block the signals that would end or suspend the program, and
-/// handle them itself. Otherwise the terminal would not be restored when such a signal arrives.
+/// restores the terminal. A program that uses this class must block the signals that would end or suspend the program,
+/// and handle them itself. Otherwise such a signal would leave the terminal in the wrong state.
 class TopScreen {
  public:
-  /// Takes over the terminal. stdin and stdout must be terminals.
+  /// Takes over the terminal. stdin and stdout must be terminals; the caller must check this.
   TopScreen();
   ~TopScreen();
   TopScreen(const TopScreen&) = delete;

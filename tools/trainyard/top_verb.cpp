@@ -30,9 +30,9 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 using visitors::Observation;
 
-/// The interval of --once, so short that the command answers within 200 ms.
+/// The interval for `top --once`, which is short enough for an answer within 200 ms.
 constexpr std::chrono::milliseconds kShortLook{100};
-/// How often the command looks whether the run still exists.
+/// How often the command checks whether the run still exists.
 constexpr std::chrono::milliseconds kLifeCheck{250};
 
 struct TopArguments {
@@ -69,7 +69,7 @@ json json_of(const TopHeadline& headline, const Observation& observation) {
   return all;
 }
 
-/// The run, seen through the registry, with deadlines.
+/// Observes a run by means of the launcher's registry, and shows it.
 class Top {
  public:
   explicit Top(const TopArguments& arguments)
@@ -94,13 +94,14 @@ class Top {
     return kExitOk;
   }
 
-  /// Shows a picture at every interval until the run ends or the user does not want any more.
+  /// Updates the screen at every interval until the run ends or the user quits. Returns the exit code.
   int live() {
     block_signals();
     if (!arguments_.as_json && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) screen_.emplace();
     const auto interval =
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(arguments_.interval_s));
-    // The first look only begins the accounting; a short one follows, so that there is something to see at once.
+    // The first request only makes the processes begin to measure. A short interval follows, so that the first values
+    // appear soon.
     auto next_look = Clock::now();
     int looks = 0;
     for (;;) {
@@ -120,7 +121,7 @@ class Top {
 
  private:
   static void block_signals() {
-    // A pipe that is closed ends the command as usual.
+    // SIGPIPE is not blocked, so the command ends as usual if its output pipe is closed.
     sigset_t signals;
     ::sigemptyset(&signals);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH})
@@ -195,21 +196,21 @@ class Top {
     }
   }
 
-  /// Returns how many rows of the table have room between the head and the line about the keys.
+  /// Returns how many rows of the table fit between the lines at the top and the line about the keys.
   static std::size_t rows_shown() {
     constexpr std::size_t kOtherLines = 5;
     return std::max(TopScreen::size().rows, kOtherLines + 1) - kOtherLines;
   }
 
-  /// Returns true if the run has ended without recording its end. Only without a record is it judged by how the
-  /// connections ended, and by what the launcher has left behind.
+  /// Returns true if the launcher was killed, that is, if the run has ended without recording its end. If there is no
+  /// launch record, this is inferred from how the connections ended and from what the launcher has left behind.
   bool was_killed() const {
     try {
       for (const archive::LaunchRecord& launch : archive::read_run(output_directory_).launches) {
         if (launch.run == run_.run) return archive::state_now(launch) == archive::LaunchState::kKilled;
       }
     } catch (const Error&) {
-      // The run keeps no records, for instance because its disk is full.
+      // The run has no launch record, for instance because the disk is full.
     }
     return progress_.killed() || visitors::read_run(run_.directory).has_value();
   }

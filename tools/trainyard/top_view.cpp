@@ -20,7 +20,7 @@ using visitors::ObservedNode;
 using visitors::ObservedProcess;
 
 constexpr const char* kUnknown = "-";
-/// A share below this is not worth a name.
+/// A cause of waiting whose share of the time is smaller than this is not named.
 constexpr double kLeastShare = 0.01;
 
 std::string percent(double share) { return fmt::format("{:.0f}%", share * 100); }
@@ -46,16 +46,16 @@ std::string or_unknown(const std::optional<T>& value, const Text& text) {
   return value ? text(*value) : kUnknown;
 }
 
-/// A column of the table. Those with the smallest `rank` stay if there is little room.
+/// A column of the table. If there is little room, the columns with the largest `rank` are left out first.
 template <class Row>
 struct Column {
   const char* title;
   int rank;
-  bool right;  ///< Aligned to the right.
+  bool right;  ///< True if the column is aligned to the right.
   std::function<std::string(const Row&)> text;
 };
 
-/// What a row of the table of components needs besides the component.
+/// The data for one row of the table of components.
 struct ComponentRow {
   const ObservedNode* node;
   const ObservedProcess* process = nullptr;
@@ -114,11 +114,11 @@ const std::vector<Column<ObservedProcess>>& process_columns() {
   return columns;
 }
 
-/// The rows of a table with their sizes, from which columns are taken until it fits.
+/// The texts of a table, from which columns are removed until the table fits the width.
 template <class Row>
 struct Cells {
   std::vector<const Column<Row>*> columns;
-  std::vector<std::vector<std::string>> rows;  ///< The first is the heading.
+  std::vector<std::vector<std::string>> rows;  ///< The first row is the heading.
 
   std::vector<std::size_t> widths() const {
     std::vector<std::size_t> widths(columns.size());
@@ -134,7 +134,7 @@ struct Cells {
   }
 };
 
-/// The least that is left of the last column, which may be cut.
+/// The last column may be cut, but not to less than this many characters.
 constexpr std::size_t kLeastLast = 22;
 constexpr std::size_t kGap = 2;
 

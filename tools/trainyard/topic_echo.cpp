@@ -33,13 +33,13 @@ struct EchoArguments {
   bool as_json = false;
 };
 
-/// Text is shown as it is; everything else as JSON.
+/// Returns a value as text: strings without quotes, and all other values as JSON.
 std::string cell_of(const json& value) {
   if (value.is_null()) return "";
   return value.is_string() ? printable_line(value.get<std::string>()) : value.dump();
 }
 
-/// Decides which messages are shown, and what is shown of them.
+/// Decides which messages are printed, and which of their fields.
 class Display {
  public:
   /// Throws kInvalidArgument for a field that messages of this schema do not have.
@@ -74,7 +74,8 @@ class Display {
     return object.dump();
   }
 
-  /// The output is flushed at once, so that the reader of a pipe sees each message when it arrives.
+  /// Prints one message. The output is flushed immediately, so that a program that reads it from a pipe sees each
+  /// message when it arrives.
   bool print(const std::string& text) const {
     std::printf("%s%s\n", text.c_str(), one_line_ || !fields_.empty() ? "" : "\n---");
     std::fflush(stdout);
@@ -86,15 +87,15 @@ class Display {
   std::optional<Expression> where_;
 };
 
-/// Checks the fields before anything is subscribed. Without any, the topic can be a pattern that matches several
-/// topics.
+/// Checks the fields and the condition against the schema of the topic before subscribing. If the user gives neither,
+/// the topic can be a pattern that matches several topics.
 Display display_for(zmq::context_t& context, const visitors::RunInfo& run, const EchoArguments& arguments) {
   if (arguments.fields.empty() && arguments.where.empty()) return {{}, arguments};
   visitors::RegistryClient registry(context, run.registry);
   return {parse_schema(find_topic(registry, arguments.topic).value("schema", "")), arguments};
 }
 
-/// The timeout is for the next message, whether it is shown or not.
+/// Prints messages as they arrive. The timeout applies to the next message that arrives, even if it is not printed.
 int echo(const EchoArguments& arguments) {
   const std::chrono::milliseconds timeout(static_cast<std::int64_t>(arguments.timeout_s * 1000));
   zmq::context_t context;
@@ -113,12 +114,13 @@ int echo(const EchoArguments& arguments) {
       if (watch.cut_off()) {
         throw Error(Code::kPeerLost, "the run {} has ended, but a process of it was killed or has crashed", run.run);
       }
-      // A topic of a visitor can end while the run goes on.
+      // A topic that a visitor publishes can end while the run continues.
       const std::string why = from_visitor
                                   ? fmt::format("nobody publishes '{}' any longer", printable_line(arguments.topic))
                                   : "the run has ended";
       std::fprintf(stderr, "trainyard: %s\n", why.c_str());
-      // If a number of messages was requested, some are missing; otherwise all messages have been received.
+      // If the user has requested a number of messages, fewer have arrived, which is a failure. Otherwise all messages
+      // have been received.
       return arguments.count == 0 ? kExitOk : kExitNotFound;
     } else {
       throw Error(Code::kTimeout, "no message on '{}' for {} s", arguments.topic, arguments.timeout_s);

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-/// Echoes the metrics of five steps.
+/// Runs `topic echo` on a topic with the metrics of five steps.
 class TopicEchoTest : public CommandOnFakeRun {
  protected:
   void SetUp() override {

@@ -8,8 +8,9 @@
 
 namespace trainyard::tools {
 
-/// Returns the registry's description of a topic. The leading slash of `name` may be omitted. Throws kNotFound if there
-/// is no such topic; the error message suggests the most similar name.
+/// Returns the description of a topic of a running launch, as JSON from the launcher's registry (docs/wire_format.md
+/// describes its fields). The leading slash of `name` may be omitted. Throws kNotFound if there is no such topic; the
+/// error message suggests the most similar name.
 nlohmann::json find_topic(visitors::RegistryClient& registry, const std::string& name);
 
 }  // namespace trainyard::tools

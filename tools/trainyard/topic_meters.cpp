@@ -26,15 +26,15 @@ using CellTexts = std::vector<std::string>;
 
 std::int64_t now_ns() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-/// What one of the verbs shows of a window. Both functions return nothing if the window does not contain enough
-/// messages.
+/// What `topic hz`, `bw` or `delay` shows about the newest messages. Both functions return an empty result if there are
+/// too few messages.
 struct Meter {
   const char* verb;
   const char* help;
   CellTexts heading;
   CellTexts (*cells)(const TopicWindow& window, std::int64_t since_ns);
   json (*values)(const TopicWindow& window, std::int64_t since_ns);
-  const char* needs;  ///< How many messages are enough.
+  const char* needs;  ///< Says how many messages are needed, for error messages.
 };
 
 CellTexts rate_cells(const TopicWindow& window, std::int64_t) {
@@ -124,7 +124,8 @@ struct MeterArguments {
   bool as_json = false;
 };
 
-/// The output of a measurement. Every line is written whole and at once, for the reader of a pipe.
+/// Prints the results of a measurement. Each line is flushed immediately, for programs that read the output from a
+/// pipe.
 class Report {
  public:
   Report(const MeterArguments& arguments, const Meter& meter, std::string topic)
@@ -157,7 +158,7 @@ class Report {
         fmt::format("{}: {} messages in {:.1f} s, {} missed", topic_, window.messages(), elapsed_s(), window.missed()));
   }
 
-  /// Returns true if the window contains enough for a result.
+  /// Returns true if the window contains enough messages for a result.
   bool has_result(const TopicWindow& window) const { return !meter_.cells(window, since_ns_).empty(); }
 
  private:
@@ -177,7 +178,8 @@ class Report {
     print(use_colours() ? "\033[1m" + heading + "\033[0m" : heading);
   }
 
-  /// The columns have room for every number, so that rows stay aligned from second to second, within 80 columns.
+  /// Returns a line of the table. The columns are wide enough for all numbers, so that lines printed at different times
+  /// are aligned, and together they fit into 80 characters.
   static std::string row(const CellTexts& cells, const std::string& window, const std::string& missed) {
     std::string line;
     for (const std::string& cell : cells) line += fmt::format("{:>12}", cell);
@@ -209,10 +211,11 @@ MessageRecord record_of(const visitors::Received& message) {
           .tensor_bytes = tensor_bytes(message.stream->schema, message.bytes())};
 }
 
-/// Why a measurement is over.
+/// The reason why a measurement has ended.
 enum class End { kInterrupted, kRunEnded, kAsRequested };
 
-/// Measures until one of the ends that the arguments name, the end of the run, or Ctrl-C.
+/// Measures until the run ends, the user presses Ctrl-C, or the number of messages or the duration in the arguments is
+/// reached.
 End measure(const MeterArguments& arguments, const Interrupt& interrupt, visitors::Watch& watch, TopicWindow& window,
             Report& report) {
   using Seconds = std::chrono::duration<double>;
@@ -228,7 +231,7 @@ End measure(const MeterArguments& arguments, const Interrupt& interrupt, visitor
       report.show(window);
       while (next_row <= now) next_row += every;
     }
-    // Short enough for Ctrl-C to seem immediate.
+    // This is short enough that the command seems to react to Ctrl-C immediately.
     constexpr Clock::duration kSlice = std::chrono::milliseconds(50);
     const auto left = std::min({kSlice, next_row - now, until - now});
     if (const auto message = watch.next(std::chrono::ceil<std::chrono::milliseconds>(left))) {

@@ -16,10 +16,10 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
-/// Measures a publisher whose rate is known exactly: it says that it sends 250 messages per second.
+/// Measures a publisher whose rate is known exactly: the sending times in its messages are 4 ms apart.
 class TopicMetersTest : public CommandOnFakeRun {
  protected:
-  /// Returns the messages of `count` of which every `step`-th arrives.
+  /// Returns `count` messages, of which only every `step`-th arrives.
   static std::vector<FakeMessage> messages(std::uint64_t count, std::uint64_t step = 1) {
     std::vector<FakeMessage> all;
     const std::string body = body_of(Scalar{"loss", 1.5});
@@ -53,7 +53,8 @@ TEST_F(TopicMetersTest, MeasuresTheRateOfAPublisherThoughMessagesWereDropped) {
 TEST_F(TopicMetersTest, MeasuresBytesAndDelays) {
   run_.add_topic<Scalar>("/all", messages(100));
   std::vector<FakeMessage> fresh = messages(100);
-  // These are sent in the future, so the delays are negative, but they are those of messages that were sent meanwhile.
+  // The sending times are in the future, so the delays are negative, but they are counted, because the messages are
+  // newer than the start of the measurement.
   for (FakeMessage& message : fresh) message.header.send_time_ns += 1'000'000'000'000'000'000;
   run_.add_topic<Scalar>("/fresh", fresh);
   run_.start();

@@ -36,10 +36,10 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// The announcement holds for some seconds; it is renewed well before its end.
+/// The announcement of the topic expires after some seconds, so it is renewed well before that.
 constexpr milliseconds kBetweenAnnouncements = 2s;
 constexpr milliseconds kAnswerDeadline = 12s;
-/// How often the loop looks for Ctrl-C and for the end of the run.
+/// How often the loop checks whether the user has pressed Ctrl-C or the run has ended.
 constexpr milliseconds kLook = 100ms;
 constexpr milliseconds kLongestFarewell = 2s;
 
@@ -47,11 +47,11 @@ struct PubArguments {
   RunChoice run;
   std::string topic, message, schema_file, like;
   double rate_hz = 0;
-  std::uint64_t count = 0;  ///< 0: one message, or with a rate any number.
+  std::uint64_t count = 0;  ///< The number of messages. 0 means one message, or, if a rate is given, no limit.
   double timeout_s = 30;
 };
 
-/// Owns the output by which the gateway describes the topic.
+/// A component that never runs. The gateway needs it as the owner of the output that describes the topic.
 class Announcer final : public Component {
  public:
   explicit Announcer(ComponentContext& context) : Component(context) {}
@@ -70,14 +70,14 @@ std::string content_of(const std::string& path) {
   core::require_regular_file(path);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kIo, "cannot read {}", path);
-  // One byte too many is enough to see that there is too much.
+  // One byte more than the limit is read, to detect a file that is too large.
   std::string text(kMaxSchemaBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
 }
 
-/// The type of the messages: from a file, of another topic, or made from the message itself.
+/// Returns the schema of the messages: from a file, from another topic, or derived from the message itself.
 Schema schema_for(visitors::RegistryClient& registry, const PubArguments& arguments) {
   if (!arguments.schema_file.empty()) {
     try {
@@ -96,7 +96,7 @@ Schema schema_for(visitors::RegistryClient& registry, const PubArguments& argume
   return infer_schema(nlohmann::ordered_json::parse(arguments.message), type_name_of(arguments.topic));
 }
 
-/// Publishes one topic of a running launch, at a socket of its own.
+/// Publishes one topic in a running launch, at a separate socket, which is announced to the launcher's registry.
 class Publisher {
  public:
   Publisher(visitors::RunInfo run, const PubArguments& arguments, const Interrupts& interrupts)
@@ -111,7 +111,7 @@ class Publisher {
         context_(publisher_context(loop_)),
         owner_(context_),
         gateway_(owner_, sockets_, fmt::format("ipc://{}/pub-{}", run_.directory, ::getpid())) {
-    // Whoever comes late receives the last message.
+    // Subscribers that come later receive the last message.
     gateway_.add_topic(topic_, type_, /*latched=*/true);
     announce();
     if (registry_.answer(question_, kAnswerDeadline)) return;
@@ -122,7 +122,8 @@ class Publisher {
   const std::string& topic() const { return topic_; }
   std::uint64_t published() const { return published_; }
 
-  /// Waits until somebody has subscribed. Returns false if the user or the run has ended it. Throws kTimeout.
+  /// Waits until a subscriber exists. Returns false if the user has pressed Ctrl-C or the run has ended. Throws
+  /// kTimeout if none subscribes in time.
   bool wait_for_subscriber() {
     const auto until =
         Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(arguments_.timeout_s));
@@ -135,7 +136,8 @@ class Publisher {
     return true;
   }
 
-  /// Publishes `count` messages (0: any number), with the interval between them. Returns false as above.
+  /// Publishes `count` messages, or messages without end if `count` is 0, with `interval` between them. Returns false
+  /// if the user has pressed Ctrl-C or the run has ended.
   bool publish(std::uint64_t count, Clock::duration interval) {
     auto due = Clock::now();
     while (count == 0 || published_ < count) {
@@ -147,7 +149,8 @@ class Publisher {
     return true;
   }
 
-  /// Ends the subscriptions, waits for a moment until everybody has everything, and leaves the registry.
+  /// Tells the subscribers that no more messages follow, waits for a moment until the messages have been sent, and
+  /// removes the topic from the registry.
   void finish() {
     gateway_.finish();
     const auto until = Clock::now() + kLongestFarewell;
@@ -167,7 +170,8 @@ class Publisher {
                                 {"latched", true}});
   }
 
-  /// Throws if the announcement before was refused: after a pause, the topic may belong to somebody else.
+  /// Renews the announcement. Throws if the previous announcement was refused: after an interruption, the topic may
+  /// belong to another program.
   void renew() {
     (void)registry_.answer(question_, 0ms);
     announce();
@@ -183,7 +187,7 @@ class Publisher {
     ++published_;
   }
 
-  /// Serves subscribers until the time has come. Returns false if the user or the run has ended it.
+  /// Serves subscribers until the time `until`. Returns false if the user has pressed Ctrl-C or the run has ended.
   bool serve(Clock::time_point until) {
     do {
       turn(std::min(kLook, std::chrono::ceil<milliseconds>(until - Clock::now())));
@@ -227,7 +231,8 @@ int pub(const PubArguments& arguments) {
   const double seconds = arguments.rate_hz == 0 ? 1 : 1 / arguments.rate_hz;
   const auto interval = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   std::fprintf(stderr, "publishing %s in run %s\n", publisher.topic().c_str(), run.run.c_str());
-  // A number of messages is a number of messages that somebody receives.
+  // If the user has given a number of messages, it means messages that a subscriber receives, so the command waits for
+  // a subscriber first.
   const bool complete = (count == 0 || publisher.wait_for_subscriber()) && publisher.publish(count, interval);
   if (visitors::is_alive(run)) publisher.finish();
   std::printf("%llu message(s) published\n", static_cast<unsigned long long>(publisher.published()));

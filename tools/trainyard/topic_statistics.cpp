@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kNanoseconds = 1e9;
 
-/// Mean and deviation in one pass, numerically stable (Welford), of values that count several times.
+/// Computes the mean and the standard deviation of weighted values in one pass, with Welford's numerically stable
+/// method.
 class Accumulator {
  public:
   void add(double value, double weight) {
@@ -34,16 +35,17 @@ class Accumulator {
   double max_ = -std::numeric_limits<double>::infinity();
 };
 
-/// The newest message of a source, and the messages and seconds from its first message in the window to this one.
+/// The newest message of a source, and the number of messages and seconds from the first message of the source in the
+/// window to this message.
 struct SourceSpan {
   const MessageRecord* newest = nullptr;
   double messages = 0;
   double seconds = 0;
 };
 
-/// Adds the intervals between the newest message and `record`.
+/// Makes `record` the newest message of the source, and adds the intervals since the previous message to `intervals`.
 void extend(SourceSpan& span, const MessageRecord& record, Accumulator& intervals) {
-  // The source was started again, or its clock was set back: there is no interval between the two.
+  // If the source was started again or its clock was set back, there is no interval between the two messages.
   const bool follows =
       span.newest != nullptr && record.sequence > span.newest->sequence && record.sent_ns >= span.newest->sent_ns;
   if (follows) {
@@ -56,7 +58,7 @@ void extend(SourceSpan& span, const MessageRecord& record, Accumulator& interval
   span.newest = &record;
 }
 
-/// The smallest value that is not exceeded by this share of the values.
+/// Returns the smallest value that is greater than or equal to the fraction `share` of the values.
 double percentile(std::vector<double>& values, double share) {
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
   const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
@@ -88,7 +90,7 @@ std::optional<Bandwidth> bandwidth_of(const std::deque<MessageRecord>& records) 
     tensors.add(static_cast<double>(record.tensor_bytes), 1);
     messages.add(static_cast<double>(record.body_bytes + record.tensor_bytes), 1);
   }
-  // A missed message counts like the mean of those that arrived.
+  // Missed messages are assumed to have the mean size of the messages that arrived.
   return Bandwidth{rate->hz, rate->hz * bodies.spread().mean, rate->hz * tensors.spread().mean, messages.spread()};
 }
 

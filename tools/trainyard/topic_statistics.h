@@ -8,10 +8,10 @@
 
 namespace trainyard::tools {
 
-// What a window of messages says about its topic. Messages that were missed count as well, because the numbers of the
-// messages that arrived tell how many were sent between them.
+// Statistics about a topic, computed from its newest messages (TopicWindow). Messages that this program has missed are
+// taken into account: the sequence numbers of the messages that arrived show how many were sent between them.
 
-/// The mean, the extremes and the standard deviation of a set of values.
+/// The mean, the smallest and largest value, and the standard deviation of a set of values.
 struct Spread {
   double mean = 0;
   double min = 0;
@@ -27,7 +27,7 @@ struct Rate {
   Spread interval_s;
 };
 
-/// The amount of data that is sent.
+/// The numbers of messages and bytes that are sent per second, and the sizes of the messages.
 struct Bandwidth {
   double hz = 0;
   double body_bytes_per_s = 0;
@@ -52,8 +52,8 @@ std::optional<Rate> rate_of(const std::deque<MessageRecord>& records);
 std::optional<Bandwidth> bandwidth_of(const std::deque<MessageRecord>& records);
 
 /// Returns the delay of the messages that were sent at `since_ns` or later, or an empty optional if there are none.
-/// Earlier messages are ignored, because a latched topic has kept them, so the time since they were sent is not a
-/// delay.
+/// Earlier messages are ignored: they were kept for new subscribers of a latched topic, so the time since they were
+/// sent is not a delay.
 std::optional<Delay> delay_of(const std::deque<MessageRecord>& records, std::int64_t since_ns);
 
 }  // namespace trainyard::tools

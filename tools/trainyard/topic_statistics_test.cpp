@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-/// Returns the message that a source sends every 10 ms, at 100 Hz.
+/// Returns a message of a source that sends every 10 ms, that is, at 100 Hz.
 MessageRecord message(std::uint64_t sequence, std::uint32_t source = 0) {
   const auto sent = static_cast<std::int64_t>(sequence) * 10 * kMillisecond;
   return {.source = {0, source}, .sequence = sequence, .sent_ns = sent, .arrived_ns = sent};
@@ -30,7 +30,7 @@ TEST(TopicStatisticsTest, CountsMessagesThatWereMissed) {
   std::mt19937 random(1);
   std::deque<MessageRecord> records;
   for (std::uint64_t i = 0; i < 10'000; ++i) {
-    if (random() % 10 == 0) records.push_back(message(i));  // Nine of ten are dropped.
+    if (random() % 10 == 0) records.push_back(message(i));  // Nine of ten messages are dropped.
   }
   EXPECT_NEAR(rate_of(records)->hz, 100, 1e-9);
   EXPECT_NEAR(rate_of(records)->interval_s.max, 0.01, 1e-9);
@@ -40,7 +40,7 @@ TEST(TopicStatisticsTest, AddsTheRatesOfSourcesAndMeasuresIntervalsWithinEach) {
   std::deque<MessageRecord> records;
   for (std::uint64_t i = 0; i < 10; ++i) {
     records.push_back(message(i, 0));
-    records.push_back(message(i, 1));  // At the same time as the other.
+    records.push_back(message(i, 1));  // The second source sends at the same time as the first.
   }
   EXPECT_NEAR(rate_of(records)->hz, 200, 1e-9);
   EXPECT_NEAR(rate_of(records)->interval_s.min, 0.01, 1e-12);
@@ -69,7 +69,7 @@ TEST(TopicStatisticsTest, LeavesOutTheTimeBeforeARestart) {
   std::deque<MessageRecord> records{message(500), message(501)};
   for (std::uint64_t i = 0; i < 2; ++i) {
     MessageRecord restarted = message(i);
-    restarted.sent_ns += 3'600'000 * kMillisecond;  // An hour later.
+    restarted.sent_ns += 3'600'000 * kMillisecond;  // The restart is an hour later.
     records.push_back(restarted);
   }
   EXPECT_NEAR(rate_of(records)->hz, 100, 1e-9);

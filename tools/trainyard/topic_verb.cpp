@@ -17,8 +17,8 @@
 
 namespace trainyard::tools {
 
-// The verbs about topics use two sources: the registry says where a topic is published, and a Watch listens there. The
-// launcher does not see the messages.
+// The subcommands of `trainyard topic` first ask the launcher's registry where a topic is published, and then listen
+// there with a visitors::Watch. The messages do not pass through the launcher.
 
 namespace {
 
@@ -31,8 +31,8 @@ struct TopicArguments {
   bool as_json = false;
 };
 
-/// Returns the names of components. The log is published by processes, not by components; in that case the processes
-/// are named.
+/// Returns the names of the components that publish or receive a topic. The log is published by processes instead of
+/// components; for it, returns the names of the processes.
 std::string names(const json& ends) {
   std::vector<std::string> all;
   for (const json& end : ends) {
@@ -46,7 +46,7 @@ std::string names(const json& ends) {
 int list(const TopicArguments& arguments) {
   zmq::context_t context;
   const json topics = visitors::RegistryClient(context, find_run(arguments.run).registry).ask("topics");
-  // The JSON is the whole answer.
+  // With --json, the whole answer of the registry is printed.
   if (arguments.as_json) {
     std::printf("%s\n", topics.dump(2).c_str());
     return kExitOk;
@@ -60,7 +60,8 @@ int list(const TopicArguments& arguments) {
   return kExitOk;
 }
 
-/// Prints the counters of one topic in one process, edge by edge, including dropped messages.
+/// Prints the counters of a topic in one process, including dropped messages, with one line for each edge, that is,
+/// each connection to a receiver.
 void print_counters(const std::string& process, const json& counters, const std::string& topic) {
   constexpr std::uint64_t kNone = 0;
   for (const json& edge : counters.value("edges", json::array())) {
@@ -76,7 +77,7 @@ void print_counters(const std::string& process, const json& counters, const std:
   }
 }
 
-/// The schema is printed as it is sent, so that a client can be written from it.
+/// Shows one topic. The schema is printed exactly as clients receive it, so that the author of a client can use it.
 int info(const TopicArguments& arguments) {
   zmq::context_t context;
   visitors::RegistryClient registry(context, find_run(arguments.run).registry);

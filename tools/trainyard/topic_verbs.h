@@ -5,10 +5,12 @@
 
 namespace trainyard::tools {
 
-// The verbs of the family `topic` that listen or publish. topic_verb.cpp makes the family, and adds them to it.
+// The subcommands of `trainyard topic` that listen or publish. topic_verb.cpp defines the command `topic` and calls
+// these functions. `family` is the parser of `topic`, and `chosen` receives the action of the subcommand that the user
+// has typed.
 
-/// The longest timeout that a user can choose, in seconds: about eleven days. No verb waits for a message without a
-/// limit.
+/// The longest timeout that a user can choose, in seconds: about eleven days. No subcommand waits for a message without
+/// a limit.
 constexpr double kLongestTimeout = 1e6;
 
 /// Adds `topic echo`, which prints messages.

@@ -5,7 +5,7 @@ namespace trainyard::tools {
 
 void TopicWindow::add(const MessageRecord& record) {
   const auto [newest, is_new] = newest_.try_emplace(record.source, record.sequence);
-  // A sequence that goes back is that of a process that was started again.
+  // If the sequence number has decreased, the process was started again, and no messages are counted as missed.
   if (!is_new && record.sequence > newest->second) missed_ += record.sequence - newest->second - 1;
   newest->second = record.sequence;
   ++messages_;

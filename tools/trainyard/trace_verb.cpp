@@ -29,11 +29,11 @@ using timeline::Timeline;
 
 struct TraceArguments {
   SpansChoice spans;
-  std::uint64_t batch = 0;  ///< 0: the next one.
+  std::uint64_t batch = 0;  ///< The number of the batch; 0 for the next batch.
   std::uint64_t steps = 1;
 };
 
-/// The batches that are shown, and the run that they belong to.
+/// The batches to show, and the run to which they belong.
 struct Traced {
   std::string run;
   std::vector<BatchPath> paths;
@@ -41,9 +41,10 @@ struct Traced {
 
 double in_milliseconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
-/// Returns the steps to show: those whose batches were read while spans were recorded, so that their paths are
-/// complete. A batch is read ahead, so the first steps lack this. A data loader in another language never has it, so
-/// after a while the first ones must do.
+/// Returns the steps to show, or an empty optional if there are not enough yet. Steps whose batches were read while
+/// spans were already being recorded are preferred, because their paths are complete. The first steps are not, because
+/// batches are read ahead. A data loader in another language records no spans for reading, so after a while any steps
+/// are accepted.
 std::optional<StepWindow> choose_steps(const Timeline& timeline, std::uint64_t steps) {
   constexpr std::size_t kManySteps = 64;
   constexpr std::int64_t kLong = 2'000'000'000;
@@ -58,8 +59,8 @@ std::optional<StepWindow> choose_steps(const Timeline& timeline, std::uint64_t s
   return length < kLong ? std::nullopt : timeline::find_steps(timeline, steps);
 }
 
-/// Returns the step of the batch with this number, or 0 as long as it is not known. Throws kNotFound if the batch has
-/// passed.
+/// Returns the step that trained on the batch with this number, or 0 if this step has not been recorded yet. Throws
+/// kNotFound if the batch was used before recording began.
 std::uint64_t step_of_batch(const Timeline& timeline, std::uint64_t batch) {
   for (const auto& [step, event] : timeline.steps()) {
     const std::uint64_t newest = timeline::batch_of(event.trace).batch;

@@ -9,12 +9,13 @@ class App;
 
 namespace trainyard::tools {
 
-/// The action of the chosen verb, which returns the exit code. A verb sets the action while the command line is parsed.
-/// The action runs afterwards, so that `launch` does not fork during parsing.
+/// The code of the subcommand (the verb) that the user has typed. The callback of the verb stores its action while the
+/// command line is parsed. The action runs after parsing, so that `launch` does not fork inside the parser. It returns
+/// the exit code.
 using Action = std::function<int()>;
 
-/// A function that adds one verb, or one small family of verbs, to the command, with its options, its help and its
-/// action.
+/// A function that adds one verb, or a family of verbs such as `topic list` and `topic info`, to the parser of the
+/// command: its options, its help, and a callback that sets `chosen` to its action.
 using AddVerb = void (*)(CLI::App& app, Action& chosen);
 
 /// Adds `launch FILE [name=value...]`, which launches a run, waits until the run ends, and returns the run's exit code.
@@ -25,16 +26,16 @@ void add_submit(CLI::App& app, Action& chosen);
 void add_plan(CLI::App& app, Action& chosen);
 /// Adds `check FILE`, which checks whether the file can be launched on this machine, without showing the plan.
 void add_check(CLI::App& app, Action& chosen);
-/// Adds `plugin list|info`, which shows the installed plugins. It does not need a run.
+/// Adds `plugin list|info`, which shows the installed plugins. No run needs to be active.
 void add_plugin(CLI::App& app, Action& chosen);
 /// Adds `topic list|info|echo|hz|bw|delay|pub`, which shows the topics of a run and their messages, and publishes
-/// messages. It attaches to the run as a visitor.
+/// messages.
 void add_topic(CLI::App& app, Action& chosen);
 /// Adds `node list|info`, which shows the components of a run and their states.
 void add_node(CLI::App& app, Action& chosen);
 /// Adds `top`, which shows what every component of a run is doing, and for which component it is waiting.
 void add_top(CLI::App& app, Action& chosen);
-/// Adds `trace`, which shows the events that one batch has caused.
+/// Adds `trace`, which shows the path of one batch through the components of a run, with times.
 void add_trace(CLI::App& app, Action& chosen);
 /// Adds `profile`, which shows how the time of training steps is spent.
 void add_profile(CLI::App& app, Action& chosen);
@@ -48,23 +49,26 @@ void add_pause(CLI::App& app, Action& chosen);
 void add_resume(CLI::App& app, Action& chosen);
 /// Adds `service call`, which calls a service of a running component.
 void add_service(CLI::App& app, Action& chosen);
-/// Adds `ckpt show|verify`, which examines checkpoints on disk. It needs neither a run nor LibTorch.
+/// Adds `ckpt show|verify`, which examines checkpoints on disk. No run needs to be active, and LibTorch is not loaded.
 void add_ckpt(CLI::App& app, Action& chosen);
-/// Adds `runs list|show|compare|best|rm`, which examines the output directories of runs. It does not need a run.
+/// Adds `runs list|show|compare|best|rm`, which shows, compares and removes the results of past runs. No run needs to
+/// be active.
 void add_runs(CLI::App& app, Action& chosen);
 /// Adds `plot RUN...`, which draws the curves of runs in the terminal or as a picture.
 void add_plot(CLI::App& app, Action& chosen);
 /// Adds `new KIND NAME`, which makes a folder with the sources of a new plugin that compiles and passes its test.
 void add_new(CLI::App& app, Action& chosen);
-/// Adds `replay RUN --step N`, which computes a step of a past run again and compares the results.
+/// Adds `replay RUN --step N`, which computes a step of a past run again, and compares the new results with the
+/// recorded ones.
 void add_replay(CLI::App& app, Action& chosen);
 /// Adds `bag record|info|play|convert|verify|repair`, which creates, examines and plays recordings of messages.
 void add_bag(CLI::App& app, Action& chosen);
 /// Adds `completion bash|zsh|fish`, which prints the script that enables completion with the Tab key in a shell.
 void add_completion(CLI::App& app, Action& chosen);
-/// Adds `keys new|list|show|add`, which creates and manages the keys of visitors and hosts. It does not need a run.
+/// Adds `keys new|list|show|add`, which creates and manages the keys with which programs on other hosts attach to a
+/// run, and with which the hosts of a run authenticate each other. No run needs to be active.
 void add_keys(CLI::App& app, Action& chosen);
-/// Adds `view`, which shows runs in a browser until it is interrupted.
+/// Adds `view`, which shows runs in a browser until the user presses Ctrl-C.
 void add_view(CLI::App& app, Action& chosen);
 /// Adds `doctor`, which checks whether this machine is suitable for Trainyard.
 void add_doctor(CLI::App& app, Action& chosen);

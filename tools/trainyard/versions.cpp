@@ -6,7 +6,8 @@
 namespace trainyard::tools {
 namespace {
 
-/// Returns PRETTY_NAME of /etc/os-release, such as "Debian GNU/Linux 12 (bookworm)"; "unknown" if there is none.
+/// Returns the name of the operating system from /etc/os-release (PRETTY_NAME), such as "Debian GNU/Linux 12
+/// (bookworm)", or "unknown".
 std::string system_name() {
   constexpr std::string_view kKey = "PRETTY_NAME=";
   std::ifstream file("/etc/os-release");

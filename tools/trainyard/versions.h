@@ -5,7 +5,8 @@
 
 namespace trainyard::tools {
 
-/// Returns the versions of this installation, of what it was built with, and of the system on which it runs.
+/// Returns the version of this installation, the versions of the compiler and the libraries with which it was built,
+/// and the version of the operating system.
 archive::Versions installed_versions();
 
 }  // namespace trainyard::tools

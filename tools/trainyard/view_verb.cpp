@@ -30,7 +30,8 @@ struct ViewArguments {
   bool open = false;
 };
 
-/// The signals that end the viewer. They are blocked before any thread starts, and waited for at the end.
+/// Returns the signals that end the viewer. They are blocked before any thread starts; at the end, the command waits
+/// for one of them.
 sigset_t ending_signals() {
   sigset_t signals;
   ::sigemptyset(&signals);
@@ -49,7 +50,7 @@ void show_file(viewer::Library& library, const std::string& path) {
   library.open_recording(std::filesystem::canonical(path));
 }
 
-/// What a word of the command line names: a folder with past runs, a recording, or a running launch.
+/// Adds to the viewer what a word of the command line names: a folder with past runs, a recording, or a running launch.
 void show_one(viewer::Library& library, const std::string& word) {
   std::error_code none;
   if (std::filesystem::is_directory(word, none)) return library.open_folder(word);
@@ -65,7 +66,8 @@ void show_one(viewer::Library& library, const std::string& word) {
   library.follow(visitors::find_run(word));
 }
 
-/// Without words, everything is shown: all launches of now and later, and what lies below `runs/`.
+/// Adds everything that the command line names. If it names nothing, adds all launches that are running or start later,
+/// and the past runs in `runs/`.
 void show_all(viewer::Library& library, const std::vector<std::string>& words) {
   for (const std::string& word : words) show_one(library, word);
   std::error_code none;
@@ -73,11 +75,11 @@ void show_all(viewer::Library& library, const std::vector<std::string>& words) {
   try {
     library.open_folder("runs");
   } catch (const Error&) {
-    // An empty folder is no mistake if nobody has named it.
+    // An empty folder `runs/` is not an error, because the user has not named it.
   }
 }
 
-/// Opens the page with the program that the desktop has for it. Its output would only disturb.
+/// Opens the page with the desktop's default browser. Discards the browser's output.
 void open_browser(const std::string& url) {
   if (::fork() != 0) return;
   ::setsid();
@@ -104,7 +106,7 @@ viewer::ViewerSettings viewer_settings(const ViewArguments& arguments) {
   return settings;
 }
 
-/// Only the addresses go to stdout, so that a program can read them.
+/// Prints the addresses of the viewer. Only the addresses go to stdout, so that a program can read them.
 void print_addresses(const viewer::Viewer& viewer, const std::string& role) {
   for (const web::Role each : {web::Role::kControl, web::Role::kWatch}) {
     if (role == "both" || role == name_of(each)) std::printf("%s\n", viewer.url(each).c_str());

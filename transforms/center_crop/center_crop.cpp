@@ -4,7 +4,7 @@
 namespace trainyard {
 namespace {
 
-/// Returns half of the surplus; a result that ends in .5 is rounded to the even neighbour.
+/// Returns half of `surplus`. A result that ends in .5 is rounded to the even neighbour.
 std::ptrdiff_t half(std::size_t surplus) {
   return static_cast<std::ptrdiff_t>(surplus / 2 + (surplus % 4 == 3 ? 1 : 0));
 }

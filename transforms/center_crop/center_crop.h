@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-/// A transform that cuts the square in the middle out of an image. If an odd number of rows or columns must be removed,
-/// half of that number is rounded to the nearest even integer and removed at the top or on the left. torchvision's
-/// CenterCrop gives the same results.
+/// A transform that cuts the square in the middle out of an image. The results are the same as those of torchvision's
+/// CenterCrop: if an odd number of rows or columns must be removed, half of that number, rounded to the nearest even
+/// integer, is removed at the top or on the left, and the rest on the opposite side.
 ///
 /// Parameters  size    required: rows and columns of the result
 /// Input       an image, [channels, height, width] or [height, width], of any dtype

@@ -24,7 +24,8 @@ TEST(CenterCropTest, CutsTheMiddleOutOfEveryChannel) {
   EXPECT_THAT(crop.apply<float>(counting<float>(24)), ElementsAre(3, 4, 6, 7, 15, 16, 18, 19));
 }
 
-/// torchvision's `int(round((height - size) / 2.0))`, with Python's own rounding.
+/// Compares with torchvision's formula `int(round((height - size) / 2.0))`, where Python's round() rounds halves to the
+/// even neighbour.
 TEST(CenterCropTest, OddSurplusesAreHalvedAsPythonRounds) {
   if (!testing::python_has("sys")) GTEST_SKIP() << "needs /usr/bin/python3";
   std::string ours;

@@ -27,7 +27,7 @@ DatasetField Normalize::prepare(const DatasetField& input) {
   per_channel_ = channels_ == 0 ? 0 : elements / channels_;
   check_count("mean", *mean_, input);
   check_count("std", *std_, input);
-  // There are 256 possible values: a table is bit-identical to the divisions and replaces them.
+  // A byte has only 256 possible values, so a table replaces the divisions. The results are bit-identical.
   table_.resize(bytes_ ? channels_ : 0);
   for (std::size_t channel = 0; channel < table_.size(); ++channel) {
     for (std::size_t byte = 0; byte < 256; ++byte) {

@@ -10,10 +10,10 @@
 namespace trainyard {
 
 /// A transform that replaces every value by (value - mean) / std, as float32. Bytes are first scaled to [0, 1]. The
-/// operations are done in single precision and in this order, so the results are the same as torchvision's.
+/// operations are done in single precision and in this order, so the results are bit-identical to torchvision's.
 ///
-/// Each entry of the first dimension can have its own mean and standard deviation. These entries are the channels of an
-/// image, or the columns of a table.
+/// Each entry of the first dimension, such as a channel of an image or a column of a table, can have its own mean and
+/// standard deviation.
 ///
 /// Parameters  mean    [0]; one for all, or one for each entry of the first dimension
 ///             std     [1]; one for all, or one for each entry of the first dimension; > 0

@@ -31,7 +31,8 @@ TEST(NormalizeTest, FloatsAreTakenAsTheyAreAndOneValueIsForAll) {
   EXPECT_THAT(normalize.apply<float>(std::vector<float>{1, 2, -5}), ElementsAre(0, 0.5, -3));
 }
 
-/// Every byte with the constants of ImageNet, in float32, as torchvision's ToTensor and Normalize calculate.
+/// Compares the result for every byte, with the constants of ImageNet, with a float32 computation in numpy that does
+/// the same as torchvision's ToTensor and Normalize.
 TEST(NormalizeTest, GivesTheBitsOfNumpyInSinglePrecision) {
   if (!testing::python_has("numpy")) GTEST_SKIP() << "needs /usr/bin/python3 with numpy (Debian: python3-numpy)";
   const std::string printed = testing::python(R"(

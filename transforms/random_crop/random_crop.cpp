@@ -21,7 +21,7 @@ void RandomCrop::apply(std::span<const std::byte> input, std::span<std::byte> ou
     const std::size_t place = random == nullptr ? (places - 1) / 2 : random->below(places);
     return static_cast<std::ptrdiff_t>(place) - *padding_;
   };
-  // This is drawn first; the order of the draws is part of the result.
+  // `top` must be drawn before the column, because the order of the draws affects the result.
   const std::ptrdiff_t top = start(image_.height);
   const std::ptrdiff_t left = start(image_.width);
   copy_window(image_, input, output, size, top, left);

@@ -30,7 +30,7 @@ TEST(RandomCropTest, WithPaddingEvaluationLeavesAnImageOfTheSameSizeAsItIs) {
   EXPECT_EQ(crop.apply<std::int16_t>(counting<std::int16_t>(9)), counting<std::int16_t>(9));
 }
 
-/// Returns the window of a crop, looked up in the padded image element by element.
+/// Returns the result that a crop should have, element by element, as looked up in the padded image.
 Bytes window(const Bytes& image, int height, int width, int size, int top, int left) {
   Bytes values;
   for (int row = top; row < top + size; ++row) {
@@ -42,8 +42,8 @@ Bytes window(const Bytes& image, int height, int width, int size, int top, int l
   return values;
 }
 
-/// There are 6 x 8 places on an image of 5 x 7 with a padding of 2. For chi-square with 47 degrees of freedom, 0.1 % is
-/// beyond 82.7.
+/// An image of 5 x 7 with a padding of 2 has 6 x 8 possible positions. The statistic has a chi-square distribution with
+/// 47 degrees of freedom, and exceeds 82.7 with a probability of 0.1 %.
 TEST(RandomCropTest, EveryPlaceIsAsLikelyAsAnyOther) {
   const Prepared<RandomCrop> crop(R"({"size": 4, "padding": 2})", DType::kUInt8, {1, 5, 7});
   Bytes image = counting<std::uint8_t>(35);
@@ -58,7 +58,7 @@ TEST(RandomCropTest, EveryPlaceIsAsLikelyAsAnyOther) {
       chi_square += difference * difference / (kDraws / 48.0);
     }
   }
-  EXPECT_EQ(counts.size(), 48u);  // There is no other window.
+  EXPECT_EQ(counts.size(), 48u);  // No other result occurs.
   EXPECT_LT(chi_square, 82.7);
 }
 

@@ -7,7 +7,8 @@
 namespace trainyard {
 namespace {
 
-/// Reverses the elements of every row. The compiler vectorises this when the size is known.
+/// Reverses the elements of every row. The function is a template because the compiler vectorises the loop only if it
+/// knows the size of an element.
 template <class Element>
 void mirror_rows(std::span<const std::byte> input, std::span<std::byte> output, std::size_t width) {
   const auto* source = reinterpret_cast<const Element*>(input.data());

@@ -16,7 +16,7 @@ constexpr auto words_of(Direction) { return words("direction", "horizontal", "ve
 
 namespace trainyard {
 
-/// A transform that mirrors a random part of the images in training, and none in evaluation.
+/// A transform that mirrors randomly chosen images in training, and no images in evaluation.
 ///
 /// Parameters  probability  0.5: the probability with which an image is mirrored
 ///             direction    horizontal (swaps left and right) | vertical (swaps top and bottom)

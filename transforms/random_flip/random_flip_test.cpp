@@ -43,7 +43,7 @@ TEST(RandomFlipTest, InEvaluationNothingIsMirrored) {
   EXPECT_THAT(flip.apply<std::uint8_t>(counting<std::uint8_t>(4)), ElementsAre(0, 1, 2, 3));
 }
 
-/// Of 10,000 draws 3000 are expected, with a deviation of 46.
+/// Of 10,000 images, 3000 should be mirrored, with a standard deviation of 46.
 TEST(RandomFlipTest, AboutTheGivenShareIsMirrored) {
   const Prepared<RandomFlip> flip(R"({"probability": 0.3})", DType::kUInt8, {1, 2});
   int mirrored = 0;

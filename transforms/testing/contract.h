@@ -7,10 +7,10 @@
 
 namespace trainyard::testing {
 
-/// The input of the contract test of transforms for one transform plugin.
+/// States how the contract test, which tests the rules that every transform must obey, creates one transform plugin.
 struct TransformCase {
-  /// The parameters of the transform, as a JSON object. With them, the transform must accept at least one of the fields
-  /// that the contract test tries, such as images of 8 x 8 pixels.
+  /// The parameters of the transform, as a JSON object. With these parameters, the transform must accept at least one
+  /// of the fields that the test tries, such as images of 8 x 8 pixels.
   std::string parameters = "{}";
 };
 

@@ -14,8 +14,8 @@
 
 namespace trainyard::testing {
 
-/// A transform that has been constructed in the same way as by the data loader, and prepared for a field "input" of the
-/// given dtype and shape. `json` holds its parameters.
+/// Constructs a transform of type T in the same way as the data loader does, and prepares it for a field "input" of the
+/// given dtype and shape. `json` contains its parameters.
 template <class T>
 class Prepared {
  public:
@@ -31,8 +31,8 @@ class Prepared {
   /// Returns the field that the transform produces.
   const DatasetField& output() const { return output_; }
 
-  /// Applies the transform to `input` and returns the result. With a key, the transform gets the random numbers of this
-  /// key, as in training; without a key it gets none, as in evaluation.
+  /// Applies the transform to `input` and returns the result. If `key` is given, the transform gets the random numbers
+  /// of this key, as in training; otherwise it gets no random numbers, as in evaluation.
   template <class Out, class In>
   std::vector<Out> apply(const std::vector<In>& input, std::optional<std::uint64_t> key = std::nullopt) const {
     const Tensor out = Tensor::empty(static_cast<DType>(output_.dtype), output_.shape);

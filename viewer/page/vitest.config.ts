@@ -12,7 +12,7 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 60_000,
           expect: { poll: { timeout: 30_000 } },
-          // One browser at a time: the tests look at how fast the page is.
+          // The test files run one after another, because some tests measure the speed of the page.
           fileParallelism: false,
         },
       },

@@ -4,7 +4,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// The only device that every LibTorch has.
+/// The contract test uses the CPU, because it is the only device that every LibTorch supports.
 const AcceleratorContract torch_device("torch_device", [](const TemporaryFolder&) {
   return AcceleratorCase{.parameters = R"({"device_type": "cpu"})"};
 });

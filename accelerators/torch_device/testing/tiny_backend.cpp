@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backend for LibTorch in a library of its own: three devices of the type PrivateUse1, without any operations.
+// A backend for LibTorch, built as a separate library, as a vendor would supply it.
+// It has three devices of the type PrivateUse1, and no operations.
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
 namespace {

@@ -6,7 +6,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// Record i has label i modulo 10, and its pixels begin with i.
+/// Returns `count` records. Record i has label i modulo 10, and its first pixel has the value i.
 std::string records(int first, int count) {
   std::string bytes;
   for (int i = first; i < first + count; ++i) {

@@ -4,7 +4,7 @@
 namespace example {
 namespace {
 
-/// One device, as long as a process uses it. Its destructor releases what the device holds.
+/// A device while a process uses it. The destructor is the place to release what the device needed.
 class MyAcceleratorDevice final : public trainyard::ClaimedDevice {
  public:
   explicit MyAcceleratorDevice(const trainyard::Accelerator& accelerator)
@@ -17,7 +17,7 @@ trainyard::FoundDevices MyAccelerator::find_devices() const {
   return {.count = static_cast<int>(*devices_), .problem = ""};
 }
 
-// An accelerator of rank 0 is used only if a launch file names it.
+// With auto_rank 0, the accelerator is used only if a launch file names it.
 trainyard::AcceleratorTraits MyAccelerator::traits() const { return {.precisions = {"32-true"}, .auto_rank = 0}; }
 
 std::unique_ptr<trainyard::ClaimedDevice> MyAccelerator::open(int /*index*/) const {

@@ -8,20 +8,21 @@
 
 namespace example {
 
-/// An accelerator that computes on the processor, as an example of hardware that LibTorch already supports. For other
-/// hardware, replace at::kCPU with its device type, and let find_devices() ask its driver.
+/// An accelerator for hardware that LibTorch already supports; this example computes on the processor. For your
+/// hardware, replace at::kCPU with its device type, and make find_devices() ask the driver.
 class MyAccelerator final : public trainyard::Accelerator {
  public:
   explicit MyAccelerator(trainyard::AcceleratorContext& context) : Accelerator(context) {}
 
-  /// Returns the devices that were found. It must be fast, and must not throw even if the hardware is missing.
+  /// Returns the number of devices on this host. Must be fast, and must not throw even if the hardware is missing.
   trainyard::FoundDevices find_devices() const override;
 
-  /// Returns the rules of the hardware. Launch files that violate a rule are refused.
+  /// Returns the rules of the hardware, such as the supported precisions. Trainyard refuses launch files that violate a
+  /// rule.
   trainyard::AcceleratorTraits traits() const override;
 
  protected:
-  /// Claims a device for the thread that computes.
+  /// Opens device `index` for the calling thread, which computes on it.
   std::unique_ptr<trainyard::ClaimedDevice> open(int index) const override;
 
  private:

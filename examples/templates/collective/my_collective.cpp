@@ -17,7 +17,7 @@ namespace collectives = trainyard::collectives;
 
 namespace {
 
-/// One operation. A member is the index of a rank within the group.
+/// Carries out one operation. In this class, a member is the index of a rank within the group of ranks that take part.
 class MyCollectiveTransfer final : public collectives::Transfer {
  public:
   MyCollectiveTransfer(collectives::Mesh& mesh, const collectives::Operation& operation)
@@ -25,7 +25,7 @@ class MyCollectiveTransfer final : public collectives::Transfer {
     for (const std::uint32_t member : others()) mesh.send(member, tag(), operation.request, operation.whole());
   }
 
-  /// Does what is possible without waiting. Called again whenever something has arrived.
+  /// Does as much of the operation as is possible without waiting. Called again whenever data has arrived.
   collectives::Progress advance(collectives::Effort) override {
     if (!missing()->empty()) return collectives::Progress::kNothing;
     std::vector<trainyard::Buffer> arrived(mesh_.size());
@@ -43,7 +43,7 @@ class MyCollectiveTransfer final : public collectives::Transfer {
     return collectives::Progress::kFinished;
   }
 
-  /// Names whom the operation waits for, for the error about a rank that has died.
+  /// Returns the members for whose data the operation is still waiting. The error message for a timeout names them.
   std::optional<std::vector<std::uint32_t>> missing() const override {
     std::vector<std::uint32_t> members = others();
     std::erase_if(members, [&](std::uint32_t member) { return mesh_.has(member, tag()); });
@@ -85,7 +85,7 @@ class MyCollectiveTransport final : public collectives::Transport {
 
 }  // namespace
 
-// The mesh finds the ranks, and lets them agree on what comes next.
+// The mesh connects every rank with every other rank, and makes sure that all of them begin the same operation.
 collectives::Backend MyCollective::open() {
   collectives::Mesh* mesh = nullptr;
   collectives::Backend backend = collectives::over_mesh(context(), collectives::Sockets::kIpc, mesh);

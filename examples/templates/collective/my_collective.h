@@ -5,9 +5,10 @@
 
 namespace example {
 
-/// Every rank sends all its elements to every other rank of the host. This is simple, but slow for many ranks.
+/// A collective, that is, a way in which ranks exchange data: every rank sends all its elements to every other rank of
+/// the host. This is simple, but slow for many ranks.
 ///
-/// The class only connects the ranks. The operations are in the .cpp file.
+/// This class only connects the ranks. The class in the .cpp file carries out the operations.
 class MyCollective final : public trainyard::Collective {
  public:
   explicit MyCollective(trainyard::CollectiveContext& context) : Collective(context) {}

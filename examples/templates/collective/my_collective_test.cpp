@@ -10,7 +10,7 @@
 namespace example {
 namespace {
 
-/// Runs `work` for each of three ranks, on a thread of its own.
+/// Runs `work` for each of three ranks, each on a separate thread.
 template <class Work>
 void run_ranks(const Work& work) {
   const auto notes = trainyard::core::make_local_rendezvous();

@@ -9,13 +9,14 @@
 
 namespace example {
 
-/// Computes the mean of the last training losses and sends it as a new metric, which appears in the tables and on the
-/// console.
+/// A component that computes the mean of the last training losses. It sends the mean as a new metric, which the logger
+/// writes to its tables and shows in the terminal.
 ///
-/// A handler is called for every message that arrives, one at a time. It may send messages. It must not block.
+/// The handler on_metrics() is called for one message at a time. A handler may send messages, but must not block.
 class MyComponent final : public trainyard::Component {
  public:
-  /// What Trainyard must know about the component before creating it, such as the thread on which it runs.
+  /// The properties of the component that Trainyard must know before it creates the component, such as the thread on
+  /// which the component runs.
   static inline const trainyard::ComponentTraits kTraits{.thread = "io"};
 
   explicit MyComponent(trainyard::ComponentContext& context) : Component(context, kTraits) {}
@@ -28,7 +29,7 @@ class MyComponent final : public trainyard::Component {
 
   trainyard::Output<trainyard::Metrics> means_{*this, "means", "the mean of the losses", {.topic = "/metrics"}};
 
-  // Inputs come last, because their handlers use the other members.
+  // Declare inputs last, because their handlers use the other members.
   std::vector<double> losses_;
   trainyard::Input<trainyard::Metrics> metrics_{*this,
                                                 "metrics",

@@ -31,7 +31,7 @@ trainyard::DatasetInfo MyDataset::info() const {
 void MyDataset::read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const {
   check_sample(split, index, samples(split));
   const std::int64_t target = static_cast<std::int64_t>(index % 2);
-  // Random numbers depend only on the key and a counter, so that every run can be repeated.
+  // The random numbers depend only on the key and a counter, so every run can be repeated.
   const std::uint64_t key = trainyard::random_key(context().seed, split, index);
   for (std::size_t i = 0; i < static_cast<std::size_t>(*features_); ++i) {
     const double noise = 2 * trainyard::random_unit(trainyard::random_bits(i, key)) - 1;

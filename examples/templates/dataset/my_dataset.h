@@ -7,8 +7,8 @@
 
 namespace example {
 
-/// Made-up samples of two classes: numbers around -1 or around 1. Replace open(), info() and read() with functions for
-/// your own data.
+/// A dataset with generated samples of two classes: numbers around -1 or around 1. Replace open(), info() and read()
+/// with functions for your own data.
 class MyDataset final : public trainyard::Dataset {
  public:
   explicit MyDataset(trainyard::DatasetContext& context) : Dataset(context) {}

@@ -17,7 +17,7 @@ trainyard::DatasetContext context_with(const std::string& parameters) {
   return context;
 }
 
-/// Reads a sample: four numbers and the class.
+/// Reads a sample and returns its four numbers and its class.
 std::pair<std::vector<float>, std::int64_t> read(const MyDataset& data, std::uint64_t index) {
   std::vector<float> input(4);
   std::int64_t target = -1;

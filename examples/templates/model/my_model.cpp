@@ -18,7 +18,7 @@ void MyModel::build(const trainyard::DatasetInfo& data) {
   output_bias_ = trainyard::uniform_parameter({sizes.classes}, *width_);
 }
 
-// The names appear in checkpoints.
+// Checkpoints store the tensors under these names.
 std::vector<trainyard::NamedTensor> MyModel::parameters() {
   return {{"hidden.weight", hidden_weight_},
           {"hidden.bias", hidden_bias_},

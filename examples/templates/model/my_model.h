@@ -15,7 +15,8 @@ class MyModel final : public trainyard::Model {
 
   trainyard::ModelTraits traits() const override { return {{trainyard::TargetKind::kClass}}; }
 
-  /// Creates the parameters, for samples of the shape in `data`. Called once, after the dataset has been opened.
+  /// Creates the parameters, for samples of the shape that `data` describes. Called once, after the dataset has been
+  /// opened.
   void build(const trainyard::DatasetInfo& data) override;
 
   std::vector<trainyard::NamedTensor> parameters() override;

@@ -10,7 +10,7 @@
 namespace example {
 namespace {
 
-/// A dataset of six numbers a sample, in three classes.
+/// Describes a dataset whose samples have six numbers and one of three classes.
 trainyard::DatasetInfo data() {
   trainyard::DatasetInfo info;
   info.dataset = "test";

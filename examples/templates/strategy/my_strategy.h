@@ -7,7 +7,8 @@
 
 namespace example {
 
-/// Every rank has the whole model and a part of the data, and the ranks average their gradients.
+/// A strategy for data parallelism: every rank has the whole model and a part of the data, and the ranks average their
+/// gradients.
 class MyStrategy final : public trainyard::ReplicaStrategy {
  public:
   explicit MyStrategy(trainyard::StrategyContext& context) : ReplicaStrategy(context) {}
@@ -17,8 +18,8 @@ class MyStrategy final : public trainyard::ReplicaStrategy {
  protected:
   std::uint64_t bucket_bytes() const override { return bucket_size_.bytes(); }
 
-  /// Starts the reduction of one part of the gradients, and returns without waiting for it, because the backward pass
-  /// is still running.
+  /// Starts to average one part of the gradients (a bucket) over all ranks. Returns without waiting for the result,
+  /// because the backward pass is still running.
   trainyard::Work reduce(const trainyard::Bucket& bucket, const at::Tensor& gradients) override;
 
   /// Called when the gradients of the bucket have been reduced, before the optimizer uses them.

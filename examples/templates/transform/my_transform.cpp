@@ -14,7 +14,7 @@ trainyard::DatasetField MyTransform::prepare(const trainyard::DatasetField& inpu
                          where(), input.name);
 }
 
-// `random` is null where nothing may be random, as in evaluations.
+// `random` is null if nothing may be random, as in evaluations.
 void MyTransform::apply(std::span<const std::byte> input, std::span<std::byte> output,
                         trainyard::TransformRandom* random) const {
   const double variation = random == nullptr ? 0 : *spread_ * (2 * random->unit() - 1);

@@ -16,7 +16,8 @@ class MyTransform final : public trainyard::Transform {
   /// is not suitable.
   trainyard::DatasetField prepare(const trainyard::DatasetField& input) override;
 
-  /// Called for every sample, by several threads at the same time; it must not allocate memory.
+  /// Computes the transformed field. `random` is null in evaluation. Called for every sample, by several threads at the
+  /// same time; it must not allocate memory.
   void apply(std::span<const std::byte> input, std::span<std::byte> output,
              trainyard::TransformRandom* random) const override;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for trainyard-process in tests of the launcher: speaks the control protocol, hosts no component, and
-// misbehaves as the environment variable FAKE (a JSON object) says:
+// A substitute for trainyard-process in tests of the launcher. It uses the control protocol but hosts no components.
+// The environment variable FAKE, a JSON object, specifies how it behaves:
 //   hang    stage at which it falls silent: hello, configured, connected, active, inactive, finalized, stop, exit
 //   fail    state on the way to which its components fail; `message` says how
 //   die     stage at which it ends with `code`
@@ -32,10 +32,10 @@
 namespace trainyard::launch {
 namespace {
 
-/// It has one thread and one socket, and waits for every message; nothing here depends on time.
+/// The fake process. It has one thread and one socket, and does not depend on timing.
 class FakeProcess {
  public:
-  /// Connects like a real process: its routing id is its name.
+  /// Connects to the launcher. Its routing id is its name, as for a real process.
   FakeProcess(const std::string& endpoint, std::string name) : name_(std::move(name)) {
     const char* given = std::getenv("FAKE");
     fake_ = nlohmann::json::parse(given != nullptr ? given : "{}");
@@ -57,7 +57,7 @@ class FakeProcess {
   }
 
  private:
-  /// Dies or falls silent, if FAKE says so for this stage; otherwise carries out the action.
+  /// Dies or falls silent if FAKE specifies this for the stage. Otherwise carries out the action.
   template <class Action>
   void at(const std::string& stage, Action action) {
     if (fake_.value("die", "") == stage) ::_exit(fake_.value("code", 0));
@@ -81,7 +81,7 @@ class FakeProcess {
 
   void on_plan(const ProcessPlan& plan) {
     for (const ComponentPlan& component : plan.components) open_ += component.process == name_;
-    --open_;  // The count started at one, in order to wait for the plan.
+    --open_;  // The count starts at one, which stands for the plan.
     trace("plan");
     at("configured", [this] { send_configured(); });
   }
@@ -112,7 +112,7 @@ class FakeProcess {
   }
 
   void on_request(const Request& request) {
-    // It is asked for its pulse all the time.
+    // The launcher asks for the pulse at regular intervals, so these calls are not traced.
     if (request.method == "pulse") {
       const nlohmann::json pulse = {
           {"sent", 0}, {"sent_blocking", 0}, {"busy", fake_.value("busy", nlohmann::json::array())}};
@@ -145,7 +145,8 @@ class FakeProcess {
     return message;
   }
 
-  /// Each line is one write in append mode, so that several processes can share a file.
+  /// Appends a line to the trace. Each line is written at once in append mode, so that several processes can share the
+  /// file.
   void trace(const std::string& event) const {
     const std::string file = fake_.value("trace", "");
     if (!file.empty()) std::ofstream(file, std::ios::app) << name_ + ": " + event + "\n" << std::flush;

@@ -21,11 +21,11 @@
 #include "launch/run/supervisor.h"
 #include "messages/error.h"
 
-// Processes, signals and the guard are real; only what the processes do inside is made up.
+// The processes, signals and the guard are real. Only the work inside the processes is simulated.
 namespace trainyard::launch::testing {
 namespace {
 
-/// Runs in the forked child; never returns.
+/// Runs the launch in the forked child. Never returns.
 [[noreturn]] void launch(const Plan& plan, const LaunchOptions& options, const std::string& output_file) {
   const int file = ::open(output_file.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
   ::dup2(file, STDOUT_FILENO);
@@ -37,7 +37,7 @@ namespace {
     const std::string text = std::string(error.what()) + "\n";
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   }
-  ::_exit(code);  // This is not exit(), because the child is a copy of the test program.
+  ::_exit(code);  // exit() would also run the exit handlers of the test program, of which the child is a copy.
 }
 
 }  // namespace
@@ -50,7 +50,8 @@ LaunchedRun::LaunchedRun(const Plan& plan, LaunchOptions options)
   if (guard_ == 0) launch(plan, options, folder_.path() + "/output");
 }
 
-// Descendants are killed before the guard; otherwise they would become ours and outlive the test.
+// The descendants are killed before the guard. Otherwise they would become children of the test program and outlive the
+// test.
 LaunchedRun::~LaunchedRun() {
   if (guard_ == 0) return;
   for (const pid_t pid : descendants(guard_)) ::kill(pid, SIGKILL);
@@ -120,7 +121,7 @@ bool LaunchedRun::directory_is_gone() const {
   return eventually([this] { return !std::filesystem::exists(base_) || std::filesystem::is_empty(base_); });
 }
 
-// This is the only place that sleeps, and only between two checks.
+// Sleeps only between two checks of the condition.
 bool eventually(const std::function<bool()>& condition, std::chrono::seconds deadline) {
   const auto until = std::chrono::steady_clock::now() + deadline;
   while (!condition()) {
@@ -134,7 +135,7 @@ bool is_gone(pid_t pid) {
   return eventually([pid] { return core::start_ticks(pid) == 0; });
 }
 
-// The plan has no edges: the fakes exchange nothing, and the launcher does not use edges.
+// The plan has no edges, because fake processes send each other no messages.
 Plan fake_plan(const std::vector<std::string>& fakes) {
   Plan plan;
   plan.file = "fake.toml";

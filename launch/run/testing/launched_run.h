@@ -63,7 +63,7 @@ class LaunchedRun {
   /// Returns the directory that contains the run directories.
   const std::string& base() const { return base_; }
 
-  /// Returns the value that XDG_RUNTIME_DIR must have so that a program finds this run by itself.
+  /// Returns the value of XDG_RUNTIME_DIR with which other programs find this run.
   const std::string& runtime_directory() const { return folder_.path(); }
 
  private:

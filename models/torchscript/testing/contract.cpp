@@ -8,7 +8,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// One linear layer for the contract's vectors, which have 6 numbers and 3 classes.
+/// A single linear layer for the test's dataset "vectors", whose samples have 6 numbers and one of 3 classes.
 const ModelContract torchscript("torchscript", [](const TemporaryFolder& folder) {
   torch::jit::Module net("net");
   net.register_parameter("weight", at::rand({6, 3}).set_requires_grad(true), /*is_buffer=*/false);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records real training runs, kills a recorder, and plays a recording to the commands that watch runs.
+// Tests recordings of real training runs: records runs, kills a recorder, and plays a recording for the commands that
+// show runs.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -66,7 +67,7 @@ TEST_F(RecordingTest, RecordsEveryMessageOfARunFromTheFirstToTheLast) {
   }
 }
 
-// The logger, which shares no code with the recorder, is the oracle.
+// Compares with the files of the logger, which shares no code with the recorder.
 TEST_F(RecordingTest, ConvertsTheLossesThatTheLoggerWrote) {
   run_to_end("run", {"max_steps=50"}, 0, kRecorder);
   const std::vector<std::string> rows = lines_of(bag({"convert", "run/recording.mcap", "/metrics"}));
@@ -115,7 +116,8 @@ TEST_F(RecordingTest, RecordsUntilTheUserInterruptsIt) {
   recorder->wait();
   const json recorded = info("some.mcap");
   EXPECT_EQ(recorded["topics"].size(), 2u);
-  EXPECT_EQ(messages_on(recorded, "/model"), 1u);  // A latched topic, whose message was sent before.
+  EXPECT_EQ(messages_on(recorded, "/model"),
+            1u);  // The topic is latched; its message was sent before the recording began.
   EXPECT_EQ(recorded["ended"], "the recorder was interrupted by its user");
   bag({"verify", "some.mcap"});
   interrupt(*training);

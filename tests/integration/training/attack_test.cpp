@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that attach to a real training and take whatever they can. The training goes on, a client that keeps to the
-// rules is answered throughout, and what was taken comes back.
+// Attaches programs to a real training run that use up as much memory and as many connections as they can. Training
+// must continue, a well-behaved client must always get answers, and the resources must be freed afterwards.
 
 #include <gmock/gmock.h>
 
@@ -24,11 +24,11 @@ using testing::Taken;
 using testing::TrainingTest;
 
 constexpr std::uint64_t kMebibyte = 1 << 20;
-/// Memory and descriptors of a run vary by themselves, by less than this.
+/// The memory and the descriptors of a run vary without any attack, but by less than this.
 constexpr std::uint64_t kSlackBytes = 48 * kMebibyte;
 constexpr std::uint64_t kSlackDescriptors = 16;
-/// What all visitors of a process can take, with room for what a run allocates meanwhile. Without bounds it was
-/// hundreds of megabytes in seconds, and went on.
+/// The largest amount of memory that all visitors of a process can use up, plus a margin for what a run allocates
+/// meanwhile. Without limits, attacks used up hundreds of megabytes within seconds.
 constexpr std::uint64_t kMostBytes = 400 * kMebibyte;
 
 Subscribe greedy(const std::string& topic) {
@@ -40,7 +40,7 @@ Subscribe greedy(const std::string& topic) {
 
 class AttackTest : public TrainingTest {
  protected:
-  /// Starts a training whose batches have a megabyte each, and waits until it is under way.
+  /// Starts a training run whose batches have a megabyte each, and waits until it makes steps.
   void SetUp() override {
     training_ = train("attacked", {"placement=processes", "component.data_loader.params.batch_size=64",
                                    "component.data_loader.params.dataset={ plugin = \"synthetic\", features = 4096, "
@@ -51,9 +51,9 @@ class AttackTest : public TrainingTest {
     before_ = taken();
   }
 
-  /// Lets one slow visitor come and go. An output keeps up to sixteen messages, and what they hold, for the next ones;
-  /// it comes to have so many when somebody is slow for the first time. What is measured is what the next visitors
-  /// take.
+  /// Attaches and detaches one slow visitor. An output allocates memory for up to sixteen messages when it has a slow
+  /// visitor for the first time, and keeps this memory. After that, only the memory that further visitors use up is
+  /// measured.
   void warm_up() {
     {
       zmq::context_t context;
@@ -68,7 +68,7 @@ class AttackTest : public TrainingTest {
 
   Taken taken() const { return testing::taken_by(descendants(training_->pid())); }
 
-  /// The gateway at which a topic is published.
+  /// Returns the address of the gateway at which a topic is published.
   std::string gateway(const std::string& topic) {
     zmq::context_t context;
     for (const auto& entry : visitors::RegistryClient(context, registry_).ask("topics")) {
@@ -79,8 +79,9 @@ class AttackTest : public TrainingTest {
 
   using Strangers = std::vector<Stranger>;
 
-  /// Lets `attack` do its worst while a good client is served, and checks that what it took comes back when it is gone.
-  /// The strangers that it puts into the list stay until the good client has been served once more.
+  /// Runs `attack` while a well-behaved client asks questions, and checks that the resources are freed after the
+  /// attack. The connections that the attack adds to the list remain open until the well-behaved client has got another
+  /// answer.
   void withstand(const std::function<void(zmq::context_t&, Strangers&)>& attack) {
     GoodClient good(registry_);
     const auto answers_come = [&](std::uint64_t more) {
@@ -111,7 +112,7 @@ class AttackTest : public TrainingTest {
     EXPECT_EQ(good.complaint(), "");
     std::printf("good client: %llu answers, p99 %lld ms\n", static_cast<unsigned long long>(good.answers()),
                 static_cast<long long>(good.p99().count()));
-    // A machine that others use may not decide a test, so the bound is far above the aim of 100 ms.
+    // The limit is far above the aim of 100 ms, so that other programs on the machine cannot make the test fail.
     EXPECT_LT(good.p99(), std::chrono::seconds(5));
     interrupt(*training_);
   }
@@ -126,7 +127,7 @@ TEST_F(AttackTest, VisitorsWithLargeWindowsThatNeverRead) {
   withstand([&](zmq::context_t& context, Strangers& lazy) {
     for (int i = 0; i < 100; ++i) {
       lazy.emplace_back(context, batches).subscribe(greedy("/batches"));
-      // They claim to have read what they have not.
+      // These connections return credit for messages that they have not read.
       for (int lie = 0; lie < 10; ++lie) lazy.back().send({"", "Credit", std::string(20, '\x7f')});
     }
     EXPECT_TRUE(eventually([&] { return visitors("/batches")["dropped"] > 20'000; })) << visitors("/batches");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that what holds up a run is named: real runs in which the test has slowed down the reading of samples, the
-// update of the parameters, or the model. What is slow takes much longer than all the rest of a step, so the load of
-// the machine does not matter.
+// Tests that the bottleneck of a run is found. The test slows down one part of real runs: the reading of samples, the
+// update of the parameters, or the model. This part takes much longer than all others, so the load of the machine does
+// not affect the result.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ using testing::Command;
 using testing::TrainingTest;
 using Names = std::vector<std::string>;
 
-/// What a run is slowed down by, and who must be named for it.
+/// The part that slows a run down, and the component that must be found as the bottleneck.
 struct Slowness {
   std::string test;
   int ranks = 1;
@@ -36,14 +36,14 @@ struct Slowness {
 constexpr const char* kLoader = "component.data_loader.params.transforms=[{plugin=\"dawdle\",sample_s=0.032}]";
 constexpr const char* kOptimizer = "component.optimizer.params.update_s=0.032";
 constexpr const char* kModel = "component.accelerator_host.params.model={plugin=\"moody\",step_s=0.032}";
-// The same on rank 1 alone.
+// The same, but only on rank 1.
 constexpr const char* kLoader1 =
     "component.data_loader.params.transforms=[{plugin=\"dawdle\",sample_s=0.032,only_rank=1}]";
 constexpr const char* kModel1 = "component.accelerator_host.params.model={plugin=\"moody\",step_s=0.032,slow_rank=1}";
 
 class BottleneckTest : public TrainingTest, public ::testing::WithParamInterface<Slowness> {
  protected:
-  /// Trains with an optimizer that is slow only if the test says so, and that the checkpoint writer does not know.
+  /// Trains with an optimizer that the test can slow down. It is not connected to the checkpoint writer.
   std::unique_ptr<Command> train_slowly(const Slowness& slowness) {
     std::vector<std::string> arguments{"devices=" + std::to_string(slowness.ranks),
                                        "component.data_loader.params.batch_size=1"};

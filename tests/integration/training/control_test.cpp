@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what people do to a run of one or several ranks while it goes on: stop it, change its parameters, read its
-// memory; and what the run does when its loss is not a number.
+// Tests what users can do during a run with one or several ranks: stop it, change its parameters, and read its memory.
+// Also tests a run whose loss is not a number.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -43,14 +43,14 @@ class ControlTest : public TrainingTest {
     return directory + "/checkpoints/" + std::filesystem::read_symlink(link).filename().string();
   }
 
-  /// The last number of the line that begins with `words`.
+  /// Returns the last number on the line that begins with `words`.
   static std::string after(const std::string& text, const std::string& words) {
     std::smatch found;
     return std::regex_search(text, found, std::regex(words + "([0-9a-f]+)")) ? found[1].str() : "";
   }
 };
 
-/// With these ranks, and with steps of these seconds, of which an order has 32.
+/// Tests with a number of ranks and the duration of a step in seconds. An order has 32 steps.
 class StopTest : public ControlTest, public ::testing::WithParamInterface<std::pair<int, double>> {};
 
 TEST_P(StopTest, ComesAfterAtMostTwoStepsWithACheckpointOfTheStepThatItNames) {
@@ -62,7 +62,8 @@ TEST_P(StopTest, ComesAfterAtMostTwoStepsWithACheckpointOfTheStepThatItNames) {
   const auto asked = std::chrono::steady_clock::now();
   interrupt(*training);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - asked;
-  // Two steps, and time to write and to end on a busy machine. The orders under way have up to 64 steps.
+  // The limit allows two steps, and time to write and to end on a busy machine. The orders that have been sent have up
+  // to 64 steps.
   EXPECT_LT(took.count(), 2 * step_s + 10);
   const std::string step = after(training->all(), "run finished: stopped by request after step ");
   ASSERT_NE(step, "") << training->all();
@@ -100,7 +101,7 @@ TEST_F(ControlTest, AParameterIsSetOnAllRanksAtOnceAndStaysInCheckpoints) {
   const auto again = train("set", {"devices=2", "strategy=ddp", "component.optimizer.params.lr=0.001",
                                    "component.checkpoint_writer.params.resume=last"});
   ASSERT_TRUE(eventually([&] {
-    // It is refused until the launch can be found and its ranks are there.
+    // The command fails until the launch can be found and its ranks have started.
     const auto command = run({"param", "get", "optimizer", "lr"});
     return command->wait() == 0 && command->all().find("0.05") != std::string::npos;
   })) << again->all();
@@ -157,7 +158,8 @@ TEST_F(ControlTest, EarlyStoppingSaysThatThereNeverWasANumber) {
   EXPECT_THAT(read("ignored/metrics_train.csv"), AllOf(HasSubstr(",nan"), Not(HasSubstr("-nan"))));
 }
 
-/// Three runs with the averager in a process of its own see the same parameters after the same steps.
+/// Trains three times with the component `averager` in a separate process, which must read the same parameters after
+/// the same steps.
 TEST_F(ControlTest, AReaderOfTheArenaSeesEveryStepWhereverItIs) {
   const std::string averager = "[component.averager]\nplugin = \"averager\"\n";
   std::string first;

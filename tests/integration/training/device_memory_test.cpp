@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests runs that train in the memory of a device. The accelerator `simulated` keeps the memory of a device apart from
-// that of the host, on the processor, so the numbers must be those of the accelerator `cpu`.
+// Tests runs that train in the memory of a device. The accelerator `simulated` computes on the processor but has
+// separate device memory, so the results must be the same as with the accelerator `cpu`.
 
 #include <gmock/gmock.h>
 
@@ -110,7 +110,7 @@ TEST_F(DeviceMemoryTest, ARunInSeveralProcessesUpdatesOnTheHostAndHasTheSameBits
 }
 
 TEST_F(DeviceMemoryTest, AComponentThatReadsTheArenaGetsThePresentParameters) {
-  // It logs a hash of the mean of all parameters that it has seen.
+  // The averager logs a hash of the mean of all parameters that it has read.
   const std::string averager = "[component.averager]\nplugin = \"averager\"\n";
   const auto hash = [](const std::string& said) {
     const std::size_t begin = said.find("averager: ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests external programs that a launch file names: their environment, their output, and their end.
+// Tests external programs that a launch file starts: their environment, their output, and their end.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ class ProgramTest : public TrainingTest {
   }
 };
 
-/// Prints its environment, then runs until it is ended.
+/// A program that prints its environment variables, and runs until it is ended.
 constexpr const char* kWitness = R"(
 [component.witness]
 command = ["sh", "-c", "pwd > witness.pwd; env > witness.tmp; mv witness.tmp witness.env; exec sleep 1000"]
@@ -72,20 +72,22 @@ TEST_F(ProgramTest, TheExternalLoggerAsAPartOfALaunchFilePrintsAndEndsWithTheRun
   ASSERT_TRUE(eventually([&] { return training->out().find("[external_logger] train  step ") != std::string::npos; }))
       << training->all();
   EXPECT_THAT(training->out(), HasSubstr("[external_logger] attached to training-"));
-  // One subscription brings both possible senders: the host and, in a run of several ranks, the manager.
+  // A single subscription covers both possible senders: the accelerator host and, in a run with several ranks, the
+  // strategy manager.
   EXPECT_EQ(visitors("/metrics")["visitors"], 1);
   interrupt(*training);
   EXPECT_THAT(training->out(), ::testing::ContainsRegex("\\[external_logger\\] (stopped|the run has ended): "));
   EXPECT_THAT(training->all(), Not(HasSubstr("Traceback")));
 }
 
-// The end of the run, the launcher's signals and the end of the program come close together here.
+// In this test, the end of the run, the launcher's signals and the end of the program are close together in time.
 TEST_F(ProgramTest, TheExternalLoggerEndsAShortRunWithoutATraceback) {
   if (!testing::has_pyzmq()) GTEST_SKIP() << "the external logger needs pyzmq (Debian: python3-zmq)";
   for (const char* steps : {"max_steps=300", "max_steps=3000", "max_steps=10000"}) {
     const auto training = train("out", {steps}, external_logger_part());
     EXPECT_EQ(training->wait(), 0) << training->all();
-    // Before it attaches, it may not even have begun: then Python itself answers the signal.
+    // If the program had not attached yet, Python may still have been starting, and then Python itself handles the
+    // signal.
     if (training->all().find("attached to") == std::string::npos) continue;
     EXPECT_THAT(training->all(), Not(HasSubstr("Traceback"))) << steps;
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests several ranks on one machine: how they are placed, how they end, and that they make no difference to the
-// numbers.
+// Tests several ranks on one machine: their placement, their end, and that the placement does not change the results.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -46,7 +45,8 @@ TEST_F(RanksTest, LossesAreTheSameBitForBitWhereverTheRanksAre) {
   EXPECT_EQ(losses_with("processes", {"devices=3", "strategy=ddp", "placement=processes"}), composed);
 }
 
-/// The sum of two numbers has one value, whoever adds them.
+/// This test uses two ranks, because the sum of two numbers, unlike that of more numbers, does not depend on the order
+/// of the additions, which differs between collectives.
 TEST_F(RanksTest, MpiIsLaunchedLikeEveryOtherCollectiveAndLeavesNothing) {
   if (std::system("mpirun --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
   if (!has_plugin("collectives/mpi")) GTEST_SKIP() << "the collective mpi is not built";
@@ -76,7 +76,8 @@ TEST_F(RanksTest, OneOfSeveralLaunchesByMpirunIsOneRankOfTheRunAndNeedsTheKeyOfT
   EXPECT_THAT(training->all(), HasSubstr("a run on several hosts needs a key"));
 }
 
-/// Runs every strategy in one process and in several. tests/numerics checks what it computes.
+/// Runs every strategy in one process and in several processes. The tests in tests/numerics check the results of
+/// strategies.
 class EveryStrategyTest : public RanksTest, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(EveryStrategyTest, TrainsAndSavesWhereverItsRanksAre) {
@@ -138,7 +139,7 @@ TEST_F(RanksTest, AStopOfManyRanksLosesNothing) {
   EXPECT_THAT(training->all(), HasSubstr("run finished"));
 }
 
-/// With 10,003 samples on 3 ranks, the last batch is short everywhere and missing on one rank.
+/// With 10,003 samples and 3 ranks, the last batch is short on some ranks and missing on one rank.
 TEST_F(RanksTest, AnEpochOfUnevenRanksUsesEverySampleOnce) {
   run_to_end(
       "uneven",
@@ -156,7 +157,7 @@ TEST_F(RanksTest, ComponentsOfAllRanksExchangeDataAmongThemselves) {
   }
 }
 
-/// The reductions of the first bucket begin before the end of a backward pass, not after it.
+/// Tests that the reduction of the first bucket of gradients begins before the backward pass ends.
 TEST_F(RanksTest, TheTimelineShowsThatBucketsAreReducedWhileBackwardRuns) {
   const auto training =
       train("timeline", {"devices=2", "strategy={plugin=\"ddp\",bucket_mb=0.01}", "max_steps=30",

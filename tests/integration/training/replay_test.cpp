@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes steps of past runs again, and compares the losses bit by bit.
+// Tests `trainyard replay`: computes steps of past runs again, and compares the losses bit by bit.
 
 #include <gmock/gmock.h>
 
@@ -18,7 +18,7 @@ using testing::TrainingTest;
 
 class ReplayTest : public TrainingTest {
  protected:
-  /// A run with dropout, two ranks and accumulation, which saves now and then.
+  /// Trains a run with dropout, two ranks and gradient accumulation, which saves several checkpoints.
   void train_past_run() {
     run_to_end("past",
                {"max_steps=60", "run.checkpoint_every_steps=20", "run.accumulate_grad_batches=2",

@@ -93,7 +93,7 @@ TEST_F(RespawnTest, ALoggerThatIsRequiredAndDiesEndsTheRun) {
   EXPECT_EQ(training->wait(), 1);
   EXPECT_THAT(training->all(), HasSubstr("process 'logger' (logger) was killed by signal 9"));
   EXPECT_TRUE(run_directories().empty());
-  // Nobody waits for a logger, so the others stop in order and save the last step.
+  // No component waits for a logger, so the others stop in the normal way and save a checkpoint of the last step.
   const std::string words = "stopped by request: to keep its state after step ";
   const std::size_t at = training->all().find(words);
   ASSERT_NE(at, std::string::npos) << training->all();
@@ -101,7 +101,7 @@ TEST_F(RespawnTest, ALoggerThatIsRequiredAndDiesEndsTheRun) {
   EXPECT_TRUE(std::filesystem::exists(directory_ / fmt::format("killed/checkpoints/step-{:08}/manifest.json", step)));
 }
 
-// The host holds batches of the dead loader back while it works on one.
+// The accelerator host still holds batches of the dead data loader while it works on one of them.
 TEST_F(RespawnTest, AKilledDataLoaderTakesNobodyWithIt) {
   for (int round = 0; round < 8; ++round) {
     const std::string directory = "killed" + std::to_string(round);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what a run that is resumed from a checkpoint does: that it gives the bits of one that was not interrupted, uses
-// every sample of the epoch once, and refuses other data.
+// Tests runs that are resumed from a checkpoint: the results are bit-identical to those of a run that was not
+// interrupted, every sample of the epoch is used once, and other data is refused.
 
 #include <gmock/gmock.h>
 
@@ -26,7 +26,7 @@ class ResumeTest : public TrainingTest {
   }
 };
 
-/// A kind of training, with state in another place each.
+/// A kind of training. Each kind has its state in a different place.
 struct Kind {
   const char* name;
   std::vector<std::string> arguments;
@@ -34,7 +34,8 @@ struct Kind {
 
 class SameBitsTest : public ResumeTest, public ::testing::WithParamInterface<Kind> {};
 
-/// One run makes 60 steps and saves after 30; the other goes on from there. Both then have the same files.
+/// One run makes 60 steps and saves a checkpoint after 30 steps; another run resumes from it. Both must write the same
+/// files in the end.
 TEST_P(SameBitsTest, ARunThatIsResumedEndsWithTheBitsOfOneThatWasNotInterrupted) {
   Arguments arguments{"max_steps=60", "run.checkpoint_every_steps=30",
                       "component.checkpoint_writer.params.keep_last=0"};
@@ -77,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(ResumeTest, EarlyStoppingKeepsItsBestValueAndItsPatience) {
-  // Nothing is ever better than the first validation by so much, so the run ends after 1 + 4 validations.
+  // No validation is better than the first by the required difference, so the run ends after 1 + 4 validations.
   const Arguments arguments{"max_steps=1000", "run.validate_every_steps=10", "run.early_stopping_patience=4",
                             "run.early_stopping_min_delta=1000", "component.checkpoint_writer.params.keep_last=0"};
   EXPECT_THAT(run_to_end("whole", arguments), HasSubstr("has not improved for 4 validations"));
@@ -155,7 +156,8 @@ TEST_F(ResumeTest, TheStateOfComponentsOfOnesOwnIsKept) {
   again.insert(again.end(), {"max_steps=25", resume_from("first")});
   EXPECT_THAT(run_to_end("again", again, 0, keeper), AllOf(HasSubstr("keeper of rank0/keeper: was in 2 checkpoints"),
                                                            HasSubstr("keeper of rank1/keeper: was in 2 checkpoints")));
-  // Without the component, the run says whose state nobody takes; with more ranks, who begins anew.
+  // If the component is missing, the run reports whose state is not used. If there are more ranks, it reports which of
+  // them begin without state.
   EXPECT_THAT(run_to_end("without", {"max_steps=25", resume_from("first")}),
               AllOf(HasSubstr("has the state of 'keeper', which nothing in this run takes back"),
                     HasSubstr("was made by 2 ranks, this run has 1")));

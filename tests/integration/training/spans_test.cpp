@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `trainyard trace`, `trainyard profile` and recordings of spans, of real runs.
+// Tests `trainyard trace`, `trainyard profile` and recordings of spans with real runs.
 
 #include <gmock/gmock.h>
 
@@ -16,7 +16,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using testing::TrainingTest;
 
-/// The test's own reader of a span, so that nothing of the command is taken for granted.
+/// Reads a span independently of the code of the command.
 struct Seen {
   std::int64_t begin = 0, end = 0;
 };
@@ -39,7 +39,7 @@ class SpansOfRunTest : public TrainingTest, public ::testing::WithParamInterface
 
 INSTANTIATE_TEST_SUITE_P(Placements, SpansOfRunTest, ::testing::Values("composed", "processes"));
 
-/// Returns the times of a kind of span of a component; `name` and `peer` may be empty for any.
+/// Returns the times of a component's spans of one kind. An empty `name` or `peer` matches any.
 Seen find(const json& batch, const std::string& kind, const std::string& component, const std::string& name,
           const std::string& peer = "") {
   for (const json& span : batch["spans"]) {

@@ -41,7 +41,8 @@ Subscribed Stranger::answer() {
 
 namespace {
 
-/// In bytes. Pages that several processes share count in parts, so that the sum is right.
+/// Returns the memory of a process in bytes. Memory that several processes share is divided among them, so that the sum
+/// over all processes is right.
 std::uint64_t memory_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/smaps_rollup");
   for (std::string word; file >> word;) {
@@ -81,7 +82,7 @@ void GoodClient::ask_until_stopped(const std::string& registry) {
   try {
     while (!stopping_) {
       const auto begun = std::chrono::steady_clock::now();
-      // One of them is answered by the launcher, the other by a component.
+      // The launcher answers the first question, and a component the second.
       answers_ % 2 == 0 ? client.ask("run") : client.call("optimizer", "param.list");
       times_.push_back(std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun));
       ++answers_;

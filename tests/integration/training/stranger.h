@@ -15,7 +15,7 @@
 
 namespace trainyard::testing {
 
-/// A client that attaches to a run and misbehaves: it reads from its connection only in answer().
+/// A client that attaches to a run and misbehaves: it does not read what the run sends, except in answer().
 class Stranger {
  public:
   /// Connects to a gateway or to the registry. The socket buffers as few received messages as possible.
@@ -31,8 +31,8 @@ class Stranger {
   zmq::socket_t socket_;
 };
 
-/// The resources that a launch uses: the memory of all its processes, in which shared pages count once, and the number
-/// of their file descriptors.
+/// The resources that a launch uses: the memory of all its processes, where memory that they share is counted only
+/// once, and the number of their file descriptors.
 struct Taken {
   std::uint64_t bytes = 0;
   std::uint64_t descriptors = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training in a terminal: Ctrl-Z suspends all of it, `fg` continues it, and closing the terminal saves a checkpoint.
+// Tests a training run in a terminal: Ctrl-Z suspends all its processes, `fg` continues them, and closing the terminal
+// saves a checkpoint.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -69,7 +70,7 @@ TEST_F(TerminalTest, CtrlZSuspendsEveryProcessAndFgContinuesThem) {
 TEST_F(TerminalTest, ClosingTheTerminalSavesACheckpoint) {
   Terminal terminal(directory_);
   const std::vector<pid_t> processes = start(terminal);
-  terminal.close();  // The kernel and the shell both send SIGHUP.
+  terminal.close();  // Both the kernel and the shell send SIGHUP.
   EXPECT_TRUE(eventually([&] { return std::ranges::none_of(processes, alive); }));
   EXPECT_TRUE(has_checkpoint());
   EXPECT_TRUE(run_directories().empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `trainyard top` on real runs, in a terminal and without one.
+// Tests `trainyard top` with real runs, in a terminal and without a terminal.
 
 #include <gmock/gmock.h>
 #include <signal.h>

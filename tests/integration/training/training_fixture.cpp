@@ -19,7 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Noise and wrong labels keep the losses from running out of digits, which would make them equal for a poor reason.
+/// Noise and wrong labels keep the losses from becoming so small that they are all equal.
 constexpr const char* kTraining = R"(
 include = [")" TRAINYARD_SOURCES R"(/launch/files/standard.toml"]
 [run]
@@ -45,7 +45,7 @@ std::vector<std::string> cells(const std::string& line) {
   return found;
 }
 
-/// Asks the registry of the newest run. Returns null if there is none, or if it does not answer (any more).
+/// Asks the registry of the newest run. Returns null if there is no run, or if it does not answer.
 json ask(const std::function<json(visitors::RegistryClient&)>& question) {
   try {
     const std::vector<visitors::RunInfo> runs = visitors::list_runs();

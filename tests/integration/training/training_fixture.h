@@ -16,11 +16,13 @@ struct TrainedStep {
   std::uint64_t step = 0;
   double time = 0;            ///< The time at which the host reported the step, in seconds since 1970.
   std::uint64_t samples = 0;  ///< The number of samples that all ranks together have used.
-  std::string loss;           ///< The text in the file, which is exact: equal texts mean equal floats.
+  /// The text in the file, which has enough digits that two texts are equal only if the floats are equal.
+  std::string loss;
 };
 
-/// A fixture that launches a real training run, so small that a step takes a fraction of a millisecond: a perceptron on
-/// made-up data that reports every step. Tests examine the run through the registry, as any program could.
+/// A fixture that launches a real training run, which is so small that a step takes a fraction of a millisecond: a
+/// perceptron that learns from generated data and reports every step. Tests examine the run through the launcher's
+/// registry, as other programs do.
 class TrainingTest : public LaunchTest {
  protected:
   /// Starts a training run, which practically never ends unless `arguments` set a limit. `more` is appended to the
@@ -44,14 +46,15 @@ class TrainingTest : public LaunchTest {
   /// Returns the losses of the first `count` steps, or fewer if fewer steps have been written.
   std::vector<std::string> losses(const std::string& directory, std::size_t count) const;
 
-  /// Returns the counters of all processes, indexed by process. Returns null while the run does not answer.
+  /// Returns the message counters of all processes, by the name of the process. Returns null while the run does not
+  /// answer.
   nlohmann::json counters() const;
 
   /// Returns the counters of the visitors of a topic, added up over all processes: the number of "visitors", and the
   /// messages "sent" and "dropped".
   nlohmann::json visitors(const std::string& topic) const;
 
-  /// Returns the number of messages of a topic that all planned edges together have carried.
+  /// Returns the number of messages on a topic that components have sent to each other, without those sent to visitors.
   std::uint64_t sent(const std::string& topic) const;
 
   /// Returns the registry's description of a component, or null while the run does not answer.

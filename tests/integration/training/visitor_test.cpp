@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attaches a foreign logger to a real training, then stops, continues and ends it. Training must not notice.
+// Attaches an external logger to a real training run; suspends, continues and ends the logger; and checks that this
+// does not affect training.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -23,7 +24,7 @@ using ::testing::HasSubstr;
 using testing::TrainingTest;
 
 constexpr std::size_t kCompared = 3000;  ///< The number of steps whose losses are compared.
-/// A number of messages greater than all windows and queues on the way to a visitor hold.
+/// More messages than all windows and queues on the way to a visitor can hold.
 constexpr std::uint64_t kMany = 1000;
 
 class VisitorTest : public TrainingTest, public ::testing::WithParamInterface<const char*> {
@@ -54,8 +55,8 @@ class VisitorTest : public TrainingTest, public ::testing::WithParamInterface<co
     ASSERT_TRUE(eventually([&] { return kernel_state_of(visitor.pid()) == 'T'; }));
   }
 
-  /// Times are measured and reported, but they do not decide the test, because other programs may use the machine as
-  /// well. `stopped` and `continued` are the times of the signals to the visitor, in seconds.
+  /// Prints the times of the steps. The test does not depend on them, because other programs may be using the machine.
+  /// `stopped` and `continued` are the times at which the visitor was suspended and continued, in seconds.
   void tell_step_times(double stopped, double continued) {
     const double forever = std::numeric_limits<double>::infinity();
     std::printf("step time, median, %s: alone %.1f us, visitor stopped %.1f us, after it %.1f us\n", GetParam(),
@@ -127,7 +128,7 @@ TEST_P(VisitorTest, AVisitorThatIsKilledWhileStoppedLeavesNothingBehind) {
   interrupt(*training);
 }
 
-/// Visitors that come when everything has long been said. They need no Python.
+/// Tests visitors that attach when latched messages were sent long before. These tests need no Python.
 class LateVisitorTest : public TrainingTest {
  protected:
   void SetUp() override {

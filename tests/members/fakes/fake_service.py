@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands for the server of a tracking service. The folder FAKE_SERVICE contains what was called, in calls.jsonl. While it
-contains the file `down`, calls make the file `refused` and fail; while it contains the file `hang`, they do not return."""
+"""Imitates the server of a tracking service. The environment variable FAKE_SERVICE names a folder. Its file calls.jsonl
+contains the calls that were made. While the folder contains the file `down`, calls create the file `refused` and fail;
+while it contains the file `hang`, they do not return."""
 import contextlib
 import json
 import os

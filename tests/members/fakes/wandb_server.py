@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands for the server of Weights & Biases: it answers what the package asks on the way of one run, and keeps what the
-run sends. Questions that it does not know get an empty answer."""
+"""Imitates the server of Weights & Biases: it answers the requests that the package makes for a run, and stores the
+data that the run sends. Unknown requests get an empty answer."""
 import gzip
 import http.server
 import json

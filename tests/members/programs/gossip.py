@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another program of this folder, which also tells tests what members keep for themselves: the keys of the run, and which
-process has subscribed to each edge. Its first argument is the name of the program."""
+"""Runs another program of this folder, and also reveals to tests what members normally keep secret: the keys of the
+run, and which process has subscribed to each edge. The first argument is the name of the program."""
 import importlib
 import pathlib
 import sys

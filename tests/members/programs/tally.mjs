@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sink for tests, like the plugin `tally`: it checks that numbers and tensors arrive complete and in order.
+// A component for tests, like the plugin `tally`. It receives numbers and tensors, and checks that they arrive
+// completely and in order.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Component, runMember, TrainyardError } from "../../../tools/clients/javascript/src/member/index.js";
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A source for tests, like the plugin `ticker`: it sends the numbers 0, 1, 2, ... and, if asked, a tensor with each."""
+"""A component for tests, like the plugin `ticker`. It sends the numbers 0, 1, 2, ... and, if its parameters request it,
+a tensor with each number."""
 import numpy as np
 
 import trainyard

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a bridge without a run: the outbox, and the courier with services that fail in every way."""
+"""Tests the parts of a bridge without a run: the outbox, and the courier with services that fail in every way."""
 import json
 import os
 import pathlib
@@ -40,14 +40,14 @@ class FolderTest(unittest.TestCase):
         self.open_outbox = None
 
     def outbox(self, most_bytes=1 << 30):
-        """Opens the outbox, after the process that had it has been killed."""
+        """Opens the outbox of a process that has been killed."""
         if self.open_outbox is not None:
             self.kill()
         self.open_outbox = Outbox(self.folder, most_bytes)
         return self.open_outbox
 
     def kill(self):
-        """What has been written stays, and the lock is gone."""
+        """Imitates that the process is killed: what has been written remains on disk, and the lock is released."""
         outbox = self.open_outbox
         outbox.close(DEADLINE_S)
         outbox._lock_file.close()
@@ -58,7 +58,7 @@ class FolderTest(unittest.TestCase):
             self.kill()
 
     def settle(self, outbox, count):
-        """Waits until so many records are on disk."""
+        """Waits until `count` records are on disk."""
         with outbox._changed:
             self.assertTrue(outbox._changed.wait_for(lambda: outbox.pending == count and not outbox._waiting, DEADLINE_S))
 
@@ -175,7 +175,7 @@ class OutboxTest(FolderTest):
         self.settle(outbox, 1)
 
         class FullDisk:
-            """Takes a part of the lines, as disks do, and then fails."""
+            """Imitates a full disk: writes a part of the lines, and then fails."""
 
             def __init__(self, file):
                 self.file, self.truncate, self.room, self.close = file, file.truncate, 100, file.close
@@ -226,7 +226,7 @@ class OutboxTest(FolderTest):
 
 
 class Spy:
-    """Stands for the log."""
+    """A log that keeps its records."""
 
     def __init__(self):
         self.lines, self.changed = [], threading.Condition()

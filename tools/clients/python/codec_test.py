@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The codec of the Python client: random types, tensors, and messages as objects."""
+"""Tests the codec of the Python client with random types, with tensors, and with messages as objects."""
 import dataclasses
 import pathlib
 import re
@@ -24,7 +24,7 @@ MESSAGE = {"step": 7, "stage": "train", "values": [{"name": "loss", "value": 0.5
 
 
 def page_example():
-    """The schema and the frames of section 7 of docs/wire_format.md."""
+    """Returns the schema and the frames of the example in section 7 of docs/wire_format.md."""
     text = PAGE.read_text(encoding="utf-8")
     text = text[text.index("## 7. An example"):]
     schema = "".join(f"{line[4:]}\n" for line in re.search(r"(    Prediction \{\n(?:    .*\n)+)", text)[1].splitlines())

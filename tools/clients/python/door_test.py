@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The client at a front door that is played by pyzmq and its access control."""
+"""Tests the client with a front door that is imitated with pyzmq and its access control."""
 import asyncio
 import contextlib
 import itertools
@@ -35,7 +35,8 @@ class AdmittedKeys:
 
 
 class PlayedDoor(Publisher):
-    """A registry and a gateway at one TCP address. Only the keys of a list are admitted."""
+    """An imitation of a front door: a registry and a gateway at one TCP address, which accepts only the keys in a
+    list."""
 
     def __init__(self, pair, admitted, sample, **options):
         self.pair, self.admitted = pair, admitted
@@ -87,7 +88,7 @@ class DoorTest(unittest.TestCase):
 
     @contextlib.contextmanager
     def door(self, pair=None, **options):
-        """Plays a door that admits the key of the laptop. The value is its address."""
+        """Starts a front door that accepts the key of the laptop, and yields its address."""
         sample = next(sample for sample in load_samples() if sample["type"] == "Metrics")
         door = PlayedDoor(pair or self.host, [self.own], sample, **options)
         try:

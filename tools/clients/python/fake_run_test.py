@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fake launch: a run.json, a registry and publishers in Python, for testing clients without a runtime."""
+"""A fake launch with a run.json, a registry and publishers in Python, for testing clients without Trainyard."""
 import contextlib
 import json
 import os
@@ -15,7 +15,8 @@ import trainyard
 
 
 def load_samples():
-    """What the real encoder wrote, by type; the first of a type if there are several. Hexadecimal becomes bytes."""
+    """Returns messages that the C++ encoder has written, by type; the first message of each type. Hexadecimal text is
+    converted to bytes."""
     text = subprocess.run([os.environ["TRAINYARD_CLIENT_SAMPLES"]], capture_output=True, check=True, timeout=60).stdout
     samples = [json.loads(line) for line in text.splitlines()]
     for sample in samples:
@@ -37,8 +38,8 @@ def shown(message):
 
 
 class Server(threading.Thread):
-    """A ROUTER with a thread of its own; `handle` gets every message's frames. Bound when the constructor returns.
-    `prepare` may set options of the socket."""
+    """A ROUTER socket with a thread that passes the frames of every message to `handle`. The constructor binds the
+    socket, after calling `prepare`, which may set options."""
 
     def __init__(self, endpoint, handle, prepare=None):
         super().__init__(daemon=True)
@@ -64,7 +65,7 @@ class Server(threading.Thread):
 
 
 class Publisher:
-    """Serves one sample again and again, `count` times per subscription, as credits allow."""
+    """Publishes one sample repeatedly, `count` times for each subscription, as fast as credits allow."""
 
     def __init__(self, endpoint, sample, count=0, refusal="", header=None, flush=False, ends=False,
                  prepare=None):
@@ -104,7 +105,7 @@ class Publisher:
         answer += struct.pack("<Q", self.sample["fingerprint"])
         for text in (self.sample["schema"].encode(), self.refusal.encode()):
             answer += struct.pack("<I", len(text)) + text
-        self.server.socket.send_multipart([peer, b""])  # Every client must ignore this probe.
+        self.server.socket.send_multipart([peer, b""])  # An empty probe, which every client must ignore.
         self.server.socket.send_multipart([peer, b"", b"Subscribed", answer])
         if self.flush:
             self.server.socket.send_multipart([peer, b"", b"Flush", struct.pack("<I", 0)])
@@ -121,7 +122,7 @@ class Publisher:
 
 
 class FakeRun:
-    """The directory of a run, as a launcher would make it, with a registry and publishers."""
+    """A run directory like that of a real launcher, with a registry and publishers."""
 
     def __init__(self, base, run="mnist-1", name="mnist"):
         self.directory = pathlib.Path(base) / f"trainyard-{os.getuid()}" / run
@@ -138,7 +139,7 @@ class FakeRun:
         (self.directory / "run.json").write_text(json.dumps(self.info), encoding="utf-8")
 
     def end(self):
-        """Does what a launcher does last."""
+        """Ends the run in the same way as a launcher."""
         (self.directory / "run.json").unlink(missing_ok=True)
 
     def stop(self):
@@ -146,7 +147,7 @@ class FakeRun:
             server.stop()
 
     def publish(self, topic, sample, **options):
-        """A publisher of a topic, known to the registry."""
+        """Starts a publisher for a topic, and adds it to the registry."""
         endpoint = f"ipc://{self.directory}/{len(self.publishers)}.gateway"
         publisher = Publisher(endpoint, sample, **options)
         self.publishers.append(publisher)
@@ -174,7 +175,7 @@ class FakeRun:
 
 @contextlib.contextmanager
 def fake_run(**options):
-    """A FakeRun that trainyard.find_run() finds, and nothing else."""
+    """Starts a FakeRun, which is the only run that trainyard.find_run() finds."""
     with tempfile.TemporaryDirectory() as base:
         before = {name: os.environ.pop(name, None) for name in ("XDG_RUNTIME_DIR", "TRAINYARD_RUN_DIRECTORY")}
         os.environ["XDG_RUNTIME_DIR"] = base

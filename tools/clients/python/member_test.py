@@ -37,7 +37,8 @@ class Message:
 
 
 class Model:
-    """What an edge must do, written down as simply as possible: a list of what is under way and of what waits."""
+    """A model of an edge that is as simple as possible, for comparison: a list of the messages in flight, and a list of
+    those that wait."""
 
     def __init__(self, policy, messages, size):
         self.policy, self.messages, self.size = policy, messages, size

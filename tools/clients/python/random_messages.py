@@ -17,7 +17,7 @@ from trainyard.tensor import DTYPES
 
 RANGES = {kind: (-(1 << int(kind[1:]) - 1), (1 << int(kind[1:]) - 1) - 1) if kind[0] == "i" else (0, (1 << int(kind[1:])) - 1)
           for kind in NUMBERS if kind[0] != "f"}
-# Names that mean something in Python or in JavaScript are names like any other in a schema.
+# Names with a special meaning in Python or JavaScript. In a schema, they are ordinary names.
 AWKWARD = ["class", "lambda", "from", "values", "keys", "__class__", "__proto__", "constructor", "toString", "o", "b"]
 TEXTS = ["", "loss", "ä€😀", "\0", "a\nb", "__proto__"]
 
@@ -48,7 +48,7 @@ class Maker:
             return f"{word}<{self.type(depth + 1)}>" if depth < 5 else "u8"
         if word == "struct":
             return self.struct(depth) if depth < 4 else "f64"
-        # A struct that is complete may be used again.
+        # A struct that is already complete may be used as a type again.
         return self.random.choice(list(self.structs)[1:] or ["u16"]) if word == "again" and depth == 1 else \
             "i32" if word == "again" else word
 
@@ -87,7 +87,7 @@ class Maker:
 
 
 def canonical(structs, kind, value):
-    """Returns a message as text alone, so that programs in different languages can compare it."""
+    """Returns a message as text, so that programs in different languages can compare messages."""
     if kind.kind == "struct":
         return [[name, canonical(structs, inner, value[name])] for name, inner in structs[kind.name]]
     if kind.kind == "list":
@@ -118,7 +118,7 @@ def samples(count):
 
 
 def check(lines):
-    """Decodes and encodes again what another codec has written."""
+    """Decodes messages that another codec has encoded, encodes them again, and compares the results."""
     count = 0
     for count, text in enumerate(lines, 1):
         given = json.loads(text)

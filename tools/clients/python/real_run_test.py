@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python client against a training that is really running. Exit status 77: skipped, pyzmq is missing."""
+"""Tests the Python client with a real training run. Exit status 77: skipped, because pyzmq is missing."""
 import asyncio
 import pathlib
 import signal
@@ -28,7 +28,7 @@ class RealRunTest(TrainingTest):
         self.addCleanup(self.run_.close)
 
     def one(self, topic, **options):
-        """A message of a topic, checked against what the registry says about it."""
+        """Returns a message of a topic, after checking that it matches the registry's description."""
         known = {entry["topic"]: entry for entry in self.run_.topics()}[topic]
         subscription = self.run_.subscribe(topic, **options)
         header, message = subscription.receive(DEADLINE_S)

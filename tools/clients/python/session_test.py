@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Python client does while it is connected: several topics, missed messages, hostile publishers, asynchronous
+"""Tests the Python client while it is connected: several topics, missed messages, hostile publishers, asynchronous
 programs, signals."""
 import asyncio
 import contextlib
@@ -87,7 +87,7 @@ class SubscriptionTest(FakeTest):
 
 
 class SessionTest(unittest.TestCase):
-    """The protocol without sockets."""
+    """Tests the protocol without sockets."""
 
     def setUp(self):
         self.session = session.Session("ipc://x", ["/metrics"], session.Wish(window=4))
@@ -157,7 +157,7 @@ class FloodTest(FakeTest):
         peers, sent, full = [], [], threading.Event()
 
         def flood(frames):
-            """Sends messages of 4 KiB until the client has stopped to take them."""
+            """Sends messages of 4 KiB until the client no longer accepts them."""
             if frames[2] != b"Subscribe" or peers:
                 return
             peers.append(frames[0])

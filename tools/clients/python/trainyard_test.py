@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python client against bytes of the real encoder and a fake launch. Exit status 77: skipped, pyzmq is missing."""
+"""Tests the Python client with bytes from the C++ encoder and with a fake launch. Exit status 77: skipped, because
+pyzmq is missing."""
 import contextlib
 import io
 import json
@@ -250,7 +251,7 @@ class CommandTest(unittest.TestCase):
 
 
 class ExternalLoggerTest(unittest.TestCase):
-    """The example of examples/external_logger, as a process of its own."""
+    """Tests the program examples/external_logger, which runs as a separate process."""
 
     LOGGER = pathlib.Path(__file__).resolve().parents[3] / "examples/external_logger/external_logger.py"
 

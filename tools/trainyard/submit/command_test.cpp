@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `trainyard submit` as a user calls it, with programs of the test in the place of sbatch and kubectl.
+// Tests `trainyard submit` with programs that replace sbatch and kubectl.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ using ::testing::StartsWith;
 
 class SubmitCommandTest : public ::testing::Test {
  protected:
-  /// Adds a program that copies the file that it is given, and then does what the script says.
+  /// Adds a program that copies the file in its last argument, and then runs the given script.
   void write_engine(const std::string& name, const std::string& script) {
     const std::string copy = "for last; do :; done; cp \"$last\" " + folder_.path("handed-over") + "\n";
     ::chmod(folder_.write("bin/" + name, "#!/bin/sh\n" + copy + script + "\n").c_str(), 0755);
@@ -132,7 +132,7 @@ TEST_F(SubmitCommandTest, AKeyForPodsIsMadeWithTheJobAndBelongsToIt) {
     {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "mlp", "uid": "01ab-2"}]})"));
   const std::string text = secret["stringData"]["key"];
   EXPECT_THAT(text, HasSubstr("role member\n"));
-  // Neither a command line nor what is printed contains the key.
+  // Neither a command line nor the output contains the key.
   std::ostringstream words;
   words << std::ifstream(folder_.path("words")).rdbuf();
   EXPECT_THAT(words.str() + out_ + err_, Not(HasSubstr(text.substr(text.find("secret ") + 7, 40))));
@@ -179,7 +179,7 @@ TEST_F(SubmitCommandTest, AKeyThatOthersCanReadIsRefusedBeforeTheJobIsInTheQueue
 }
 
 TEST_F(SubmitCommandTest, DevicesThatOnlyTheHostsHaveAreAskedFor) {
-  // The simulated accelerator has no more than a few devices here.
+  // This machine could not run the launch: its simulated accelerator has only a few devices.
   ASSERT_EQ(submit({"mlp.toml", "devices=16", "accelerator=simulated", "--engine", "slurm", "--dry-run"}), kExitOk)
       << err_;
   EXPECT_THAT(out_, HasSubstr("#SBATCH --gpus-per-node=16\n"));

@@ -6,7 +6,7 @@
 namespace trainyard::tools::submit {
 namespace {
 
-/// More than any host has.
+/// The number of devices that every accelerator reports, which is more than any host has.
 constexpr int kDevices = 64;
 
 }  // namespace
@@ -16,7 +16,7 @@ launch::Catalogue::Answer Elsewhere::ask(std::string_view kind, std::string_view
   Answer answer = here_.ask(kind, name, parameters, anew);
   auto* report = std::get_if<AcceleratorReport>(&answer.traits.of_kind);
   if (report == nullptr) return answer;
-  // An accelerator that is only elsewhere is never chosen automatically.
+  // An accelerator whose devices this machine lacks is never chosen automatically.
   if (!report->available()) report->traits.auto_rank = 0;
   report->devices = std::max(report->devices, kDevices);
   report->problem.clear();

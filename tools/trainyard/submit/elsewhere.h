@@ -5,9 +5,9 @@
 
 namespace trainyard::tools::submit {
 
-/// The catalogue of this installation, for planning a run on other hosts, whose devices are unknown. It assumes that
-/// every accelerator is available and has any number of devices, so only the other rules of the accelerators are
-/// checked. `accelerator = "auto"` still means the best accelerator of this machine.
+/// A catalogue of the installed plugins for planning a run on other hosts, whose devices are unknown. It answers as if
+/// the devices of every accelerator existed in any number, so only the other rules of the accelerators are checked when
+/// the run is planned. `accelerator = "auto"` still means the best accelerator of this machine.
 class Elsewhere final : public launch::Catalogue {
  public:
   /// `here` must outlive this object.

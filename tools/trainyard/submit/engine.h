@@ -9,8 +9,9 @@
 
 namespace trainyard::tools::submit {
 
-/// The base class of the engines of `trainyard submit`. An engine is a program that starts jobs on the hosts of a
-/// cluster. It receives the description of a job as a text: a batch script, a manifest or a command.
+/// The base class of the engines that `trainyard submit` supports. An engine is a program that starts jobs on the hosts
+/// of a cluster, such as Slurm. It receives the description of a job as a text: a batch script, a manifest or a
+/// command.
 class Engine {
  public:
   virtual ~Engine() = default;

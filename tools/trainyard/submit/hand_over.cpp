@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::minutes kPatience{2};
 constexpr std::size_t kMostOutput = std::size_t{1} << 20;
 
-/// A file that only this user can read, and that is removed with this object.
+/// A temporary file that only this user can read. The destructor removes it.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& text) : path_(std::filesystem::temp_directory_path() / "trainyard-XXXXXX") {

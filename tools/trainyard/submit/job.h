@@ -9,14 +9,14 @@
 
 namespace trainyard::tools::submit {
 
-/// A volume claim of Kubernetes, and the path at which the pods see it.
+/// A persistent volume claim of Kubernetes, and the path at which it is mounted in the pods.
 struct Volume {
   std::string claim;
   std::string path;
 };
 
-/// A run that an engine is to start, with one process on each host. The first group of members is derived from the plan
-/// of the launch file, the second from the options of `trainyard submit`.
+/// A run that an engine, such as Slurm, will start with one `trainyard launch` on each host. The members of the first
+/// group follow from the plan of the launch file, and those of the second from the options of `trainyard submit`.
 struct Job {
   std::string program;                 ///< The path of `trainyard` on the hosts.
   std::string file;                    ///< The launch file, as the user gave it.
@@ -24,7 +24,8 @@ struct Job {
   std::uint32_t nodes = 1;             ///< The number of hosts.
   std::uint32_t ranks = 1;             ///< The number of ranks on each host.
   std::string accelerator;             ///< The name of the accelerator plugin. With `cpu`, ranks need no devices.
-  bool names_key = false;              ///< True if the launch file specifies the file with the key of the hosts.
+  /// True if the launch file names a file with the key with which the hosts authenticate each other.
+  bool names_key = false;
   bool continues = false;  ///< True if the run continues from its newest checkpoint when the job is restarted.
   /// The argument that makes the run continue; empty if `arguments` already contain it, or if the run does not
   /// continue.
@@ -33,12 +34,13 @@ struct Job {
   std::string name;
   std::uint32_t cpus = 1;                          ///< The number of processors on each host.
   std::optional<std::uint64_t> memory_mebibytes;   ///< The memory on each host.
-  std::optional<std::chrono::seconds> time_limit;  ///< For each attempt, that is, anew after a restart.
+  std::optional<std::chrono::seconds> time_limit;  ///< The time limit of each attempt; a restart begins a new attempt.
   std::chrono::seconds notice{120};  ///< How long before the end of the job the engine tells the run to stop.
   std::uint32_t restarts = 0;        ///< How many times the engine may restart the job.
   std::string queue;                 ///< The name of a partition of Slurm, or of a queue of Kueue.
   std::string logs;                  ///< The folder for the output of the job.
-  std::string key;                   ///< The file with the key of the hosts; empty if there is none.
+  /// The file with the key with which the hosts authenticate each other; empty if there is none.
+  std::string key;
   std::vector<std::string> options;  ///< Further options, which are passed on to the engine's program.
   std::vector<std::string> hosts;    ///< The names of the hosts, for mpirun.
   std::string image;                 ///< The container image.

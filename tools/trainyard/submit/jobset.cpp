@@ -19,7 +19,8 @@ constexpr const char* kKind = "JobSet";
 constexpr const char* kHosts = "hosts";  ///< The name of the replicated job.
 constexpr const char* kContainer = "trainyard";
 
-/// What the environment `kubernetes` reads. Everything else it reads is set by Kubernetes itself.
+/// Returns the environment variables from which `trainyard launch` learns the hosts of the run. Kubernetes itself sets
+/// the other variables that are needed.
 Json environment_of(const Job& job) {
   const std::string name = pod::name_of(job);
   Json variables = Json::array();
@@ -40,7 +41,8 @@ Json container_of(const Job& job) {
                  {"command", pod::command_of(job)},
                  {"env", environment_of(job)},
                  {"resources", pod::resources_of(job)}};
-  // The run writes its files into the folder in which it is started, and they must outlive the pod.
+  // The run writes its files into its working directory. If there are volumes, this is the first volume, so that the
+  // files outlive the pod.
   if (!job.volumes.empty()) container["workingDir"] = job.volumes.front().path;
   if (Json mounts = pod::mounts_of(job); !mounts.empty()) container["volumeMounts"] = mounts;
   return container;
@@ -54,8 +56,8 @@ Json pod_of(const Job& job) {
   return spec;
 }
 
-/// One pod that fails makes the whole Job fail, because a run cannot go on without one of its hosts. Bad input, exit
-/// code 2, would fail again.
+/// Returns the Job. If one pod fails, the whole Job fails, because a run cannot continue without one of its hosts. If a
+/// pod fails with the exit code 2 (bad input), the job is not restarted, because it would fail again.
 Json job_of(const Job& job) {
   Json spec{{"parallelism", job.nodes}, {"completions", job.nodes}, {"completionMode", "Indexed"}, {"backoffLimit", 0}};
   if (job.time_limit) spec["activeDeadlineSeconds"] = job.time_limit->count();
@@ -66,7 +68,8 @@ Json job_of(const Job& job) {
   return spec;
 }
 
-/// All pods of one start are gone before those of the next begin, because they write to the same folder.
+/// Returns the failure policy. Before a restart, all pods of the previous attempt must be gone, because the new pods
+/// write to the same folder.
 Json failure_policy_of(const Job& job) {
   const Json bad_input{
       {"name", "badInput"}, {"action", "FailJobSet"}, {"onJobFailureReasons", Json::array({"PodFailurePolicy"})}};

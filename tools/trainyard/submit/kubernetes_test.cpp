@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manifests are read with another reader of YAML, and compared with what the APIs of JobSet and of Kubeflow Trainer
-// define.
+// Reads the manifests with PyYAML, and checks them against the APIs of JobSet and Kubeflow Trainer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +45,7 @@ class KubernetesManifestTest : public ::testing::Test {
   json jobset(const Job& job) const { return reader_.read(JobSet().text(job)); }
   json trainjob(const Job& job) const { return reader_.read(TrainJob().text(job)); }
 
-  /// The pod of the only replicated job.
+  /// Returns the pod of the only replicated job.
   static json pod_in(const json& jobset) {
     return jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"];
   }
@@ -98,7 +97,7 @@ TEST_F(KubernetesManifestTest, TheContainerRunsTheCommandUnchangedAndTellsTheEnv
   const json& container = pod["containers"][0];
   EXPECT_EQ(container["name"], "trainyard");
   EXPECT_EQ(container["image"], "registry.example.org:5000/trainyard:1.0");
-  // Kubernetes turns $$( into $( and $$ into $, and $(NAME) into the value of a variable.
+  // Kubernetes replaces $$( by $(, $$ by $, and $(NAME) by the value of a variable.
   EXPECT_EQ(container["command"],
             (json{"trainyard", "launch", "mlp.toml", "devices=2", "text=$$(HOME) $$$ \"it's\": #no\n- yes",
                   "component.checkpoint_writer.params.resume=auto"}));
@@ -148,7 +147,7 @@ TEST_F(KubernetesManifestTest, TheKeyIsNamedAndNotContained) {
   EXPECT_EQ(pod["containers"][0]["env"].back(),
             json::parse(R"({"name": "TRAINYARD_KEY_FILE", "value": "/etc/trainyard/key"})"));
   EXPECT_EQ(pod["securityContext"], (json{{"runAsUser", 0}}));
-  // A key that is made for the job is found in the same place.
+  // A key that is made for the job is mounted at the same path.
   job.key.clear();
   job.names_key = false;
   EXPECT_EQ(JobSet().text(job), text);

@@ -23,14 +23,15 @@
 namespace trainyard::tools::submit {
 namespace {
 
-/// Returns true if mpirun's job makes a key of its own. Without a common folder, users have copied the key that is in
-/// their folder of keys to all hosts, and that one is found there.
+/// Returns true if the command must make a new key for the run. If the hosts have no common folder, users have copied a
+/// key to the folder of keys on all hosts instead, where the launch finds it.
 bool makes_key(const Job& job) {
   return job.makes_key() && std::getenv(launch::kKeyFileVariable) == nullptr &&
          !core::is_there(core::KeyFolder().own_path("host"));
 }
 
-/// A new key in a folder below the current one, which only the user can enter. Both are removed with this object.
+/// A new key in a new folder below the current folder, which only the user can enter. The destructor removes the key
+/// and the folder.
 class RunKey {
  public:
   RunKey() : folder_((std::filesystem::current_path() / ".key-XXXXXX").string()) {
@@ -52,13 +53,14 @@ class RunKey {
   std::string folder_;
 };
 
-/// What a shell does instead of RunKey.
+/// The shell commands that do the same as RunKey, for --dry-run.
 constexpr const char* kMakeKey = R"(keys=$(mktemp -d "$PWD/.key-XXXXXX") && trap 'rm -rf -- "$keys"' EXIT || exit 1
 {program} keys new job --role member --file "$keys/key" >/dev/null || exit 1
 export TRAINYARD_KEY_FILE=$keys/key
 )";
 
-/// One launch on each host. mpirun would otherwise bind it, and so all of its threads and processes, to one core.
+/// Returns the mpirun command, which starts one launch on each host. Binding is switched off, because mpirun would
+/// otherwise bind the launch, with all its threads and processes, to one core.
 std::vector<std::string> mpirun_command(const Job& job, const std::string& key) {
   if (!job.hosts.empty() && job.hosts.size() != job.nodes) {
     throw Error(Code::kInvalidArgument, "--hosts names {} hosts, but the run is on {}", job.hosts.size(), job.nodes);
@@ -66,7 +68,7 @@ std::vector<std::string> mpirun_command(const Job& job, const std::string& key) 
   std::vector<std::string> words{"mpirun",    "--np", std::to_string(job.nodes), "--map-by", "ppr:1:node",
                                  "--bind-to", "none"};
   if (!job.hosts.empty()) words.insert(words.end(), {"--host", fmt::format("{}", fmt::join(job.hosts, ","))});
-  // The variable contains the name of a file, and not the key.
+  // The variable contains only the path of the key file, not the key, so it may appear on the command line.
   if (!key.empty()) words.insert(words.end(), {"-x", key});
   words.insert(words.end(), job.options.begin(), job.options.end());
   const std::vector<std::string> command = job.command();
@@ -82,7 +84,7 @@ std::string assignment_of(const std::string& key) {
 
 std::string Mpirun::text(const Job& job) const {
   if (!makes_key(job)) return shell_lines(mpirun_command(job, assignment_of(job.key))) + "\n";
-  // Without a value, mpirun passes on that of its own environment.
+  // mpirun passes on the value of the variable from its own environment.
   return fmt::format(kMakeKey, fmt::arg("program", shell_word(job.program))) +
          shell_lines(mpirun_command(job, launch::kKeyFileVariable)) + "\n";
 }

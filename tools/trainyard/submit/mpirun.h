@@ -5,7 +5,8 @@
 
 namespace trainyard::tools::submit {
 
-/// mpirun of Open MPI. It has no queue: it starts the run immediately, and runs until the run has ended.
+/// Starts runs with mpirun of Open MPI. mpirun has no queue: it starts the run immediately, and ends when the run has
+/// ended.
 class Mpirun final : public Engine {
  public:
   std::string text(const Job& job) const override;

@@ -18,7 +18,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Two for each rank: one that computes, and one that reads data.
+/// The default number of processors for each rank: one that computes, and one that reads data.
 constexpr std::uint32_t kCpusOfARank = 2;
 constexpr std::uint32_t kMostCpus = 65536;
 constexpr std::uint32_t kRestarts = 3;
@@ -26,7 +26,7 @@ constexpr std::uint32_t kMostRestarts = 1000;
 constexpr const char* kLogs = "logs";
 constexpr const char* kRuntime = "torch-distributed";
 
-/// An option that not all engines have.
+/// An option that applies only to some engines.
 struct Rule {
   const char* option;
   bool given;
@@ -57,7 +57,8 @@ bool is_one_of(char c, std::string_view further) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || further.find(c) != further.npos;
 }
 
-/// Throws unless the text begins with a letter or digit and otherwise has only letters, digits and those of `further`.
+/// Returns `text`. Throws kInvalidArgument unless it begins with a letter or digit and otherwise consists of letters,
+/// digits and the characters in `further`.
 std::string checked(const char* option, const std::string& text, std::string_view further, const char* allowed) {
   const auto fits = [further](char c) { return is_one_of(c, further); };
   if (!text.empty() && is_one_of(text.front(), "") && std::ranges::all_of(text, fits)) return text;
@@ -69,7 +70,7 @@ std::uint32_t checked(const char* option, std::uint32_t number, std::uint32_t le
   throw Error(Code::kInvalidArgument, "{} is {}; allowed: a whole number from {} to {}", option, number, least, most);
 }
 
-/// Returns the absolute path of a key file, if the hosts of a run can use it.
+/// Returns the absolute path of a key file. Throws if the file does not contain a key that the hosts of a run can use.
 std::string key_file_from(const std::string& path) {
   launch::read_host_key(path);
   return std::filesystem::absolute(path).string();
@@ -136,7 +137,8 @@ void Options::check_engine() const {
 
 std::uint32_t Options::restarts_or_default() const {
   if (engine == "mpirun") return 0;
-  // A runtime of Kubeflow Trainer decides for itself, so a TrainJob must be prepared for it.
+  // For a TrainJob, the runtime decides about restarts, so the job must be prepared for them even if --restarts is not
+  // given.
   return checked("--restarts", restarts.value_or(kRestarts), 0, kMostRestarts);
 }
 

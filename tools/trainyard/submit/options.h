@@ -14,7 +14,8 @@ class App;
 
 namespace trainyard::tools::submit {
 
-/// The options of `trainyard submit` as the user has given them. Options that were not given are empty.
+/// The options of `trainyard submit` in the form in which the user has given them. Options that were not given are
+/// empty.
 struct Options {
   std::string engine;
   bool dry_run = false;
@@ -43,12 +44,12 @@ struct Options {
   /// missing. The error message names the engines to which the option applies.
   void check_engine() const;
 
-  /// Returns how many times the engine may restart the job: the value of the option --restarts or its default. Always
-  /// returns 0 for mpirun.
+  /// Returns how many times the engine may restart the job: the value of the option --restarts, or its default. Always
+  /// returns 0 for mpirun, which cannot restart a job.
   std::uint32_t restarts_or_default() const;
 
-  /// Checks the values and writes them into the job. Throws kInvalidArgument, with the option, its value and what is
-  /// allowed, if a value is not valid. Throws what launch::read_host_key() throws if the key is not usable.
+  /// Checks the values and writes them into `job`. Throws kInvalidArgument, with the option, its value and what is
+  /// allowed, if a value is not valid. Throws the errors of launch::read_host_key() if the key file cannot be used.
   void complete(Job& job) const;
 };
 

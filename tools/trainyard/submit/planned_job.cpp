@@ -17,7 +17,8 @@ using nlohmann::json;
 
 constexpr const char* kCheckpointWriter = "checkpoint_writer";
 
-/// The memory of the hosts is not known.
+/// Plans the launch as for other hosts. The rule about memory is not checked, because the memory of those hosts is not
+/// known.
 Plan plan_elsewhere(const std::string& file, const std::vector<std::string>& arguments, launch::Catalogue& catalogue) {
   Elsewhere elsewhere(catalogue);
   try {
@@ -27,7 +28,7 @@ Plan plan_elsewhere(const std::string& file, const std::vector<std::string>& arg
   }
 }
 
-/// An engine is asked for the same on every host, so the host with the most ranks decides.
+/// Returns the largest number of ranks on any host, because a job requests the same resources on every host.
 std::uint32_t ranks_on_each_host(const Plan& plan) {
   for (const launch::Choice& choice : plan.choices) {
     if (choice.key == "devices" && choice.given == "-1") {
@@ -38,13 +39,13 @@ std::uint32_t ranks_on_each_host(const Plan& plan) {
   return *std::ranges::max_element(plan.ranks_of_hosts);
 }
 
-/// Returns the name in a parameter that names a plugin: a text, or a table with the key `plugin`.
+/// Returns the name of a plugin from the value of a parameter, which is a text, or a table with the key `plugin`.
 std::string plugin_in(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_object() ? value.value("plugin", "") : "";
 }
 
-/// Returns the accelerator of the component, or an empty text if it has none.
+/// Returns the name of the component's accelerator, or an empty text if it has none.
 std::string accelerator_of(const ComponentPlan& component, const core::PluginInfo& info) {
   for (const ParameterInfo& parameter : info.parameters) {
     if (parameter.rules.plugin_kind != AcceleratorReport::kPluginKind) continue;
@@ -55,8 +56,8 @@ std::string accelerator_of(const ComponentPlan& component, const core::PluginInf
   return "";
 }
 
-/// Returns the accelerator of the run. A run without one, such as a run that consists only of programs, needs no
-/// device.
+/// Returns the name of the run's accelerator. For a run without an accelerator, such as a run that consists only of
+/// external programs, returns "cpu", because the run needs no device.
 std::string accelerator_of(const Plan& plan, launch::Catalogue& catalogue) {
   for (const ComponentPlan& component : plan.components) {
     if (plan.members.contains(component.index)) continue;
@@ -66,13 +67,14 @@ std::string accelerator_of(const Plan& plan, launch::Catalogue& catalogue) {
   return "cpu";
 }
 
-/// The component's name in the launch file is without its namespace.
+/// Returns the key of the parameter `resume` in the launch file, where the component's name does not contain its
+/// namespace.
 std::string path_of_resume(const ComponentPlan& component) {
   const std::string name = component.name.substr(component.name.rfind('/') + 1);
   return fmt::format("component.{}.params.resume", name);
 }
 
-/// Decides how a run continues when its job is started again.
+/// Determines how the run continues when the engine restarts its job.
 void settle_resume(const Plan& plan, PlannedJob& planned) {
   const auto writer = std::ranges::find(plan.components, kCheckpointWriter, &ComponentPlan::plugin);
   if (writer == plan.components.end()) {

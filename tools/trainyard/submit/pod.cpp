@@ -31,7 +31,8 @@ bool is_label(std::string_view text, std::size_t longest) {
          text.back() != '-';
 }
 
-/// Kubernetes replaces $(NAME) in a command by a variable; $$ stands for a dollar sign.
+/// Returns a word for the command of a container, which Kubernetes then leaves unchanged. Kubernetes replaces $(NAME)
+/// by the value of a variable, and $$ by a dollar sign.
 std::string literal(const std::string& word) {
   std::string text;
   for (std::size_t i = 0; i < word.size(); ++i) {
@@ -41,7 +42,7 @@ std::string literal(const std::string& word) {
   return text;
 }
 
-/// Returns the name by which Kubernetes counts the devices of an accelerator.
+/// Returns the name of the Kubernetes resource for the devices of the accelerator.
 std::string device_resource(const Job& job) {
   if (!job.device_resource.empty()) return job.device_resource;
   static const std::map<std::string, std::string> kKnown{{"cuda", "nvidia.com/gpu"}};
@@ -53,12 +54,13 @@ std::string device_resource(const Job& job) {
               job.accelerator);
 }
 
-/// The names of volumes are numbers, because a claim can occur twice.
+/// Returns the name of a volume. It contains a number and not the name of the claim, because a claim can be mounted
+/// twice.
 std::string volume_name(std::size_t number) { return fmt::format("volume-{}", number); }
 
 bool needs_secret(const Job& job) { return !job.key.empty() || job.makes_key(); }
 
-/// Returns the command to which the path of a manifest is appended.
+/// Returns the kubectl command that creates an object. The caller appends the path of a manifest.
 std::vector<std::string> create(const std::vector<std::string>& options) {
   std::vector<std::string> command{"kubectl", "create", "--request-timeout=60s"};
   command.insert(command.end(), options.begin(), options.end());
@@ -66,7 +68,8 @@ std::vector<std::string> create(const std::vector<std::string>& options) {
   return command;
 }
 
-/// Creates the job and then the Secret, for which its pods wait, because only an object that exists can own another.
+/// Creates the job and then the Secret with the key, in this order, because an object must exist before it can own
+/// another object. The pods wait for the Secret.
 void create_with_key(const Job& job, const std::string& manifest, Json owner) {
   const std::string uid = hand_over_file(create({"--output=jsonpath={.metadata.uid}"}), manifest);
   if (uid.empty() || uid.find_first_not_of("0123456789abcdefABCDEF-") != uid.npos) {
@@ -104,7 +107,8 @@ Json object_of(const Job& job, const std::string& api_version, const std::string
 Json command_of(const Job& job) {
   Json words = Json::array();
   for (const std::string& word : job.command()) words.push_back(literal(word));
-  // No script looks at how often the job was started, so it is the checkpoint writer that looks for checkpoints.
+  // There is no script that knows whether the job has been restarted, so the run always gets the argument with which
+  // the checkpoint writer looks for a checkpoint.
   if (!job.resume.empty()) words.push_back(literal(job.resume));
   return words;
 }

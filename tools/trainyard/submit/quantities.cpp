@@ -16,8 +16,8 @@ constexpr std::uint64_t kDay = 24 * 60 * 60;
 constexpr std::uint64_t kLongest = 365 * kDay;
 constexpr std::uint64_t kMostMebibytes = std::uint64_t{1} << 30;
 
-/// Takes a number from the beginning of the text. The numbers are small enough that sums of a few products of them do
-/// not overflow.
+/// Removes a number from the beginning of the text and returns it. Numbers that are so large that the following
+/// arithmetic could overflow are refused.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -32,7 +32,8 @@ bool take(std::string_view& text, char expected) {
   return true;
 }
 
-/// Reads "2h30m": numbers with units, the largest unit first and each at most once.
+/// Parses a duration such as "2h30m": numbers with units, where the largest unit comes first and no unit is repeated.
+/// Returns the number of seconds.
 std::optional<std::uint64_t> time_with_units(std::string_view text) {
   std::uint64_t seconds = 0;
   std::string_view units = "dhms";
@@ -48,7 +49,7 @@ std::optional<std::uint64_t> time_with_units(std::string_view text) {
   return seconds;
 }
 
-/// Reads "02:30:00" or "1-00:00:00".
+/// Parses a duration such as "02:30:00" or "1-00:00:00". Returns the number of seconds.
 std::optional<std::uint64_t> time_with_colons(std::string_view text) {
   std::uint64_t days = 0;
   if (text.find('-') != text.npos) {

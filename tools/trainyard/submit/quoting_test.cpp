@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user gives must reach the engine unchanged. The judges are those who read it: a shell, and a reader of YAML.
+// Tests that values of the user reach the engine unchanged, by reading them with a shell and with PyYAML.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -108,7 +108,7 @@ const std::vector<std::string> kHostile{"plain",
 TEST(SubmitQuotingTest, AShellGivesEveryWordToTheProgramUnchanged) {
   const TemporaryFolder folder;
   for (const char* shell : {"sh", "bash"}) {
-    // Zeros separate the words, because no word contains one.
+    // Zero bytes separate the words, because no word can contain a zero byte.
     const std::string script = "cd " + shell_word(folder.path()) + "; printf '%s\\0' " + shell_words(kHostile);
     const auto output = launch::run_child({shell, "-c", script}, std::chrono::seconds(30));
     ASSERT_TRUE(output.succeeded()) << output.failure();

@@ -20,8 +20,8 @@ void refuse_control_characters(std::string_view text) {
 
 }  // namespace
 
-// sbatch splits its lines by itself: quotes and backslashes have the meaning that they have in a shell, and nothing
-// else has one, except for '#', which begins a comment.
+// sbatch itself splits the line into words. Quotes and backslashes have the same meaning as in a shell, and '#' begins
+// a comment. No other character is special.
 std::string sbatch_line(std::string_view name, std::string_view value) {
   refuse_control_characters(value);
   std::string line = "#SBATCH --" + std::string(name) + "=";

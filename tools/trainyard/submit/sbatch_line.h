@@ -15,8 +15,8 @@ std::string sbatch_line(std::string_view name, std::string_view value);
 /// kInvalidArgument if it does not begin with '-' or contains control characters.
 std::string sbatch_line(std::string_view option);
 
-/// Returns the path, escaped so that sbatch does not replace any patterns in it. Throws kInvalidArgument for a path
-/// with a backslash, because a backslash switches the replacement of all patterns off.
+/// Returns the path, escaped so that sbatch does not replace patterns such as %j in it. Throws kInvalidArgument for a
+/// path with a backslash, because a backslash switches off the replacement of all patterns.
 std::string sbatch_path(std::string_view path);
 
 }  // namespace trainyard::tools::submit

@@ -26,7 +26,7 @@ std::string shell_word(std::string_view text) {
                 text.substr(0, text.find('\0')));
   }
   if (is_plain_word(text)) return std::string(text);
-  // Within single quotes, only the single quote itself has a meaning.
+  // Within single quotes, only the single quote itself is special.
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";

@@ -7,7 +7,7 @@
 
 namespace trainyard::tools::submit {
 
-/// Returns true if the text needs no quotes in a shell, at any position among the arguments of a command.
+/// Returns true if the text needs no quotes as a word of a command in a POSIX shell, at any position in the command.
 bool is_plain_word(std::string_view text);
 
 /// Returns `text`, quoted where necessary, as one word for a POSIX shell, which then passes it to the command

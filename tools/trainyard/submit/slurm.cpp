@@ -17,11 +17,13 @@
 namespace trainyard::tools::submit {
 namespace {
 
-/// Slurm looks at time limits only now and then, and can send the signal up to a minute early.
+/// Slurm accepts at most this notice for a signal before the time limit. It checks time limits only from time to time,
+/// and can send the signal up to a minute early.
 constexpr std::chrono::seconds kLongestNotice{65535};
 
-// The parts of the script that are the same for every job. SIGTERM has no trap: bash can lose a signal that arrives
-// during the trap of another one. The step must not inherit that SIGTERM is ignored.
+// The parts of the script that are the same for every job. The script sets no trap for SIGTERM, because bash can lose a
+// signal that arrives while the trap of another signal runs. It does not ignore SIGTERM either, because the programs
+// that it starts would inherit that.
 
 constexpr const char* kStart = R"(
 # Slurm sends SIGUSR1 to this script before the time limit. srun passes it on to the run, which saves a checkpoint and
@@ -38,8 +40,8 @@ wait "$step"
 code=$?
 )";
 
-// mktemp makes a folder that only the user can enter. The script of an earlier start may have been killed before it
-// could remove its own.
+// mktemp makes a folder that only the user can enter. The script also removes the folder of an earlier start, which may
+// have been killed before it could do so.
 constexpr const char* kKey = R"(
 # The key by which the hosts know each other. It is for this start only, and only you can read it.
 if [ -z "${{TRAINYARD_KEY_FILE:-}}" ]; then
@@ -101,8 +103,9 @@ std::string directives(const Job& job) {
   return text;
 }
 
-/// srun does not take the number of processors over from sbatch. If one host has ended, with whatever code, the run
-/// itself ends on the others, which may still have something to save; so srun must not kill them.
+/// Returns the srun command. It repeats the number of processors, because srun does not take it over from sbatch. If
+/// the launch on one host ends, srun must not kill the others: they end by themselves, and may have to save a
+/// checkpoint first.
 std::string srun(const Job& job) {
   return fmt::format("srun --ntasks-per-node=1 --cpus-per-task={} --kill-on-bad-exit=0", job.cpus);
 }
@@ -120,7 +123,8 @@ std::string Slurm::text(const Job& job) const {
   const bool resumes = job.restarts > 0 && !job.resume.empty();
   if (resumes) text += fmt::format(kResume, fmt::arg("resume", shell_word(job.resume)));
   text += fmt::format(kStart, fmt::arg("srun", srun(job)));
-  // A run that begins anew would reach the same time limit again.
+  // A run that cannot continue is not put back into the queue, because it would begin anew and reach the same time
+  // limit again.
   if (job.restarts > 0 && job.continues && job.time_limit)
     text += fmt::format(kRequeue, fmt::arg("restarts", job.restarts));
   return text + "exit \"$code\"\n";
@@ -129,12 +133,12 @@ std::string Slurm::text(const Job& job) const {
 int Slurm::hand_over(const Job& job) const {
   const std::string script = text(job);
   require_program("sbatch");
-  // Slurm would start the job and let it fail without a word, because it has no place for words.
+  // If the folder for the output does not exist, Slurm starts the job and lets it fail without any message.
   std::error_code error;
   std::filesystem::create_directories(job.logs, error);
   if (error) throw Error(Code::kIo, "cannot make the folder {} of --logs: {}", job.logs, error.message());
   const std::string answer = printable_line(hand_over_file({"sbatch", "--parsable"}, script));
-  // "12" or, with several clusters, "12;name".
+  // The answer is a number such as "12", or "12;name" if there are several clusters.
   const std::string number = answer.substr(0, answer.find_first_not_of("0123456789"));
   if (number.empty()) throw Error(Code::kIo, "sbatch did not answer with the number of a job: {}", answer);
   std::printf("Slurm has taken job %s (%s).\n", number.c_str(), job.name.c_str());

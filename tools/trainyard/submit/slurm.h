@@ -5,8 +5,9 @@
 
 namespace trainyard::tools::submit {
 
-/// Slurm: a batch script for sbatch. The script starts the run on every host with srun, tells it to stop before the
-/// time limit is reached, and then puts the job back into the queue so that it can continue.
+/// Submits runs to Slurm. The description of a job is a batch script for sbatch. The script starts the run on every
+/// host with srun, tells the run to stop shortly before the time limit, and then puts the job back into the queue, so
+/// that the run can continue later.
 class Slurm final : public Engine {
  public:
   std::string text(const Job& job) const override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The batch script is run as Slurm would run it, with programs of the test in the place of srun and scontrol. The test
-// tests/lab/submit_test.py hands it to a real Slurm.
+// Runs the batch script in the same way as Slurm, with programs that replace srun and scontrol.
+// tests/lab/submit_test.py submits the script to a real Slurm.
 #include "tools/trainyard/submit/slurm.h"
 
 #include <gmock/gmock.h>
@@ -101,7 +101,7 @@ TEST_F(SlurmScriptTest, AStartAfterTheFirstContinuesFromTheNewestCheckpoint) {
   EXPECT_EQ(lines("started").back(), job.arguments.back());
 }
 
-/// A run that stops on SIGUSR1 and nothing else, however often the script gets a signal meanwhile.
+/// A program that imitates a run: it stops only on SIGUSR1, even if the script receives several signals.
 constexpr const char* kStops =
     "trap 'sleep 0.2; exit 130' USR1; kill -TERM $PPID; kill -USR1 $PPID; while :; do sleep 0.05; done";
 
@@ -127,7 +127,7 @@ TEST_F(SlurmScriptTest, ItDoesSoOnlyAsOftenAsIsAllowed) {
   job.restarts = 0;
   EXPECT_EQ(run(job), 130);
   EXPECT_THAT(lines("requeued"), ElementsAre("requeue 12"));
-  // It would reach the same time limit again.
+  // The job is not requeued, because the run could not continue and would reach the time limit again.
   job.restarts = 3;
   job.continues = false;
   EXPECT_EQ(run(job), 130);
@@ -143,7 +143,7 @@ TEST_F(SlurmScriptTest, ARunThatFailsOrFinishesInSpiteOfTheSignalDoesNotGoBack) 
     EXPECT_EQ(run(job), code);
     EXPECT_THAT(lines("requeued"), IsEmpty()) << code;
   }
-  // Somebody has stopped the step, and not Slurm.
+  // The run was stopped by a user and not by Slurm.
   write_program("srun", "exit 130");
   EXPECT_EQ(run(job), 130);
   EXPECT_THAT(lines("requeued"), IsEmpty());
@@ -184,7 +184,7 @@ TEST_F(SlurmScriptTest, SeveralHostsGetAKeyOfTheirOwnThatIsGoneAfterwards) {
   EXPECT_THAT(lines("modes"), ElementsAre("600", "700"));
   EXPECT_FALSE(std::filesystem::exists(lines("path").front()));
   EXPECT_EQ(output_.text + output_.errors, "") << "nothing of the key is in the log";
-  // Who names a file keeps it.
+  // A key file that the user has named is not removed.
   EXPECT_EQ(run(job, {{"TRAINYARD_KEY_FILE", folder_.path("key")}}), 3) << output_.errors;
   EXPECT_THAT(lines("path"), ElementsAre(folder_.path("key")));
   job.names_key = true;
@@ -201,7 +201,8 @@ TEST_F(SlurmScriptTest, WithoutATimeLimitThereIsNoSignalAndWithoutRestartsNoRequ
 }
 
 TEST_F(SlurmScriptTest, EveryLineThatSbatchReadsIsOneThatWeMeant) {
-  // sbatch reads #SBATCH lines up to the first command, also within quotes that only the shell understands.
+  // sbatch reads all lines that begin with #SBATCH up to the first command, even if they are inside quotes of the
+  // shell.
   Job job = small_job();
   job.file = "a\n#SBATCH --uid=0\nb.toml";
   job.arguments = {"x=\n#SBATCH --wrap=id"};

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kTrainJobVersion = "trainer.kubeflow.org/v1alpha1";
 constexpr const char* kTrainJobKind = "TrainJob";
-/// The runtimes of Kubeflow Trainer give both the replicated job and its container this name.
+/// The name of the replicated job and of its container in the runtimes of Kubeflow Trainer.
 constexpr const char* kNode = "node";
 
 Json trainer_of(const Job& job) {
@@ -27,7 +27,7 @@ Json trainer_of(const Job& job) {
   return trainer;
 }
 
-/// A TrainJob itself has no volumes; they are added to the pods of its runtime.
+/// Returns the patch that adds the volumes to the pods of the runtime, because a TrainJob itself has no volumes.
 Json patch_of(const Job& job) {
   Json spec{{"volumes", pod::volumes_of(job)},
             {"containers", Json::array({Json{{"name", kNode}, {"volumeMounts", pod::mounts_of(job)}}})}};

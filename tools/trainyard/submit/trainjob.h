@@ -5,8 +5,9 @@
 
 namespace trainyard::tools::submit {
 
-/// Kubernetes with Kubeflow Trainer: a TrainJob of the API trainer.kubeflow.org/v1alpha1. It refers to a training
-/// runtime for PyTorch that is installed in the cluster. The runtime determines how many times the job is restarted.
+/// Submits runs to Kubernetes with Kubeflow Trainer. The description of a job is a TrainJob for the API
+/// trainer.kubeflow.org/v1alpha1. It refers to a training runtime for PyTorch that is installed in the cluster. The
+/// runtime determines how many times the job is restarted.
 class TrainJob final : public Engine {
  public:
   std::string text(const Job& job) const override;

@@ -16,9 +16,10 @@
 namespace trainyard::tools::submit {
 namespace {
 
-constexpr int kShell = 128;  ///< What a shell adds to the number of a signal.
+constexpr int kShell = 128;  ///< A shell reports 128 plus the number of the signal that ended a program.
 
-/// Blocks what run_watched() waits for. Only nohup's wish is respected, that SIGHUP means nothing.
+/// Blocks the signals for which run_watched() waits, and returns them. If SIGHUP is ignored, as under nohup, it stays
+/// ignored.
 sigset_t block_what_is_watched() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -30,16 +31,17 @@ sigset_t block_what_is_watched() {
   return set;
 }
 
-/// Runs in the child; async-signal-safe calls only.
+/// Runs in the child process after fork(), so it may make only async-signal-safe calls. Replaces the child with the
+/// program.
 [[noreturn]] void become(const std::vector<char*>& arguments, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(127);  // The parent died before the line above took hold.
+  if (::getppid() != parent) ::_exit(127);  // The parent had already died when prctl() was called.
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::signal(SIGTTOU, SIG_IGN);  // It may always write to the terminal.
-  // It must not read from the terminal either, which would stop it in the background.
+  ::signal(SIGTTOU, SIG_IGN);  // The program may write to the terminal even from the background.
+  // stdin is /dev/null, because reading from the terminal would stop a program in the background.
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   ::execvp(arguments.front(), arguments.data());

@@ -6,8 +6,8 @@
 
 namespace trainyard::tools::submit {
 
-/// Runs mpirun, or another program that handles signals in the same way, waits until it ends, and returns its exit
-/// code.
+/// Runs mpirun, or another program that handles signals in the same way, waits until the program ends, and returns its
+/// exit code. Converts the signals that this process receives, so that the run has time to save a checkpoint.
 ///
 /// When mpirun receives SIGTERM or SIGINT, it kills its processes a second later, which is not enough time to save a
 /// checkpoint. SIGUSR1, however, is passed on to its processes. So the first Ctrl-C, SIGTERM or SIGHUP, and every

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Words that readers of YAML 1.1 take for booleans or null, in any case.
+/// Returns true for words that readers of YAML 1.1 interpret as a boolean or null, in lower or upper case.
 bool has_a_meaning(std::string_view text) {
   constexpr std::array<std::string_view, 10> kWords{"true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan"};
   std::string small(text);
@@ -26,8 +26,8 @@ bool has_a_meaning(std::string_view text) {
   return std::ranges::find(kWords, small) != kWords.end();
 }
 
-/// A text that begins with a letter and contains nothing but these characters cannot be read as anything else. All
-/// other texts are quoted.
+/// Returns true if the text needs no quotes: it begins with a letter and contains only characters that have no special
+/// meaning in YAML. All other texts are quoted.
 bool is_plain_scalar(std::string_view text) {
   const auto allowed = [](char c) {
     return is_letter(c) || (c >= '0' && c <= '9') || std::string_view("_./-").find(c) != std::string_view::npos;
@@ -36,7 +36,8 @@ bool is_plain_scalar(std::string_view text) {
          !has_a_meaning(text);
 }
 
-/// JSON writes a character beyond the first 65536 as two numbers, which are none in YAML. It becomes one number.
+/// Replaces surrogate pairs, with which JSON writes characters beyond U+FFFF, by a single YAML escape, because YAML
+/// does not know surrogates.
 std::string without_surrogates(const std::string& quoted) {
   std::string text;
   for (std::size_t i = 0; i < quoted.size(); ++i) {
@@ -60,7 +61,7 @@ std::string scalar(const Json& value) {
 
 void append(std::string& text, const Json& value, std::size_t indent);
 
-/// Appends what follows "key:" or "-": a scalar on the same line, or a block below it.
+/// Appends the value after "key:" or "-": a scalar on the same line, or a block on the following lines.
 void append_value(std::string& text, const Json& value, std::size_t indent) {
   if (value.is_structured() && !value.empty()) {
     text += '\n';
@@ -70,7 +71,7 @@ void append_value(std::string& text, const Json& value, std::size_t indent) {
   }
 }
 
-/// Appends an entry of a list. The first key of a table stands behind the dash.
+/// Appends an entry of a list. If the entry is a table, its first key is on the line of the dash.
 void append_entry(std::string& text, const Json& entry, std::size_t indent) {
   const std::string margin(indent, ' ');
   if (!entry.is_object() || entry.empty()) {
@@ -97,7 +98,7 @@ void append(std::string& text, const Json& value, std::size_t indent) {
 
 }  // namespace
 
-// A string of JSON in ASCII is a double-quoted scalar of YAML, with that one difference.
+// Apart from surrogates, a JSON string that contains only ASCII characters is also a double-quoted YAML scalar.
 std::string yaml_scalar(std::string_view text) {
   if (is_plain_scalar(text)) return std::string(text);
   try {

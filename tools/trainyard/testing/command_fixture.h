@@ -12,7 +12,8 @@
 
 namespace trainyard::tools::testing {
 
-/// A fixture that runs the real command `trainyard` on a FakeRun. The FakeRun has no topics until the test adds them.
+/// A test fixture that runs the real command `trainyard`, which finds a FakeRun instead of a real run. The FakeRun has
+/// no topics until the test adds them.
 class CommandOnFakeRun : public ::testing::Test {
  protected:
   /// Runs `trainyard` with these arguments until it ends, and keeps its output. Returns the exit code, or -1 if a
@@ -37,7 +38,8 @@ class StartedCommand {
 
   pid_t pid() const { return pid_; }
 
-  /// Waits for the next line that the command prints, and returns it; empty at the end of the output.
+  /// Waits for the next line that the command prints, and returns the line. Returns an empty text at the end of the
+  /// output.
   std::string line();
 
   /// Sends the signal, and waits until the command ends. Returns the exit code, or -1 if the signal ended it.

@@ -15,7 +15,7 @@ using nlohmann::json;
 FakeRun::FakeRun()
     : directory_(fmt::format("{}/trainyard-{}", folder_.path(), ::geteuid()), launch::run_name("fake", ::getpid())) {
   for (zmq::socket_t* socket : {&registry_, &gateway_}) socket->set(zmq::sockopt::linger, 0);
-  // Everything that the test gives is sent at once.
+  // There is no limit on queued messages, because all messages of a topic are sent at the same time.
   gateway_.set(zmq::sockopt::sndhwm, 0);
   registry_.bind(directory_.endpoint("registry"));
   gateway_.bind(directory_.endpoint("gateway"));
@@ -46,7 +46,7 @@ void FakeRun::start() {
 
 void FakeRun::serve() {
   std::vector<zmq::pollitem_t> items{{registry_.handle(), 0, ZMQ_POLLIN, 0}, {gateway_.handle(), 0, ZMQ_POLLIN, 0}};
-  // The limit lets the thread notice that the test is over.
+  // The timeout lets the thread notice when the test is over.
   zmq::poll(items, std::chrono::milliseconds(20));
   if ((items[0].revents & ZMQ_POLLIN) != 0) serve_question();
   if ((items[1].revents & ZMQ_POLLIN) != 0) serve_subscriber();
@@ -78,7 +78,7 @@ json FakeRun::result_of(const json& question) const {
 
 void FakeRun::serve_subscriber() {
   core::Frames frames;
-  // Credit and Unsubscribe are of no interest.
+  // Requests other than Subscribe, such as Credit, are ignored.
   if (!core::receive_frames(gateway_, frames) || frames.size() != 4 || frames[2].to_string_view() != "Subscribe")
     return;
   const auto request = core::read_message<Subscribe>(frames[3]);

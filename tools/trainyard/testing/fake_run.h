@@ -20,19 +20,21 @@ namespace trainyard::tools::testing {
 
 using namespace trainyard::testing;
 
-/// A message that the publisher of the fake run sends. The test chooses the sequence number and the times; the
-/// publisher sets the fingerprint and the subscription.
+/// A message that the publisher of the fake run sends. The test chooses the sequence number and the times in the
+/// header; the publisher sets the other fields.
 struct FakeMessage {
   Header header;
   std::string body;
 };
 
-/// An imitation of a running launch for tests of the command: a run directory, a registry whose answers the test
-/// chooses, and a publisher. One thread serves the registry and the publisher. Nothing depends on timing: when somebody
-/// subscribes to a topic, all its messages are sent as fast as possible, with the times that the test has chosen.
+/// An imitation of a running launch for tests of the command. It consists of a run directory, a registry (a socket that
+/// answers questions about the run, as the launcher does) and a publisher. The test chooses the answers of the
+/// registry. One thread serves the registry and the publisher. Nothing depends on timing: when a program subscribes to
+/// a topic, the publisher sends all messages of the topic as fast as possible. Their headers contain the times that the
+/// test has chosen.
 class FakeRun {
  public:
-  /// Answers a call to a component. To refuse the call, it throws an Error.
+  /// A function that answers a call to a component. To refuse the call, it throws an Error.
   using Call =
       std::function<nlohmann::json(const std::string& target, const std::string& method, const nlohmann::json& body)>;
 
@@ -41,23 +43,24 @@ class FakeRun {
   FakeRun(const FakeRun&) = delete;
   FakeRun& operator=(const FakeRun&) = delete;
 
-  // All of these are called before start().
+  // The following functions must be called before start().
 
-  /// Adds a topic with these messages. If `ends` is true, the publisher announces after the last one that no more
-  /// messages follow.
+  /// Adds a topic with these messages. If `ends` is true, the publisher announces after the last message that no more
+  /// follow.
   template <Message T>
   void add_topic(const std::string& name, std::vector<FakeMessage> messages, bool ends = true) {
     const MessageType& type = message_type<T>();
     add_topic(name, type, std::move(messages), ends);
   }
   void add_topic(const std::string& name, const MessageType& type, std::vector<FakeMessage> messages, bool ends);
-  /// Sets the answer to the op "nodes" or "run".
+  /// Sets the registry's answer to the question "nodes" or "run".
   void answer(const std::string& op, nlohmann::json result) { answers_[op] = std::move(result); }
   void answer_calls(Call call) { call_ = std::move(call); }
 
   /// Makes the run visible to the command.
   void start();
-  /// Ends the run. If members of the test answer calls, the test must call this function before they are destroyed.
+  /// Ends the run. If the function that answers calls uses members of the test fixture, the test must call stop()
+  /// before these members are destroyed.
   void stop() { thread_ = {}; }
 
   /// Returns the value that XDG_RUNTIME_DIR must have so that a program finds this run.

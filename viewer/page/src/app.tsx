@@ -32,7 +32,7 @@ interface Tab {
   content: () => JSX.Element;
 }
 
-// A new view is one line here, and its name in state/place.ts.
+// To add a view, add a line here and its name in state/place.ts.
 const tabs: Tab[] = [
   { view: 'graph', title: 'Graph', icon: 'graph', key: 'g', content: Overview },
   { view: 'curves', title: 'Curves', icon: 'curves', key: 'c', content: Curves },

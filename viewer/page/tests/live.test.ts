@@ -66,7 +66,7 @@ afterEach(async () => {
 
 const origin = (): string => new URL(address).origin;
 
-/** Opens the page with the token, as a user does, and goes to a view. */
+/** Opens the page with the token, as a user does, and opens a view. */
 async function open(title: string): Promise<void> {
   await page.goto(address);
   await page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: title }).click();
@@ -76,7 +76,7 @@ async function open(title: string): Promise<void> {
 /** The last step that the page shows. */
 const step = async (): Promise<number> => Number((await page.locator('.progress b').textContent())?.replaceAll(',', ''));
 
-/** The pixels of a curve, as text: another text means that another curve was drawn. */
+/** Returns the pixels of a card's canvas as a text. If the text has changed, another curve was drawn. */
 const picture = (card: string): Promise<string> =>
   page.locator(`article[aria-label="Curves of ${card}"] canvas`).evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
 
@@ -89,10 +89,10 @@ test('The token goes from the address into a cookie, and the page shows the comp
   await expect.poll(() => page.locator('.tile').count()).toBe(7);
   await expect.poll(() => page.locator('.tile .load-text').allTextContents()).toHaveLength(7);
   for (const text of await page.locator('.tile .load-text').allTextContents()) expect(text).toMatch(/^busy \d+/);
-  // The optimizer has nothing to do until there are gradients.
+  // The optimizer waits for gradients most of the time.
   await page.locator('.tile-head', { hasText: 'optimizer' }).click();
   await page.locator('.details').getByText(/waiting for accelerator_host/).first().waitFor();
-  // The run is not idle, so somebody holds it up.
+  // The run is busy, so some component holds it up.
   await page.locator('.tag.bottleneck').first().waitFor();
 });
 
@@ -140,7 +140,7 @@ test('Pause holds the run, and Resume lets it go on.', async () => {
   await open('Curves');
   await page.getByRole('button', { name: 'Pause' }).click();
   await pill('Paused').waitFor();
-  // The last reports may still be on their way to the file; then there are no more.
+  // The last reports may not be in the file yet. The test waits until their number no longer changes.
   let held = -1;
   await expect.poll(() => held === (held = run.reports().length), { interval: 500 }).toBe(true);
   await page.getByRole('button', { name: 'Resume' }).click();
@@ -173,7 +173,7 @@ test('A page from elsewhere gets nothing, although the browser has the cookie.',
     return [await socket, fetched];
   }, origin());
   expect(got).toEqual(['refused', 'refused']);
-  // Nor can it show the page in a frame.
+  // The foreign page cannot show the viewer in a frame, either.
   await expect.poll(() => visitor.frames().map((frame) => frame.url())).toContain('chrome-error://chromewebdata/');
   await visitor.close();
   await new Promise((done) => other.close(done));
@@ -211,7 +211,7 @@ test('A recording opens by itself.', async () => {
   expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
 });
 
-/** A page of another server, which tries to show the viewer in a frame. */
+/** Starts another server, whose page tries to show the viewer in a frame. */
 function foreignPage(): Promise<Server> {
   const server = createServer((_, answer) => {
     answer.setHeader('Content-Type', 'text/html');

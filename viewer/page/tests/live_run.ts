@@ -37,7 +37,7 @@ export interface Report {
 
 export const read = (report: string | undefined): Report => JSON.parse(report ?? '{}') as Report;
 
-/** A training run that goes on until it is stopped, in a folder of its own, and viewers of it. */
+/** A training run in a temporary folder, which runs until it is stopped, and viewers that show it. */
 export class LiveRun {
   readonly folder = mkdtempSync(join(tmpdir(), 'trainyard-page-'));
   private readonly programs: ChildProcess[] = [];
@@ -57,7 +57,7 @@ export class LiveRun {
     throw new Error(`the viewer printed no address; it said:\n${this.said()}`);
   }
 
-  /** The reports of the training that the run itself has written so far, each a line of JSON. */
+  /** Returns the metrics that the run has written to its file so far, each as a line of JSON. */
   reports(): string[] {
     let text = '';
     try {
@@ -65,18 +65,18 @@ export class LiveRun {
     } catch {
       return [];
     }
-    // The last line may lack its end.
+    // The last line may be incomplete.
     const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
     return lines.filter((line) => line.includes('"kind":"metrics"'));
   }
 
-  /** Kills the launcher, as the kernel does if there is no memory left. */
+  /** Kills the launcher with SIGKILL, as the kernel does if memory is exhausted. */
   kill(): void {
     const found = (readdirSync(this.folder, { recursive: true }) as string[]).find((name) => name.endsWith('/run.json'));
     process.kill((JSON.parse(readFileSync(join(this.folder, found!), 'utf8')) as { pid: number }).pid, 'SIGKILL');
   }
 
-  /** What the programs have complained about. */
+  /** Returns the error output of all programs. */
   said(): string {
     return this.programs.map((_, index) => readFileSync(join(this.folder, `output${index}`), 'utf8')).join('\n');
   }
@@ -96,7 +96,7 @@ export class LiveRun {
 
   private start(words: string[], stdout: 'pipe' | 'ignore'): ChildProcess {
     const output = openSync(join(this.folder, `output${this.programs.length}`), 'w');
-    // The training gives way to the browser, which would otherwise be slow on a small machine.
+    // The training has a lower priority than the browser, which would otherwise be slow on a small machine.
     const made = spawn('nice', ['-n', words[0] === 'launch' ? '19' : '0', this.program, ...words], {
       cwd: this.folder,
       env: { ...process.env, XDG_RUNTIME_DIR: this.folder, OPENBLAS_NUM_THREADS: '1' },

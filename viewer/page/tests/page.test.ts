@@ -4,8 +4,9 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { hostile } from '../mock/runs.js';
 import { MockServer } from '../mock/server.js';
 
-// Drives the built page in a real browser. The runs come from the mock server, which applies a stricter policy for the
-// content than the real one: whatever the page fetched from elsewhere, or ran from a text, would be reported here.
+// Drives the built page in a real browser. The runs come from the mock server, which applies a stricter content
+// security policy than the real server. The tests would report it if the page fetched something from another server or
+// evaluated a text as code.
 
 const longRun = 'shakespeare-k2p';
 const program = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -60,7 +61,8 @@ const open = async (view: string, run = longRun, more = ''): Promise<void> => {
   await page.locator('.link-light.open').waitFor();
 };
 const asked = (op: string): Record<string, unknown>[] => server.questions.filter((one: { op: string }) => one.op === op) as Record<string, unknown>[];
-/** Waits until the server has been asked something. */
+/** Waits until the page has asked the server a question `op` for which `such` returns true, and returns the
+ * question. */
 const untilAsked = async (op: string, such: (question: Record<string, unknown>) => boolean = () => true): Promise<Record<string, unknown>> => {
   for (const end = Date.now() + 30_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 10))) {
     const found = asked(op).find(such);
@@ -68,7 +70,7 @@ const untilAsked = async (op: string, such: (question: Record<string, unknown>) 
   }
   throw new Error(`the page has not asked '${op}' as expected; it asked ${JSON.stringify(asked(op)).slice(0, 2000)}`);
 };
-/** The number of pixels of a card that have the colour of a curve, more or less. */
+/** Returns the number of pixels of a card that have approximately the colour of a curve. */
 const inked = (card: string): Promise<number> =>
   page.evaluate((label) => {
     const canvas = document.querySelector<HTMLCanvasElement>(`article[aria-label="${label}"] canvas`);
@@ -148,7 +150,8 @@ test('Dragging zooms all cards, asks for the details, and a double click goes ba
   await page.mouse.move(plot.x + plot.width * 0.5, plot.y + 60, { steps: 4 });
   await page.mouse.up();
   const detail = await untilAsked('curve', (one) => one['name'] === 'loss' && one['stage'] === 'train' && one['from'] !== null);
-  // Twice the part that was chosen: a quarter to a half of a million steps, and half of that at each side.
+  // The page requests twice the part that was chosen. This was the part from a quarter to half of a million steps, and
+  // half of its width is added at each side.
   expect(detail['from'] as number).toBeGreaterThan(80_000);
   expect(detail['from'] as number).toBeLessThan(170_000);
   expect(detail['to'] as number).toBeGreaterThan(580_000);
@@ -260,7 +263,7 @@ test('A server that is gone is announced, and the page goes on when it is back.'
   await page.locator('.log-line').first().waitFor();
   server = new MockServer();
   await server.start(port);
-  // It also tries by itself, and then the button goes away.
+  // The page also tries without the click, and then the button disappears.
   await page.getByRole('button', { name: 'Try now' }).click({ timeout: 1000 }).catch(() => {});
   await page.locator('.link-light.open').waitFor();
   await expect.poll(() => page.getByRole('alert').count()).toBe(0);
@@ -320,7 +323,7 @@ test('The keyboard alone suffices.', async () => {
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
   await expect.poll(() => inked('loss')).toBeGreaterThan(300);
-  // Tab reaches the first card, and its keys zoom.
+  // The first card can be reached with Tab, and can then be zoomed with keys.
   for (let i = 0; i < 80 && !(await page.evaluate(() => document.activeElement?.classList.contains('card'))); i++) await page.keyboard.press('Tab');
   await page.keyboard.press('+');
   await untilAsked('curve', (one) => one['from'] !== null);
@@ -330,7 +333,7 @@ test('The keyboard alone suffices.', async () => {
   await page.locator('.tile').first().focus();
   await page.keyboard.press('Enter');
   await page.locator('.details').getByText('Plugin').waitFor();
-  // What has the focus can be seen.
+  // The focused element has a visible outline.
   expect(await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle)).toBe('solid');
   await page.keyboard.press('l');
   await page.locator('#log-search').waitFor();

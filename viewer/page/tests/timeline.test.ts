@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { hostile } from '../mock/runs.js';
 import { MockServer } from '../mock/server.js';
 
-// The timeline in a real browser, with the made-up runs of the mock server.
+// Tests the timeline in a real browser, with the made-up runs of the mock server.
 
 let browser: Browser;
 let server: MockServer;
@@ -34,7 +34,7 @@ afterEach(async () => {
 
 const open = (run: string): Promise<unknown> => page.goto(`${address}#/timeline/${encodeURIComponent(run)}`);
 const picture = () => page.locator('.timeline-canvas canvas');
-/** How much time the picture shows, as its description says. */
+/** Returns the length of time that the picture shows, according to its description. */
 const shown = async (): Promise<string> => / in (.*?);/.exec((await picture().getAttribute('aria-label')) ?? '')![1]!;
 const asked = (): number[] => server.questions.filter((one: { op: string }) => one.op === 'timeline').map((one: { ms: number }) => one.ms);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component for tests that reads the arena of its rank after every step and averages what it sees.
+// A component for tests that reads the parameters of its rank in shared memory after every step, and averages them.
 
 #include <cstring>
 #include <span>
@@ -47,7 +47,7 @@ class Averager final : public Component {
   Input<ArenaReadable> readable_{*this, "arena_readable", "when to read it",
                                  [this](const auto& message) { on_readable(*message); }};
 
-  std::shared_ptr<const ArenaInfo> arena_info_;  ///< It keeps the memory mapped.
+  std::shared_ptr<const ArenaInfo> arena_info_;  ///< This keeps the memory mapped.
   std::span<const float> parameters_;
   std::vector<float> average_;
   std::uint64_t steps_ = 0;

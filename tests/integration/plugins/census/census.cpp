@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component for tests that exists once per rank and asks the others who they are.
+// A component for tests that exists for each rank, gathers the names of the components of all ranks with a collective,
+// and logs them.
 
 #include <fmt/ranges.h>
 

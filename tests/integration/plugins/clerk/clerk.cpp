@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component for tests that answers questions in every way that a service can, and listens to the log.
+// A component for tests with services that answer in every possible way. It also receives the log.
 
 #include <utility>
 
@@ -41,7 +41,7 @@ class Clerk final : public Component {
                                              throw Error(Code::kInternal, "answered and failed");
                                            }};
 
-  /// The window is larger than that which a visitor may have.
+  /// The window is larger than a visitor may request.
   Input<LogRecord> log_{*this,
                         "log",
                         "a record ends the run",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transform for tests that changes nothing and takes as long as the test wants.
+// A transform for tests that changes nothing, and takes as long as its parameters specify.
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,7 @@ class Dawdle final : public Transform {
   DatasetField prepare(const DatasetField& input) override { return input; }
 
   void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom*) const override {
-    // It stands for a computation that takes this long.
+    // The sleep imitates a long computation.
     const bool slow = *only_rank_ < 0 || *only_rank_ == static_cast<std::int64_t>(rank_);
     if (slow) std::this_thread::sleep_for(std::chrono::duration<double>(*sample_s_));
     std::ranges::copy(input, output.begin());

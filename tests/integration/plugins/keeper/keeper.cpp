@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component for tests that exists once per rank and has state: how many checkpoints it was in.
+// A component for tests that exists for each rank and has state: the number of checkpoints in which it was saved.
 
 #include "core/component/component.h"
 #include "core/component/state_port.h"

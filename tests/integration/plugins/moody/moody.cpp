@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model for tests: one linear layer whose steps take as long as the test wants, and whose loss is not a number when
-// the test wants it.
+// A model for tests with one linear layer. Parameters determine how long its steps take, and when its loss is not a
+// number.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/linear.h>
@@ -29,7 +29,7 @@ class Moody final : public Model {
   void set_training(bool) override {}
 
   at::Tensor training_step(const ModelBatch& batch) override {
-    // It stands for a computation that takes this long.
+    // The sleep imitates a long computation.
     const bool slow = *slow_rank_ < 0 || *slow_rank_ == static_cast<std::int64_t>(context().rank);
     if (slow) std::this_thread::sleep_for(std::chrono::duration<double>(*step_s_));
     const at::Tensor loss = classification_loss(logits(batch), batch.tensors[1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component for tests that takes the place of the optimizer: its updates change nothing and take as long as the test
-// wants.
+// A component for tests that replaces the optimizer. Its updates change nothing, and take as long as its parameters
+// specify.
 
 #include <chrono>
 #include <thread>
@@ -19,7 +19,7 @@ class Sluggish final : public Component {
 
  private:
   void update(std::uint64_t step) {
-    // It stands for a computation that takes this long.
+    // The sleep imitates a long computation.
     const bool slow = *only_rank_ < 0 || *only_rank_ == static_cast<std::int64_t>(context().rank);
     if (slow && step > 0) std::this_thread::sleep_for(std::chrono::duration<double>(*update_s_));
     parameters_.send(Parameters{.step = step});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sink for tests. It checks that numbers and tensors arrive complete and in order, and ends the run after enough of
-// them.
+// A component for tests that receives the messages of `ticker`. It checks that numbers and tensors arrive completely
+// and in order, and ends the run after a given number of messages.
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component for tests that throws where its parameters say.
+// A component for tests that throws an error in the function that its parameters specify.
 
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source for tests. It sends the numbers 0, 1, 2, ... and, if asked, a tensor with each.
+// A component for tests that sends the numbers 0, 1, 2, ... and, if its parameters request it, a tensor with each
+// number.
 
 #include <cstring>
 

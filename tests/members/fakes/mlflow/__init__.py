@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the package mlflow that the bridge uses."""
+"""Replaces the part of the package mlflow that the bridge uses, in tests."""

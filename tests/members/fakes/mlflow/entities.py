@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands for mlflow.entities."""
+"""Replaces mlflow.entities in tests."""
 import collections
 
 Metric = collections.namedtuple("Metric", "key value timestamp step")

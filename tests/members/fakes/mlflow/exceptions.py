@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands for mlflow.exceptions."""
+"""Replaces mlflow.exceptions in tests."""
 
 
 class MlflowException(Exception):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands for mlflow.tracking. What was logged to a run is found again in the calls."""
+"""Replaces mlflow.tracking in tests. The data of a run is read back from the recorded calls."""
 import types
 
 import fake_service

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the package wandb that the bridge uses. Arguments that the real package does not know are errors."""
+"""Replaces the part of the package wandb that the bridge uses, in tests. Arguments that the real package does not
+accept raise an error."""
 import fake_service
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A component with state, for the contract tests: like programs/keeper.py and programs/keeper.mjs.
+// A component with state for the contract tests, like programs/keeper.py and programs/keeper.mjs.
 
 #include <algorithm>
 #include <cmath>

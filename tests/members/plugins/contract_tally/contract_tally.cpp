@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sink for the contract tests, like programs/tally.py and programs/tally.mjs: it checks that numbers and tensors
-// arrive complete and in order.
+// A component for the contract tests, like programs/tally.py and programs/tally.mjs. It receives numbers and tensors,
+// and checks that they arrive completely and in order.
 
 #include <algorithm>
 #include <cereal/cereal.hpp>
@@ -68,7 +68,7 @@ class ContractTally final : public Component {
     }
     if (!tick.data.shape.empty()) check_tensor(tick.data, number);
     misbehave_at(number);
-    // It stands for work that takes this long.
+    // The sleep imitates work that takes so long.
     std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(*slow_ms_));
     auto count = counts_.loan();
     count->count = static_cast<std::uint64_t>(++received_);

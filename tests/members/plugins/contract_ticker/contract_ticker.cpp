@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source for the contract tests, like programs/ticker.py and programs/ticker.mjs: it sends the numbers 0, 1, 2, ...
-// and, if asked, a tensor with each.
+// A component for the contract tests, like programs/ticker.py and programs/ticker.mjs. It sends the numbers 0, 1, 2,
+// ... and, if its parameters request it, a tensor with each number.
 
 #include <cereal/cereal.hpp>
 #include <cstring>
@@ -37,7 +37,7 @@ class ContractTicker final : public Component {
   void on_deactivate() override { stopped_ = true; }
 
   void send_while_ready() {
-    // A few at once, so that calls have their turn.
+    // Only a few messages are sent at a time, so that calls are not delayed.
     for (int i = 0; i < 64; ++i) {
       if (stopped_ || !ticks_.ready() || (*count_ > 0 && sent_ >= *count_)) return;
       send_one();

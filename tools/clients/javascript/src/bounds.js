@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds of docs/wire_format.md, section 8. What exceeds them is refused before memory is allocated for it.
+// The limits of docs/wire_format.md, section 8. Data that exceeds a limit is refused before memory is allocated for it.
 
 export const PAYLOADS = 64;
 export const DIMENSIONS = 16;
@@ -12,9 +12,9 @@ export const WINDOW_BYTES = 64 * 2 ** 20;
 export const SUBSCRIPTIONS = 64;
 export const QUESTION_BYTES = 2 ** 20;
 
-// Bounds of this package. The page does not limit a payload or an answer of the registry.
+// Further limits that only this package has; the page does not limit payloads and answers of the registry.
 export const PAYLOAD_BYTES = 2 ** 30;
 export const ANSWER_BYTES = 64 * 2 ** 20;
-// Structs, texts and other objects in the lists and maps of one message. A body of 64 MiB could contain 64 Mi structs of
-// one byte, which would take gigabytes as objects.
+// The largest number of structs, texts and other objects in the lists and maps of one message. A body of 64 MiB could
+// contain 64 Mi structs of one byte, which would take gigabytes as objects.
 export const OBJECTS = 2 * 2 ** 20;

@@ -19,7 +19,7 @@ export const textOf = (bytes) => decoder.decode(bytes);
  */
 export const bytesOf = (text) => encoder.encode(text);
 
-/** Reads the values of a body one after another, and never past its end: a DataView throws a RangeError there. */
+/** Reads the values of a body one after another. If the body is too short, the DataView throws a RangeError. */
 export class Reader {
   /**
    * @param {Uint8Array} body
@@ -51,7 +51,8 @@ export class Reader {
   }
 
   /**
-   * Reads a count of elements that take at least `size` bytes each. The bytes that remain must be enough for them.
+   * Reads a count of elements that take at least `size` bytes each. Throws if the remaining bytes are not enough for
+   * them.
    * @param {number} size
    * @returns {number}
    */
@@ -65,7 +66,7 @@ export class Reader {
   }
 
   /**
-   * Reads a count of objects that take at least `size` bytes each.
+   * Reads a count of objects that take at least `size` bytes each, and checks the limit for objects in a message.
    * @param {number} size
    * @returns {number}
    */
@@ -80,7 +81,7 @@ export class Reader {
   text() {
     const end = this.count(1) + this.at;
     const { body } = this;
-    // Most texts of messages are short and ASCII; for these, this is faster than a TextDecoder.
+    // Most texts in messages are short and ASCII. For such texts, this loop is faster than a TextDecoder.
     let text = "";
     if (end - this.at <= 24) {
       let at = this.at;
@@ -96,7 +97,7 @@ export class Reader {
   }
 }
 
-/** Writes values one after another into bytes that grow. */
+/** Writes values one after another into a buffer that grows as needed. */
 export class Writer {
   constructor() {
     this.bytes = new Uint8Array(256);
@@ -107,7 +108,7 @@ export class Writer {
   }
 
   /**
-   * Returns where the next `size` bytes go.
+   * Returns the offset for the next `size` bytes, for which the buffer is enlarged if necessary.
    * @param {number} size
    * @returns {number}
    */
@@ -125,7 +126,7 @@ export class Writer {
 
   /** @param {number} value */
   u8(value) {
-    const at = this.room(1); // First, because it may replace the view.
+    const at = this.room(1); // This comes first, because it may replace the view.
     this.view.setUint8(at, value);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codec alone. It uses nothing of node, so it works in a browser, too.
+// The codec without the rest of the package. It uses no modules of Node.js, so it also works in a browser.
 import { compileDecoder } from "./decoder.js";
 import { compileEncoder } from "./encoder.js";
 import { fingerprint, parseSchema } from "./schema.js";
@@ -10,7 +10,7 @@ export { Tensor } from "./tensor.js";
 /** @typedef {import("./header.js").Header} Header */
 /** @typedef {import("./decoder.js").Integers} Integers */
 
-/** A message type, from its schema text alone. */
+/** A message type that is described by a schema text. */
 export class Schema {
   #decode;
   #encode;
@@ -18,8 +18,8 @@ export class Schema {
   /**
    * Throws BadMessage if the text is not a schema.
    * @param {string} text
-   * @param {{ integers?: Integers }} options `integers`: what u64 and i64 become. With "number", a message with an
-   *   integer that a number cannot represent exactly is refused.
+   * @param {{ integers?: Integers }} options `integers` is the type to which u64 and i64 are decoded. With "number",
+   *   decoding throws an error if an integer cannot be represented exactly as a number.
    */
   constructor(text, { integers = "bigint" } = {}) {
     this.structs = parseSchema(text);
@@ -31,7 +31,8 @@ export class Schema {
   }
 
   /**
-   * Returns a message. Tensors have their elements only if `payloads` has them. Throws BadMessage.
+   * Decodes a message. Tensors have elements only if `payloads` contains them. Throws BadMessage if the bytes do not
+   * match the schema.
    * @param {Uint8Array} body
    * @param {readonly import("./tensor.js").Payload[] | null} payloads
    * @returns {any}
@@ -39,7 +40,7 @@ export class Schema {
   decode(body, payloads = null) { return this.#decode(body, payloads); }
 
   /**
-   * Returns the body and the payloads of a message. Throws TrainyardError if a value does not fit its type.
+   * Encodes a message: returns its body and its payloads. Throws TrainyardError if a value does not fit its type.
    * @param {unknown} message
    * @returns {{ body: Uint8Array, payloads: Uint8Array[] }}
    */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a schema into a function that decodes bodies. The function consists of closures, one for each type, because
-// pages with a content security policy may not evaluate generated source.
+// Compiles a schema into a function that decodes the bodies of messages. The function consists of closures, one for
+// each type, because pages with a content security policy cannot evaluate generated source.
 import { BODY_BYTES } from "./bounds.js";
 import { Reader } from "./bytes.js";
 import { BadMessage } from "./errors.js";
@@ -37,7 +37,7 @@ const SMALL = new Map([
 ]);
 
 /**
- * Returns what reads a number at an offset.
+ * Returns the function that reads a number of this kind at an offset.
  * @param {string} kind
  * @param {Integers} integers
  * @returns {(view: DataView, at: number) => number | bigint}
@@ -51,7 +51,7 @@ function numberAt(kind, integers) {
   return integers === "bigint" ? (view, at) => view.getBigUint64(at, true) : (view, at) => exact(view.getBigUint64(at, true));
 }
 
-/** Makes the closures of one schema. A struct has one, however many fields refer to it. */
+/** Makes the closures for one schema. A struct has only one closure, even if several fields refer to it. */
 class Compiler {
   /**
    * @param {Structs} structs
@@ -124,7 +124,7 @@ class Compiler {
   }
 
   /**
-   * A list of numbers.
+   * Returns the function that reads a list of numbers.
    * @param {string} kind
    * @returns {Read}
    */
@@ -154,7 +154,8 @@ function plainStruct(names, reads) {
 }
 
 /**
- * A struct with the field "__proto__". An assignment would set the prototype of the object instead.
+ * Returns the function that reads a struct with a field "__proto__". Assigning such a field would set the prototype of
+ * the object, so it is defined as a property instead.
  * @param {string[]} names
  * @param {Read[]} reads
  * @returns {Read}
@@ -186,7 +187,7 @@ function readMap(reader, read) {
 }
 
 /**
- * Returns a function that decodes the message that `structs` describes, from a body and its payloads.
+ * Returns a function that decodes messages of the type `structs` from a body and its payloads.
  * @param {Structs} structs
  * @param {Integers} integers
  * @returns {(body: Uint8Array, payloads: readonly import("./tensor.js").Payload[] | null) => any}

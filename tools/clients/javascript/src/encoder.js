@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a schema into a function that encodes messages. Like the decoder, it consists of closures, one for each type.
+// Compiles a schema into a function that encodes messages. Like the decoder, the function consists of closures, one for
+// each type.
 import { BODY_BYTES, PAYLOADS } from "./bounds.js";
 import { bytesOf, Writer } from "./bytes.js";
 import { TrainyardError } from "./errors.js";
@@ -10,7 +11,10 @@ import { writeTensor } from "./tensor.js";
 /** @typedef {import("./schema.js").Structs} Structs */
 /** @typedef {(writer: Writer, value: any) => void} Write */
 
-/** A value that does not fit its type. The place of the value is completed on the way out of nested types. */
+/**
+ * The error for a value that does not fit its type. While the error passes through nested types, each adds its part to
+ * the path of the value.
+ */
 class Misfit extends Error {
   /**
    * @param {unknown} value
@@ -24,11 +28,11 @@ class Misfit extends Error {
 }
 
 /**
- * Returns the error to throw further when a value could not be written.
+ * Returns the error to rethrow when a value could not be written, with the path extended by `step`.
  * @param {unknown} error
  * @param {unknown} value
  * @param {Type} type
- * @param {string} step what leads to the value
+ * @param {string} step the last part of the path to the value
  * @returns {unknown}
  */
 function misfit(error, value, type, step) {
@@ -59,7 +63,7 @@ function writeFloat(kind) {
   const size = /** @type {number} */ (NUMBERS.get(kind));
   return (writer, value) => {
     if (typeof value !== "number") throw new TypeError("a number is needed");
-    const at = writer.room(size); // First, because it may replace the view.
+    const at = writer.room(size); // This comes first, because it may replace the view.
     set(writer.view, at, value);
   };
 }
@@ -91,7 +95,7 @@ function writeLong(kind) {
   return (writer, value) => {
     if (typeof value === "number") {
       if (!Number.isSafeInteger(value)) throw new TypeError("an integer is needed");
-      if (value >= 0) { // Most integers, and much faster than through a bigint.
+      if (value >= 0) { // This covers most integers, and is much faster than a bigint.
         const at = writer.room(8);
         writer.view.setUint32(at, value % 2 ** 32, true);
         writer.view.setUint32(at + 4, Math.floor(value / 2 ** 32), true);
@@ -108,7 +112,7 @@ function writeLong(kind) {
 }
 
 /**
- * The keys are in ascending order of their bytes, as the page demands.
+ * Returns the keys in ascending order of their bytes, as docs/wire_format.md requires.
  * @param {Iterable<string>} keys
  * @returns {string[]}
  */
@@ -129,7 +133,7 @@ function writeText(writer, value) {
   writer.text(value);
 }
 
-/** Makes the closures of one schema. A struct has one, however many fields refer to it. */
+/** Makes the closures for one schema. A struct has only one closure, even if several fields refer to it. */
 class Compiler {
   /** @param {Structs} structs */
   constructor(structs) {
@@ -215,8 +219,8 @@ class Compiler {
 }
 
 /**
- * Returns a function that encodes the message that `structs` describes: it returns the body and the payloads, and throws
- * TrainyardError if a value does not fit its type.
+ * Returns a function that encodes messages of the type `structs`. The function returns the body and the payloads, and
+ * throws TrainyardError if a value does not fit its type.
  * @param {Structs} structs
  * @returns {(message: unknown) => { body: Uint8Array, payloads: Uint8Array[] }}
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errors of this package. Every text says what was expected and what was received.
+// The errors of this package. Their texts state what was expected and what was received.
 
 /**
- * Returns the text without characters that could control a terminal; text of a run may come from anybody.
+ * Returns the text without characters that could control a terminal, because text from a run may come from anyone.
  * @param {string} text
  * @returns {string}
  */
@@ -12,7 +12,7 @@ export function printable(text) {
     (found) => `\\x${found.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
 
-/** Any error of this package. */
+/** The base class of all errors of this package. */
 export class TrainyardError extends Error {
   /** @param {string} text */
   constructor(text) {
@@ -21,13 +21,13 @@ export class TrainyardError extends Error {
   }
 }
 
-/** Something did not arrive in time. */
+/** An answer or a message did not arrive in time. */
 export class Timeout extends TrainyardError {}
 
-/** The run ended while an answer was awaited. */
+/** The run ended while the program was waiting for an answer. */
 export class RunEnded extends TrainyardError {}
 
-/** The bytes of a message, of a schema or of an answer are not what docs/wire_format.md allows. */
+/** A message, a schema or an answer does not conform to docs/wire_format.md. */
 export class BadMessage extends TrainyardError {}
 
 /** The run refused a request. */

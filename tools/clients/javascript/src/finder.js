@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { TrainyardError } from "./errors.js";
 
 /**
- * What run.json says about a run.
+ * The content of a run.json, with which a launcher announces its run.
  * @typedef {object} RunInfo
  * @property {string} run the full name, such as "mnist-9ix"
  * @property {string} name the name without the suffix
  * @property {string} file the launch file
  * @property {string} directory
- * @property {number} pid of the launcher
+ * @property {number} pid the pid of the launcher
  * @property {number} startTicks
  * @property {string} registry the address of the registry
  */
@@ -27,7 +27,8 @@ export function runsDirectory() {
 }
 
 /**
- * Returns when a process started, in clock ticks since boot; 0 if it is gone. This guards against a reused pid.
+ * Returns when a process started, in clock ticks since boot, or 0 if it does not exist. With this number, another
+ * process that has got the same pid can be recognised.
  * @param {number} pid
  * @returns {number}
  */
@@ -41,7 +42,7 @@ export function startTicks(pid) {
 }
 
 /**
- * Returns true as long as the launcher of this run lives and has not removed its run.json.
+ * Returns true as long as the launcher of this run is alive and has not removed its run.json.
  * @param {RunInfo} run
  * @returns {boolean}
  */
@@ -49,7 +50,7 @@ export const isAlive = (run) => existsSync(join(run.directory, "run.json")) && r
   startTicks(run.pid) === run.startTicks;
 
 /**
- * Returns the address, if it is one on this machine. Throws TrainyardError otherwise.
+ * Returns `address` if it is on this machine. Otherwise throws TrainyardError.
  * @param {unknown} address
  * @returns {string}
  */
@@ -59,14 +60,14 @@ export function checkAddress(address) {
 }
 
 /**
- * Returns the run that announced itself in a directory, or null if there is none or it is dead.
+ * Returns the run whose run directory is `directory`, or null if there is none or its launcher is dead.
  * @param {string} directory
  * @returns {RunInfo | null}
  */
 export function readRun(directory) {
   try {
     const path = join(directory, "run.json");
-    if (statSync(path).size > 65536) return null; // It has a few hundred bytes.
+    if (statSync(path).size > 65536) return null; // Normally the file has a few hundred bytes.
     const told = JSON.parse(readFileSync(path, "utf8"));
     if (![told.run, told.name, told.file].every((text) => typeof text === "string")) return null;
     const run = {
@@ -80,7 +81,8 @@ export function readRun(directory) {
 }
 
 /**
- * Returns the runs of this user that are alive, newest first. Throws TrainyardError if others could have made them.
+ * Returns the active runs of this user, newest first. Throws TrainyardError if another user could have created entries
+ * in the directory.
  * @returns {RunInfo[]}
  */
 export function listRuns() {
@@ -99,7 +101,8 @@ export function listRuns() {
 }
 
 /**
- * Returns the newest run, or the newest one with this name or full name. Throws TrainyardError if there is none.
+ * Returns the newest active run, or the newest active run with this name or full name. Throws TrainyardError if there
+ * is none.
  * @param {string | undefined} name
  * @returns {RunInfo}
  */

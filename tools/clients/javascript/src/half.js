@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point numbers of 16 bits, which JavaScript has no arrays for. float32 represents all of them exactly.
+// Converts 16-bit floating-point numbers, for which JavaScript has no arrays, to float32, which represents all of them
+// exactly.
 
 /**
  * @param {number} bits of an IEEE 754 half
@@ -21,7 +22,7 @@ function halfValue(bits) {
 export const fromFloat16 = (bits) => Float32Array.from(bits, halfValue);
 
 /**
- * A bfloat16 consists of the upper 16 bits of a float32.
+ * Converts bfloat16 numbers. A bfloat16 consists of the upper 16 bits of a float32.
  * @param {Uint16Array} bits
  * @returns {Float32Array}
  */

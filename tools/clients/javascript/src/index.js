@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks into running Trainyard runs from node: topics, messages, calls.
+// A client for Trainyard runs: programs for Node.js can receive messages of a run, and call its components.
 //
 //     import { findRun } from "trainyard";
 //     const run = await findRun();                                       // the newest run, or findRun("mnist")
@@ -7,7 +7,8 @@
 //       console.log(header.sequence, message.step);
 //     await run.call("optimizer", "param.set", { name: "lr", value: 0.01 });
 //
-// Nothing waits for ever: what does not come in time throws Timeout. The protocol is described in docs/wire_format.md.
+// No function waits forever: if an answer or a message does not arrive in time, it throws Timeout. docs/wire_format.md
+// describes the protocol.
 export { BadMessage, readHeader, Refused, RunEnded, Schema, Tensor, Timeout, TrainyardError } from "./codec.js";
 export { runsDirectory } from "./finder.js";
 export { findRun, Run, runs } from "./run.js";

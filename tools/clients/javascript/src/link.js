@@ -17,7 +17,10 @@ export function registrySocket(address) {
   return socket;
 }
 
-/** The connection of a session. It subscribes after each handshake, and puts what arrives into a queue. */
+/**
+ * The connection to one endpoint, with its session. It subscribes after each handshake, that is, also after a
+ * reconnection, and puts the messages that arrive into a queue.
+ */
 export class Link {
   #socket;
   #sending = false;
@@ -33,7 +36,7 @@ export class Link {
     const { window, payloads } = session.wish;
     this.#socket = new Dealer({
       linger: 0, sendTimeout: 1000, maxMessageSize: payloads === "inline" ? PAYLOAD_BYTES : BODY_BYTES,
-      // A publisher that keeps to the windows never has more messages under way.
+      // A publisher that respects the windows never has more messages in flight.
       receiveHighWaterMark: (window + 2) * session.feeds.length + 16 });
     this.#socket.events.on("handshake", () => {
       session.connected();
@@ -61,7 +64,10 @@ export class Link {
     }
   }
 
-  /** Sends what the session wants to send, one message after another, as the socket demands. */
+  /**
+   * Sends the frames that the session has prepared. A socket allows only one send operation at a time, so they are sent
+   * one after another.
+   */
   async flush() {
     if (this.#sending) return;
     this.#sending = true;
@@ -70,13 +76,13 @@ export class Link {
         await this.#socket.send(frames);
       }
     } catch {
-      // The publisher does not read what is sent to it. If it is gone, the next handshake subscribes again.
+      // The publisher does not read. If it has ended, the client subscribes again after the next handshake.
     } finally {
       this.#sending = false;
     }
   }
 
-  /** Unsubscribes, and closes the socket. The last messages may still be sent within half a second. */
+  /** Unsubscribes, and closes the socket. ZeroMQ may take up to half a second to send the last frames. */
   async close() {
     if (this.#closed) return;
     this.#closed = true;

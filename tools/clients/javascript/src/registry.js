@@ -11,7 +11,7 @@ import { BadMessage, Refused, TrainyardError } from "./errors.js";
  * @property {string} endpoint empty while the process is still starting
  */
 /**
- * What the registry says about a topic.
+ * The registry's description of a topic.
  * @typedef {object} Topic
  * @property {string} topic
  * @property {string} type
@@ -45,14 +45,14 @@ export function readAnswer(frame) {
   try {
     answer = JSON.parse(textOf(frame));
   } catch {
-    // The error below says it.
+    // The error below reports this.
   }
   if (typeof answer === "object" && answer !== null && !Array.isArray(answer)) return answer;
   throw new BadMessage(`the registry's answer is not a JSON object: ${textOf(frame.subarray(0, 80))}`);
 }
 
 /**
- * Returns what was asked for. Throws Refused.
+ * Returns the result in an answer. Throws Refused, with the registry's reason, if the question was refused.
  * @param {string} op
  * @param {ReturnType<typeof readAnswer>} answer
  * @returns {any}
@@ -63,8 +63,8 @@ export function resultOf(op, answer) {
 }
 
 /**
- * Returns where a topic is published, or null while a publisher is still starting. Throws TrainyardError if the run does
- * not have the topic.
+ * Returns the addresses at which a topic is published, or null if a publisher is still starting. Throws TrainyardError
+ * if the run does not have the topic.
  * @param {unknown} topics
  * @param {string} topic
  * @param {string} run
@@ -79,6 +79,6 @@ export function endpointsOf(topics, topic, run) {
   }
   const publishers = Array.isArray(found.publishers) ? found.publishers : [];
   const endpoints = publishers.map((/** @type {any} */ publisher) => publisher?.endpoint);
-  // The components of one process share an endpoint.
+  // Duplicates are removed, because the components of a process share an endpoint.
   return endpoints.length > 0 && endpoints.every(Boolean) ? [...new Set(/** @type {string[]} */ (endpoints))].sort() : null;
 }

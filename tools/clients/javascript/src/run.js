@@ -16,7 +16,7 @@ import { Subscription } from "./subscription.js";
 const CALL_MS = 12_000; // The registry gives up after 10 s, so its error arrives first.
 
 /**
- * Waits. Throws the reason of the signal.
+ * Waits for `milliseconds`. If the signal is aborted, throws its reason.
  * @param {number} milliseconds
  * @param {AbortSignal} [signal]
  */
@@ -26,13 +26,13 @@ async function sleep(milliseconds, signal) {
   signal?.throwIfAborted();
 }
 
-/** Returns the runs of this user that are alive, newest first. @returns {Run[]} */
+/** Returns the active runs of this user, newest first. @returns {Run[]} */
 export const runs = () => listRuns().map((info) => new Run(info));
 
 /**
- * Returns the newest run, or the newest one called `name`, which is the name of the run or its full name. A program that a
- * launch file starts finds its own run, and waits until it can be reached. Throws TrainyardError if there is no such run,
- * and Timeout.
+ * Returns the newest active run, or the newest active run whose name or full name is `name`. A program that was started
+ * by a launch file finds its own run by default, and waits until the run can be reached. Throws TrainyardError if there
+ * is no such run, or Timeout if it cannot be reached in time.
  * @param {string} [name]
  * @param {Limits} limits
  * @returns {Promise<Run>}
@@ -48,17 +48,23 @@ export async function findRun(name, { timeout = 10_000, signal } = {}) {
   }
 }
 
-/** A run. */
+/** A connection to an active run. */
 export class Run {
   /** @type {import("zeromq").Dealer | null} */
   #socket = null;
   #lastId = 0;
-  /** The questions that are not answered yet. @type {Map<number, (answer: ReturnType<typeof readAnswer>) => void>} */
+  /**
+   * The functions that resolve the questions which have not been answered yet, by the number of the question.
+   * @type {Map<number, (answer: ReturnType<typeof readAnswer>) => void>}
+   */
   #open = new Map();
-  /** Questions are sent one after another, as the socket demands. @type {Promise<unknown>} */
+  /**
+   * Fulfilled when the last question has been sent. A socket allows only one send operation at a time.
+   * @type {Promise<unknown>}
+   */
   #sent = Promise.resolve();
 
-  /** Use findRun() or runs(). @param {RunInfo} info */
+  /** For findRun() and runs() only. @param {RunInfo} info */
   constructor(info) {
     this.info = info;
     this.run = info.run;
@@ -72,7 +78,9 @@ export class Run {
   alive() { return isAlive(this.info); }
 
   /**
-   * Asks the registry of the run. Throws Refused with its reason, Timeout, RunEnded, or the reason of the signal.
+   * Sends a question to the registry of the run (docs/wire_format.md, section 2) and returns the answer. Throws
+   * Refused, with the reason, if the registry refuses the question; Timeout; RunEnded; or the reason of the signal if
+   * it is aborted.
    * @param {string} op
    * @param {Record<string, unknown>} words
    * @param {Limits} limits
@@ -89,7 +97,7 @@ export class Run {
       signal?.addEventListener("abort", () => resolve("abort"), { once: true });
     });
     const socket = this.#connect();
-    this.#sent = this.#sent.then(() => socket.send(frame)).catch(() => {}); // If it is not read, the deadline says so.
+    this.#sent = this.#sent.then(() => socket.send(frame)).catch(() => {}); // If this fails, the deadline reports it.
     try {
       for (let left = timeout; left > 0 && this.alive(); left = deadline - Date.now()) {
         const answer = await within(answered, Math.min(left, 200));
@@ -104,14 +112,18 @@ export class Run {
     throw new Timeout(`run ${this.run} did not answer '${op}' within ${timeout} ms`);
   }
 
-  /** Returns every topic. @param {Limits} [limits] @returns {Promise<Topic[]>} */
+  /** Returns the descriptions of all topics. @param {Limits} [limits] @returns {Promise<Topic[]>} */
   topics(limits) { return this.request("topics", {}, limits); }
 
-  /** Returns every component. @param {Limits} [limits] @returns {Promise<Record<string, any>[]>} */
+  /**
+   * Returns the descriptions of all components and external programs.
+   * @param {Limits} [limits] @returns {Promise<Record<string, any>[]>}
+   */
   nodes(limits) { return this.request("nodes", {}, limits); }
 
   /**
-   * Calls a service of a component, "param.list", "param.get" or "param.set".
+   * Calls a method of a component and returns the answer. `method` is the name of a service, or "param.list",
+   * "param.get" or "param.set".
    * @param {string} target
    * @param {string} method
    * @param {unknown} body
@@ -143,7 +155,8 @@ export class Run {
   }
 
   /**
-   * Returns where a topic is published. Waits for the processes of a run that is still starting.
+   * Returns the addresses at which a topic is published. If the run is still starting, waits until its processes have
+   * addresses.
    * @param {string} topic
    * @param {Limits} limits
    * @returns {Promise<string[]>}
@@ -156,7 +169,7 @@ export class Run {
     throw new Timeout(`not every publisher of '${topic}' came up within ${timeout} ms`);
   }
 
-  /** Closes the connection to the registry, which the next question opens again. */
+  /** Closes the connection to the registry. The next question opens a new connection. */
   close() {
     this.#socket?.close();
     this.#socket = null;
@@ -169,7 +182,10 @@ export class Run {
     return socket;
   }
 
-  /** Late answers to questions that were given up are dropped. @param {import("zeromq").Dealer} socket */
+  /**
+   * Receives answers until the socket is closed. Late answers to questions that have timed out are dropped.
+   * @param {import("zeromq").Dealer} socket
+   */
   async #receive(socket) {
     while (socket === this.#socket) {
       try {
@@ -177,7 +193,7 @@ export class Run {
         const answer = readAnswer(frames[frames.length - 1]);
         if (typeof answer.id === "number") this.#open.get(answer.id)?.(answer);
       } catch {
-        // The socket was closed, or somebody sends what is no answer.
+        // The socket was closed, or the bytes that arrived are not a valid answer.
         if (socket.closed) return;
       }
     }
@@ -185,7 +201,7 @@ export class Run {
 }
 
 /**
- * Returns what the promise yields, or null when the time is over.
+ * Returns the value of the promise, or null if it is not fulfilled in time.
  * @template T
  * @param {Promise<T>} promise
  * @param {number} milliseconds

@@ -8,13 +8,13 @@ import { BadMessage } from "./errors.js";
  * The type of a value. `kind` is a simple kind such as "u32", "list", "map" or "optional", or "struct".
  * @typedef {object} Type
  * @property {string} kind
- * @property {Type} [element] of a list, a map or an optional
- * @property {string} [name] of a struct
+ * @property {Type} [element] the type of the elements of a list, a map or an optional
+ * @property {string} [name] the name of a struct
  */
 /** @typedef {{ name: string, type: Type }} Field */
 /** @typedef {Map<string, Field[]>} Structs the message first */
 
-/** The bytes of each kind of number. @type {Map<string, number>} */
+/** The size of each kind of number, in bytes. @type {Map<string, number>} */
 export const NUMBERS = new Map([["i8", 1], ["i16", 2], ["i32", 4], ["i64", 8], ["u8", 1], ["u16", 2], ["u32", 4],
   ["u64", 8], ["f32", 4], ["f64", 8]]);
 const SIMPLE = new Set([...NUMBERS.keys(), "bool", "string", "Tensor"]);
@@ -34,7 +34,7 @@ export function fingerprint(text) {
 }
 
 /**
- * Returns the type as the schema text has it.
+ * Returns the type in the syntax of schema texts.
  * @param {Type} type
  * @returns {string}
  */
@@ -54,8 +54,8 @@ function parseType(word, depth = 0) {
 }
 
 /**
- * Returns the structs of a schema text. Throws BadMessage unless the text follows the grammar, no struct contains
- * itself, and nesting is bounded, so that decoding ends.
+ * Returns the structs of a schema text. Throws BadMessage if the text does not follow the grammar, a struct contains
+ * itself, or structs are nested too deeply.
  * @param {string} text
  * @returns {Structs}
  */
@@ -88,7 +88,8 @@ export function parseSchema(text) {
 }
 
 /**
- * Walks from the message down. Heights are remembered, so the time is linear in the text.
+ * Checks the nesting of structs, beginning with the message. Heights are stored, so the time is proportional to the
+ * length of the text.
  * @param {Structs} structs
  */
 function checkNesting(structs) {
@@ -117,7 +118,7 @@ function checkNesting(structs) {
   height({ kind: "struct", name: first }, 0);
   for (const [name, fields] of structs) {
     if (!heights.has(name)) throw new BadMessage(`schema: struct '${name}' is in no field of the message`);
-    // A list of a struct without bytes could have any number of elements.
+    // An empty struct is refused, because a list of structs without bytes could have any number of elements.
     if (fields.length === 0 && name !== first) throw new BadMessage(`schema: struct '${name}' has no fields`);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subscriptions at one endpoint (docs/wire_format.md, section 3), without sockets: what arrives is given to a
-// Session, and what it wants to send is in its list `outgoing`.
+// The protocol of subscriptions at one endpoint (docs/wire_format.md, section 3), without sockets: the caller passes
+// the frames that arrive to a Session, and sends the frames in its list `outgoing`.
 import { TOPIC_BYTES, WINDOW_BYTES, WINDOW_MESSAGES } from "./bounds.js";
 import { bytesOf, textOf } from "./bytes.js";
 import { Schema } from "./codec.js";
@@ -11,7 +11,7 @@ import { HEADER_BYTES, readHeader } from "./header.js";
 /** @typedef {import("./decoder.js").Integers} Integers */
 
 /**
- * What a program wants of each topic.
+ * The options of a subscription, which apply to each of its topics.
  * @typedef {object} Wish
  * @property {"none" | "inline"} payloads
  * @property {number} window
@@ -20,7 +20,8 @@ import { HEADER_BYTES, readHeader } from "./header.js";
  * @property {Integers} integers
  */
 
-const VISITOR = 0xffffffff; // The edge of a subscriber that is not in the plan.
+// The number that a subscriber gives instead of an edge of the plan, because it is a visitor.
+const VISITOR = 0xffffffff;
 const NUMBER = "  u32 subscription\n";
 const SUBSCRIBE = new Schema(`Subscribe {\n${NUMBER}  string topic\n  u32 edge\n  u64 fingerprint\n  string policy\n` +
   "  u64 window_messages\n  u64 window_bytes\n  string payloads\n  u32 process_index\n}\n");
@@ -31,7 +32,7 @@ const JUST_NUMBER = new Schema(`Number {\n${NUMBER}}\n`);
 const EMPTY = new Uint8Array(0);
 
 /**
- * Throws TrainyardError if a publisher would refuse the wish.
+ * Throws TrainyardError if the options are not valid, so that a publisher would refuse the subscription.
  * @param {readonly string[]} topics
  * @param {Wish} wish
  */
@@ -55,7 +56,7 @@ export function checkWish(topics, wish) {
   }
 }
 
-/** One subscription of a session. */
+/** The subscription to one topic in a session. */
 class Feed {
   /**
    * @param {number} number
@@ -73,7 +74,7 @@ class Feed {
     this.accepted = false;
     this.ended = false;
     this.flushing = false;
-    // Handled, and not yet returned as credit.
+    // The messages that were handled, but whose credit has not been returned yet.
     this.messages = 0;
     this.bytes = 0;
   }
@@ -84,20 +85,21 @@ class Feed {
   }
 
   /**
-   * Counts the messages between this one and the one before it. A publisher that was started again begins anew.
+   * Counts the messages that were missed before this message, from the sequence numbers. The numbers of a publisher
+   * that was restarted begin again at 0.
    * @param {Header} header
    */
   count(header) {
     const last = this.last.get(header.source);
     if (last !== undefined && header.sequence > last) this.missed += Number(header.sequence - last) - 1;
-    // No run has as many components; somebody makes numbers up.
+    // No run has so many components, so the publisher is sending invalid numbers.
     else if (this.last.size >= 65536) this.last.clear();
     this.last.set(header.source, header.sequence);
   }
 }
 
 /**
- * A message that has arrived and has not been decoded.
+ * A message that has arrived but has not been decoded.
  * @typedef {object} Arrival
  * @property {Session} session
  * @property {Feed} feed
@@ -106,7 +108,7 @@ class Feed {
  * @property {Uint8Array[]} frames
  */
 
-/** The subscriptions at one endpoint, over one connection. */
+/** The subscriptions at one endpoint, which share a connection. */
 export class Session {
   /**
    * @param {string} endpoint
@@ -121,7 +123,7 @@ export class Session {
     this.outgoing = [];
   }
 
-  /** Subscribes with a new window, after the socket has connected for the first time or again. */
+  /** Must be called after the socket has connected or reconnected. Subscribes with the full window. */
   connected() {
     this.outgoing = [];
     for (const feed of this.feeds) {
@@ -136,15 +138,15 @@ export class Session {
   /** Returns true when the publisher has accepted every subscription. @returns {boolean} */
   get accepted() { return this.feeds.every((feed) => feed.accepted); }
 
-  /** Returns true when the publisher has said that no more messages follow. @returns {boolean} */
+  /** Returns true when the publisher has announced that no more messages follow. @returns {boolean} */
   get ended() { return this.feeds.every((feed) => feed.ended); }
 
   /** @returns {number} */
   get missed() { return this.feeds.reduce((sum, feed) => sum + feed.missed, 0); }
 
   /**
-   * Returns the message that the frames contain, if it is one. Throws BadMessage, or Refused if the publisher has
-   * refused a subscription.
+   * Handles frames that have arrived. If they contain a message, returns it. Throws BadMessage, or Refused if the
+   * publisher has refused a subscription.
    * @param {Uint8Array[]} frames
    * @returns {Arrival | null}
    */
@@ -156,7 +158,7 @@ export class Session {
     if (frames.length < 3 || frames[1].length !== HEADER_BYTES) return null;
     const header = readHeader(frames[1]);
     const feed = this.feeds[header.subscription];
-    // Before it is accepted, a message belongs to an earlier connection.
+    // A message that arrives before the subscription has been accepted belongs to an earlier connection.
     if (!feed?.schema || !feed.accepted || textOf(frames[0]) !== feed.topic) return null;
     header.topic = feed.topic;
     if (header.payloads !== frames.length - 3) {
@@ -184,7 +186,7 @@ export class Session {
     return schema.decode(frames[2], frames.slice(3));
   }
 
-  /** Tells the publisher that no more messages are wanted. */
+  /** Unsubscribes. */
   close() {
     for (const feed of this.feeds) this.#send("Unsubscribe", JUST_NUMBER.encode({ subscription: feed.number }).body);
   }
@@ -225,7 +227,7 @@ export class Session {
     const feed = this.feeds[answer.subscription];
     if (!feed) throw new BadMessage(`${this.endpoint} answered subscription ${answer.subscription}, which there is not`);
     if (answer.error) throw new Refused(`topic '${feed.topic}' at ${this.endpoint}: ${answer.error}`);
-    // The text is compiled once, however often the connection is restored.
+    // The schema is compiled only once, even if the connection is restored several times.
     if (!feed.schema || feed.schemaText !== answer.schema) {
       const schema = new Schema(answer.schema, { integers: this.wish.integers });
       if (schema.fingerprint !== answer.fingerprint) {

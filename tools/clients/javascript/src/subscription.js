@@ -10,23 +10,24 @@ import { Session } from "./session.js";
 /** @typedef {{ header: Header, message: any }} Received */
 
 const ANSWER_MS = 10_000; // How long a publisher may take to accept a subscription.
-// A process that is gone for good stays in the registry's list. After this time, it is enough that others have accepted.
+// A process that has ended for good remains in the registry's list. After this time, it is enough if the other
+// publishers have accepted.
 const GONE_MS = 2_000;
-const LOOK_MS = 200; // How often a subscription without messages looks whether the run is alive.
+const LOOK_MS = 200; // How often a subscription that receives no messages checks whether the run is alive.
 
 /**
- * An asynchronous iterator over the messages of one or several topics, from all of their publishers. It ends when the run
- * or all publishers end. A `for await` loop unsubscribes when it is left; close() does so, too.
+ * An asynchronous iterator over the messages of one or several topics, from all of their publishers. It ends when the
+ * run or all publishers end. Leaving a `for await` loop unsubscribes, and so does close().
  * @implements {AsyncIterableIterator<Received>}
  */
 export class Subscription {
-  /** The messages that the program has received. */
+  /** The number of messages that the program has received. */
   received = 0;
   /** @type {Link[]} */
   #links = [];
   /** @type {(Arrival | { error: unknown })[]} */
   #queue = [];
-  #first = 0; // The queue begins here; removing elements one by one would be slow.
+  #first = 0; // The index of the first queued message. Removing elements one by one would be slow.
   #wake = () => {};
   #goOn = () => {};
   /** @type {Promise<void> | null} */
@@ -34,7 +35,7 @@ export class Subscription {
   #closed = false;
 
   /**
-   * Use run.subscribe().
+   * For Run.subscribe() only.
    * @param {import("./run.js").Run} run
    * @param {readonly string[]} topics
    * @param {Wish} wish
@@ -52,8 +53,8 @@ export class Subscription {
   }
 
   /**
-   * The messages that were sent and did not arrive, because this program did not read fast enough or, with the policy
-   * "latest", because a newer message took their place.
+   * The number of messages that were sent but did not arrive, because this program did not read fast enough or, with
+   * the policy "latest", because a newer message replaced them.
    * @returns {number}
    */
   get missed() { return this.#links.reduce((sum, link) => sum + link.session.missed, 0); }
@@ -66,7 +67,7 @@ export class Subscription {
     try {
       value = await this.receive(this.timeout);
     } finally {
-      // Neither at the end nor after an error does `for await` call return().
+      // close() must be called here, because `for await` calls return() neither at the end nor after an error.
       if (!value) await this.close();
     }
     return value ? { done: false, value } : { done: true, value: undefined };
@@ -100,13 +101,13 @@ export class Subscription {
     return { header: arrival.header, message };
   }
 
-  /** Waits until every publisher has accepted the subscription, which the first receive() would do, too. */
+  /** Waits until every publisher has accepted the subscription. Otherwise the first receive() waits for this. */
   async ready() {
     this.#begun ??= this.#begin();
     return this.#begun;
   }
 
-  /** Tells the publishers that no more messages are wanted, and drops those that have not been read. */
+  /** Unsubscribes, and drops the messages that have not been read. */
   async close() {
     if (this.#closed) return;
     this.#closed = true;
@@ -158,7 +159,8 @@ export class Subscription {
   }
 
   /**
-   * Queues what has arrived. If a publisher sends more than the windows allow, reading waits for the program.
+   * Puts messages that have arrived into the queue. If a publisher sends more than the windows allow, the socket is not
+   * read until the program has taken messages from the queue.
    * @param {Arrival[]} arrivals
    * @param {unknown} error
    * @returns {Promise<void> | null}
@@ -173,7 +175,7 @@ export class Subscription {
   }
 
   /**
-   * Waits until a message has arrived. Returns false at the end.
+   * Waits until a message has arrived. Returns false if the subscription has ended.
    * @param {number | null} timeout
    * @returns {Promise<boolean>}
    */
@@ -184,7 +186,7 @@ export class Subscription {
     while (this.#first === this.#queue.length && !this.#closed) {
       if (this.signal?.aborted) await this.#abort();
       if (this.#links.every((link) => link.session.ended)) return false;
-      // What was sent last may still be on its way when the run has ended.
+      // The last messages may arrive after the run has ended.
       if (asked) return false;
       asked = !this.run.alive();
       const left = deadline - Date.now();
@@ -200,7 +202,7 @@ export class Subscription {
   }
 
   /**
-   * Waits until something happens, or this time is over.
+   * Waits until something happens, but at most for `milliseconds`.
    * @param {number} milliseconds
    * @returns {Promise<void>}
    */

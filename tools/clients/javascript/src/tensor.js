@@ -7,15 +7,16 @@ import { fromBfloat16, fromFloat16 } from "./half.js";
 /** @typedef {import("./bytes.js").Reader} Reader */
 /** @typedef {import("./bytes.js").Writer} Writer */
 /**
- * The array that contains the elements of a tensor.
+ * The types of arrays that can contain the elements of a tensor.
  * @typedef {Uint8Array | Int8Array | Int16Array | Int32Array | BigInt64Array | Float32Array | Float64Array} Elements
  */
 
 /**
- * Bytes that are not in the message itself but in memory of another process.
+ * The bytes of a payload that are not in the message itself but in the memory of another process.
  * @typedef {object} ElsewhereBytes
  * @property {number} length
- * @property {(dtype: string, shape: number[], offset: number, bytes: number) => Tensor} tensor returns a part of them
+ * @property {(dtype: string, shape: number[], offset: number, bytes: number) => Tensor} tensor returns a part of the
+ *   bytes as a tensor
  */
 /** @typedef {Uint8Array | ElsewhereBytes} Payload */
 
@@ -23,8 +24,8 @@ const WITHOUT = 'the tensor has no elements; subscribe with { payloads: "inline"
 const NO_PAYLOAD = 0xffffffff;
 
 /**
- * The types of elements in the order of their numbers: name, bytes, what makes an array of aligned bytes, and what makes
- * an array of a part of them.
+ * The types of elements in the order of their numbers in messages: the name, the size in bytes, a function that makes
+ * an array over a whole buffer, and a function that makes an array over a part of a buffer.
  * @type {[string, number, (buffer: ArrayBuffer) => Elements, (buffer: ArrayBuffer, at: number, size: number) => Elements][]}
  */
 const DTYPES = [
@@ -40,7 +41,7 @@ const DTYPES = [
   ["bool", 1, (buffer) => new Uint8Array(buffer), (...part) => new Uint8Array(...part)],
 ];
 
-/** The type and the shape of a tensor, and its bytes if they were asked for. */
+/** A tensor in a message: its type, its shape, and its bytes if the subscription has requested them. */
 export class Tensor {
   /**
    * @param {string} dtype such as "float32"
@@ -50,7 +51,10 @@ export class Tensor {
   constructor(dtype, shape, data = null) {
     this.dtype = dtype;
     this.shape = shape;
-    /** The elements, dense, in row-major order and little-endian; null if the message does not contain them. */
+    /**
+     * The bytes of the elements, in row-major order and little-endian, without gaps; null if the message does not
+     * contain them.
+     */
     this.data = data;
   }
 
@@ -58,10 +62,10 @@ export class Tensor {
   get size() { return this.shape.reduce((product, extent) => product * extent, 1); }
 
   /**
-   * Returns a tensor with the elements of a typed array, which must not be changed after the tensor has been sent. Throws
-   * TrainyardError if there is no such type of tensors.
+   * Returns a tensor with the elements of a typed array, which must not be changed after the tensor has been sent.
+   * Throws TrainyardError if tensors cannot have elements of this type.
    * @param {Elements} elements
-   * @param {number[]} shape by default that of a vector
+   * @param {number[]} shape by default the shape of a vector
    * @returns {Tensor}
    */
   static from(elements, shape = [elements.length]) {
@@ -73,11 +77,12 @@ export class Tensor {
       `[${shape}]; the types of tensors are ${DTYPES.map(([name]) => name).join(", ")}`);
   }
 
-  /** The size of the elements. @returns {number} */
+  /** The size of all elements in bytes. @returns {number} */
   get byteLength() { return this.size * (DTYPES.find(([name]) => name === this.dtype)?.[1] ?? 0); }
 
   /**
-   * Returns the bytes of the elements for a message that is being sent. They are not used for anything else.
+   * Returns the bytes of the elements for a message that is being sent. The bytes must stay unchanged until they have
+   * been sent.
    * @returns {Uint8Array | null}
    */
   bytesToSend() { return this.data; }
@@ -92,8 +97,8 @@ export class Tensor {
   }
 
   /**
-   * Changes the elements where they are. This is possible only in a member, for tensors of the arena; for any other tensor
-   * it throws TrainyardError.
+   * Overwrites the elements in shared memory. This is possible only in a member, for tensors in the blocks that hold
+   * the parameters and gradients (the arena). For any other tensor, throws TrainyardError.
    * @param {Uint8Array} bytes
    */
   write(bytes) {
@@ -101,8 +106,8 @@ export class Tensor {
   }
 
   /**
-   * Returns the elements like array(), but without a copy where that is possible. The result is valid as long as the
-   * message: in a member, while its handler runs.
+   * Returns the elements like array(), but without a copy if possible. The result is valid as long as the message; in a
+   * member, this means until the handler of the message has finished.
    * @returns {Elements}
    */
   view() {
@@ -165,8 +170,10 @@ export function readTensor(reader) {
     throw new BadMessage(`tensor in payload ${payload}; the message has ${reader.payloads.length}`);
   }
   const frame = reader.payloads[payload];
-  if (frame.length === 0) return new Tensor(dtype, shape); // This is what `payloads: "none"` asks for.
-  // Numbers this large are rounded, but they stay larger than any frame. NaN (0 * Infinity) is no size either.
+  // The subscription has requested no elements (`payloads: "none"`).
+  if (frame.length === 0) return new Tensor(dtype, shape);
+  // Very large numbers are rounded, but stay larger than any frame. The condition is negated so that NaN (0 * Infinity)
+  // is refused, too.
   if (!(offset + bytes <= frame.length)) {
     throw new BadMessage(`tensor needs ${bytes} bytes at ${offset} of payload ${payload}: it has ${frame.length}`);
   }
@@ -197,6 +204,6 @@ export function writeTensor(writer, tensor) {
   }
   writer.u32(bytes ? writer.payloads.length : NO_PAYLOAD);
   const at = writer.room(8);
-  writer.view.setBigUint64(at, 0n, true); // The offset.
+  writer.view.setBigUint64(at, 0n, true); // The offset in the payload.
   if (bytes) writer.payloads.push(bytes);
 }

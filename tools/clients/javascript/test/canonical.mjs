@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counterpart of tools/clients/python/random_messages.py, with which the codecs are compared.
+// The counterpart of tools/clients/python/random_messages.py. Tests compare the results of the two codecs with these
+// programs.
 import { Schema, Tensor } from "trainyard/codec";
 
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
@@ -11,7 +12,7 @@ function hexOfDouble(value) {
   return hex(bytes);
 }
 
-/** Returns a message as text alone. */
+/** Returns a message as text, which does not depend on the programming language. */
 export function canonical(structs, type, value) {
   switch (type.kind) {
     case "struct":
@@ -25,7 +26,7 @@ export function canonical(structs, type, value) {
   }
 }
 
-/** Returns a line of the form that random_messages.py prints. */
+/** Returns a line in the format that random_messages.py prints. */
 export function line(schema, message, text) {
   const { body, payloads } = schema.encode(message);
   return {
@@ -41,7 +42,7 @@ const SHAPES = [[], [2], [0, 3], [2, 1, 2]];
 export function randomValue(structs, type) {
   switch (type.kind) {
     case "struct": {
-      // Without a prototype, "__proto__" is a name like any other.
+      // In an object without a prototype, "__proto__" is an ordinary name.
       const value = Object.create(null);
       for (const field of structs.get(type.name)) value[field.name] = randomValue(structs, field.type);
       return value;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codec: the example of docs/wire_format.md, random messages against the Python codec, and hostile bytes.
+// Tests the codec with the example in docs/wire_format.md, with random messages that the Python codec also encodes, and
+// with hostile bytes.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

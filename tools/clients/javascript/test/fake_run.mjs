@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fake launch: a run.json, a registry and publishers, for testing the client without a runtime.
+// A fake launch with a run.json, a registry and publishers, for testing the client without Trainyard.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const SUBSCRIBED = new Schema("Subscribed {\n  u32 subscription\n  string topic\
 const CREDIT = new Schema("Credit {\n  u32 subscription\n  u64 messages\n  u64 bytes\n}\n");
 const NUMBER = new Schema("Number {\n  u32 subscription\n}\n");
 
-/** A ROUTER that gives every message's frames to `handle`. */
+/** A ROUTER socket that passes the frames of every message to `handle`. */
 class Server {
   constructor(endpoint, handle) {
     this.socket = new Router({ linger: 0, sendHighWaterMark: 0 });
@@ -31,7 +31,7 @@ class Server {
       try {
         for await (const frames of this.socket) this.handle(frames);
       } catch {
-        // It was closed.
+        // The socket was closed.
       }
     })();
   }
@@ -84,7 +84,7 @@ export class FakeRun {
     this.registry.send([...frames.slice(0, -1), JSON.stringify(answer)]);
   }
 
-  /** Publishes a message again and again, `count` times per subscription, as the credits allow. */
+  /** Publishes a message repeatedly, `count` times for each subscription, as fast as the credits allow. */
   async publish(topics, { count = 0, refusal = "", flush = false, ends = false, endpoint, schema = METRICS,
     message = MESSAGE, fingerprint, gap = 1, payloads = [] } = {}) {
     const type = new Schema(schema);

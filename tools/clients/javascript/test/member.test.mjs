@@ -16,7 +16,10 @@ import { OutputPort } from "../src/member/outlet.js";
 import { fromZ85, readKeys } from "../src/member/sockets.js";
 import { Schema, TrainyardError } from "../src/codec.js";
 
-/** What an edge must do, written down as simply as possible: a list of what is under way and of what waits. */
+/**
+ * A model of an edge that is as simple as possible, for comparison: a list of the messages in flight, and a list of
+ * those that wait.
+ */
 class Model {
   underWay = [];
   waiting = [];
@@ -195,7 +198,7 @@ test("an asynchronous method waits for room at an output", async () => {
   assert.throws(() => output.send({ a: 256 }), /\.a: 256 does not fit u8: out of range/);
 });
 
-/** A segment as another process would have it, and a handle for it. */
+/** Makes a segment as another process would make it, and a handle for it. */
 function segment({ counted = true, elements = Float32Array.of(1, 2, 3, 4) } = {}) {
   const path = join(tmpdir(), `trainyard-segment-${process.pid}`);
   const file = openSync(path, "w+");
@@ -256,7 +259,7 @@ test("a tensor in shared memory is read when it is asked for, and returned once"
 test("a tensor of the arena is read anew each time, and can be written", () => {
   const { file, handle } = segment({ counted: false });
   const { loan, tensor } = received(new Imports(7), handle);
-  loan.giveBack(); // It is never used for anything else.
+  loan.giveBack(); // The memory is not reused.
   assert.equal(tensor.view()[3], 4);
   tensor.write(new Uint8Array(Float32Array.of(5, 6, 7, 8).buffer));
   assert.deepEqual(tensor.view(), Float32Array.of(5, 6, 7, 8));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client against a training that is really running. TRAINYARD_PROGRAM is the program `trainyard`.
+// Tests the client with a real training run. The environment variable TRAINYARD_PROGRAM contains the path of the
+// program `trainyard`.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +11,7 @@ import { findRun, Refused, RunEnded, runs, Schema } from "trainyard";
 
 const program = process.env.TRAINYARD_PROGRAM;
 const source = new URL("../../../..", import.meta.url).pathname;
-// A training run that outlasts every test, so that what a test waits for comes, however slow the machine is.
+// A training run that lasts longer than every test, so that tests never wait in vain, even on a slow machine.
 const LAUNCH = `
 include = ["${source}launch/files/standard.toml"]
 [run]
@@ -31,7 +32,7 @@ console = "off"
 rule = "adamw"
 lr = 1e-3
 `;
-const DEADLINE = 180_000; // In milliseconds; nothing here takes more than a few seconds, unless the machine does a lot besides.
+const DEADLINE = 180_000; // In milliseconds. Every test takes only a few seconds, unless the machine is very busy.
 
 async function launched(placement, use) {
   const folder = mkdtempSync(join(tmpdir(), "trainyard-"));
@@ -104,7 +105,7 @@ for (const placement of ["composed", "processes"]) {
       const last = run.subscribe("/metrics", { timeout: null });
       await last.receive();
       assert.equal(await end(), 130);
-      for await (const one of last) assert.ok(one); // What was under way; then it ends by itself.
+      for await (const one of last) assert.ok(one); // These messages were in flight; then the subscription ends.
       await assert.rejects(run.topics(), RunEnded);
     }));
 }

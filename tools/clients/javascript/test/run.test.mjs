@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client against a fake launch.
+// Tests the client with a fake launch.
 import assert from "node:assert/strict";
 import { chmodSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => fake.stop());
 
-/** Waits until a condition holds. The test fails at a deadline. */
+/** Waits until a condition is true. The test fails if this takes too long. */
 async function until(condition) {
   for (const deadline = Date.now() + 120_000; !condition();) {
     assert.ok(Date.now() < deadline, `never: ${condition}`);
@@ -165,7 +165,7 @@ test("runs are found by either name and only while they are alive", async () => 
   assert.equal((await findRun("mnist")).run, "mnist-1");
   assert.equal((await findRun("mnist-1")).pid, process.pid);
   await assert.rejects(findRun("gpt"), /no run named 'gpt' in .*; running: mnist-1/);
-  fake.info.start_ticks += 1; // Another process has the pid now.
+  fake.info.start_ticks += 1; // This imitates another process that has got the same pid.
   fake.announce();
   await assert.rejects(findRun(), /no run in .*; running: none/);
   writeFileSync(join(fake.directory, "run.json"), "{");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks into running Trainyard runs from Python: topics, messages, calls. It needs only pyzmq.
+"""A client for Trainyard runs: programs can receive messages of a run, and call its components. It needs only pyzmq.
 
     import trainyard
     run = trainyard.find_run()                                # the newest run, or find_run("mnist")
@@ -7,10 +7,9 @@
         print(header.sequence, message["step"])
     run.call("optimizer", "param.set", {"name": "lr", "value": 0.01})
 
-trainyard.aio has the same names for asynchronous programs. Nothing waits for ever: what does not come in time raises
-Timeout. A visitor cannot slow a run down: if it reads too slowly, it misses messages. The protocol is described in
-docs/wire_format.md.
-"""
+trainyard.aio has the same names for programs that use asyncio. No function waits forever: if an answer or a message
+does not arrive in time, it raises Timeout. A program cannot slow a run down: if it reads too slowly, it misses
+messages. docs/wire_format.md describes the protocol. """
 from typing import Any
 
 from .errors import BadMessage, Refused, RunEnded, Timeout, TrainyardError
@@ -28,14 +27,15 @@ __all__ = ["BadMessage", "DTYPES", "Header", "Node", "Publisher", "Record", "Ref
            "Schema", "Subscriber", "Subscription", "Tensor", "Timeout", "Topic", "TrainyardError",
            "__version__", "aio", "find_run", "read_header", "runs", "runs_directory"]
 
-# What a component of a run needs (docs/write_a_member_in_python.md); a visitor does without it.
+# The names for writing a component of a run in Python (docs/write_a_member_in_python.md).
 _MEMBER = ("Component", "Input", "Output", "Parameter", "REQUIRED", "StateReader", "StateWriter", "run_member", "schema_of",
            "service")
 __all__ += _MEMBER
 
 
 def __getattr__(name: str) -> Any:
-    """Imports trainyard.aio and trainyard.member when they are first used, because that takes longer than all the rest."""
+    """Imports trainyard.aio and trainyard.member only when they are first used, because importing them takes longer
+    than importing the rest of the package."""
     import importlib
     if name in ("aio", "member"):
         return importlib.import_module(f".{name}", __name__)

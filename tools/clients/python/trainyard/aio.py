@@ -30,7 +30,7 @@ M = TypeVar("M")
 
 
 def runs() -> List[Run]:
-    """Returns the runs of this user that are alive, newest first."""
+    """Returns the active runs of this user on this host, newest first."""
     return [Run(info) for info in list_runs()]
 
 
@@ -49,7 +49,8 @@ async def find_run(name: Optional[str] = None, timeout: float = 10.0) -> Run:
 
 
 class Run:
-    """A run, for the event loop on which it is first used. Several tasks may ask at the same time."""
+    """A run, for programs that use asyncio. An object belongs to the event loop on which it is first used; several
+    tasks may use it at the same time."""
 
     def __init__(self, info: RunInfo) -> None:
         self.info = info
@@ -67,7 +68,8 @@ class Run:
         return self.info.alive()
 
     async def request(self, op: str, timeout: float = CALL_SECONDS, **arguments: Any) -> Any:
-        """Asks the registry of the run. Raises Refused with its reason, Timeout, and RunEnded."""
+        """Sends a question to the registry of the run (docs/wire_format.md, section 2) and returns the answer. Raises
+        Refused, with the reason, if the registry refuses the question; Timeout; or RunEnded."""
         number, question = self._questions.ask(op, arguments)
         answer = self._open[number] = asyncio.get_running_loop().create_future()
         deadline = time.monotonic() + timeout
@@ -77,7 +79,7 @@ class Run:
                 if (await asyncio.wait({answer}, timeout=min(left, LOOK_SECONDS)))[0]:
                     return self._questions.result(op, answer.result())
         except zmq.Again:
-            pass  # It does not read questions.
+            pass  # The registry does not read; the deadline will report this.
         finally:
             self._forget(number)
         if not self.alive():
@@ -93,7 +95,8 @@ class Run:
         return cast(List[Node], await self.request("nodes"))
 
     async def call(self, target: str, method: str, body: Any = None, timeout: float = CALL_SECONDS) -> Any:
-        """Calls a service of a component, "param.list", "param.get" or "param.set"."""
+        """Calls a method of a component and returns the answer. `method` is the name of a service, or "param.list",
+        "param.get" or "param.set"."""
         return await self.request("call", timeout, **call_arguments(target, method, body))
 
     @overload
@@ -114,7 +117,8 @@ class Run:
         return Subscription(self, several(topic), Wish(payloads, int(window), window_bytes, policy, into), timeout)
 
     async def endpoints(self, topic: str, timeout: float = 10.0) -> List[str]:
-        """Returns where a topic is published. Waits for the processes of a run that is still starting."""
+        """Returns the addresses at which a topic is published. If the run is still starting, waits until its processes
+        have addresses."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if found := endpoints_of(await self.topics(), topic, self.run, self.registry):
@@ -123,7 +127,7 @@ class Run:
         raise Timeout(f"not every publisher of '{topic}' came up within {timeout:g} s")
 
     def close(self) -> None:
-        """Closes the connection to the registry. The next question opens it again."""
+        """Closes the connection to the registry. The next question opens a new connection."""
         if self._socket is not None:
             self._socket.close(0)
             self._socket = None
@@ -139,10 +143,12 @@ class Run:
             self._socket = registry_socket(self.registry)
         asyncio.get_running_loop().add_reader(self._socket.FD, self._read)
         self._socket.send(question, zmq.NOBLOCK)
-        self._read()  # Sending may have used up the signal that an answer has arrived.
+        # The signal that an answer has arrived may have been consumed while sending, so this checks once more.
+        self._read()
 
     def _read(self) -> None:
-        """Passes on the answers that have arrived. Late answers to questions that were given up are dropped."""
+        """Passes the answers that have arrived to the tasks that wait for them. Late answers to questions that have
+        timed out are dropped."""
         try:
             while self._socket is not None:
                 number, answer = self._questions.number(self._socket.recv_multipart(zmq.NOBLOCK)[-1])
@@ -184,7 +190,7 @@ class Subscription(Counts, Generic[M]):
         return self._take()
 
     def close(self) -> None:
-        """Tells the publishers that no more messages are wanted, and drops those that have not been read."""
+        """Unsubscribes, and drops the messages that have not been read."""
         if not self._closed:
             self._closed = True
             self._arrivals.clear()
@@ -233,15 +239,15 @@ class Subscription(Counts, Generic[M]):
         return arrival.header, message
 
     async def _wait(self, timeout: Optional[float]) -> bool:
-        """Waits until a message has arrived. Returns False at the end."""
+        """Waits until a message has arrived. Returns False if the subscription has ended."""
         await self._begin()
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._arrivals and not self._closed:
             if self._drain():
-                await asyncio.sleep(0)  # Other tasks have their turn, however many messages arrive.
+                await asyncio.sleep(0)  # This lets other tasks run, even if messages arrive without a break.
                 continue
             if all(link.session.ended() for link in self._links) or not self.run.alive():
-                # What was sent last may have arrived after the question.
+                # The last messages may have arrived after the check whether the run is alive.
                 if not self._drain():
                     return False
                 continue
@@ -252,7 +258,7 @@ class Subscription(Counts, Generic[M]):
         return bool(self._arrivals)
 
     def _drain(self) -> bool:
-        """Handles what has arrived. Returns False if nothing has."""
+        """Handles the messages that have arrived. Returns False if there are none."""
         busy = [link for link in self._links if link.ready()]
         for link in busy:
             link.watch()
@@ -260,15 +266,16 @@ class Subscription(Counts, Generic[M]):
         return bool(busy)
 
     async def _readable(self, seconds: float) -> None:
-        """Waits until libzmq signals that something may have arrived. Only while it waits does the event loop watch the
-        sockets: libzmq's signal stays until somebody reads, so it would wake the loop all the time."""
+        """Waits until libzmq signals that something may have arrived. The event loop watches the sockets only during
+        this call, because libzmq's signal remains set until the socket is read, and would keep the loop busy."""
         loop = asyncio.get_running_loop()
         signal: asyncio.Future[None] = loop.create_future()
         numbers = [number for link in self._links for number in (link.socket.FD, link.monitor.FD)]
         try:
             for number in numbers:
                 loop.add_reader(number, _set, signal)
-            # Whatever arrived before the event loop began to watch gives no signal any more.
+            # Messages that arrived before the event loop began to watch give no further signal, so they are checked for
+            # here.
             if not any(link.ready() for link in self._links):
                 await asyncio.wait({signal}, timeout=seconds)
         finally:

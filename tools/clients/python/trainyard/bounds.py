@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bounds of docs/wire_format.md, section 8. What exceeds them is refused before memory is allocated for it."""
+"""The limits of docs/wire_format.md, section 8. Data that exceeds a limit is refused before memory is allocated for
+it."""
 from __future__ import annotations
 
 PAYLOADS = 64
@@ -14,9 +15,9 @@ SUBSCRIPTIONS = 64
 CONTROL_BYTES = 4096
 QUESTION_BYTES = 1 << 20
 
-# Bounds of this package. The page does not limit a payload or an answer of the registry.
+# Further limits that only this package has; the page does not limit payloads and answers of the registry.
 PAYLOAD_BYTES = 1 << 30
 ANSWER_BYTES = 64 << 20
-# Structs, texts and other objects in the lists and maps of one message. A body of 64 MiB could contain 64 Mi structs of
-# one byte, which would take 15 GB as dictionaries.
+# The largest number of structs, texts and other objects in the lists and maps of one message. A body of 64 MiB could
+# contain 64 Mi structs of one byte, which would take 15 GB as dictionaries.
 OBJECTS = 2 << 20

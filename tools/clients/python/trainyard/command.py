@@ -21,7 +21,7 @@ def _topics(run: Run, _: argparse.Namespace) -> None:
 
 
 def _shown(value: Any) -> Any:
-    """What JSON shows of a tensor: everything but its elements."""
+    """Converts a tensor for JSON: everything except its elements."""
     if isinstance(value, Tensor):
         return {name: value[name] for name in value.keys() if name != "data"}
     raise TypeError(f"{type(value).__name__} cannot be shown")
@@ -38,7 +38,7 @@ def _echo(run: Run, arguments: argparse.Namespace) -> None:
 
 def _types(run: Run, arguments: argparse.Namespace) -> None:
     known = {topic["topic"]: topic["schema"] for topic in run.topics()}
-    run.endpoints(arguments.topic)  # Names what exists if this topic does not.
+    run.endpoints(arguments.topic)  # If the topic does not exist, this raises an error that lists the existing topics.
     print(dataclasses_of(known[arguments.topic]), end="")
 
 
@@ -67,7 +67,8 @@ def main(words: Optional[Sequence[str]] = None) -> None:
     except TrainyardError as error:
         sys.exit(f"trainyard: {error}")
     except BrokenPipeError:
-        # What is still to be written goes nowhere. Otherwise Python would fail once more when it flushes the output.
+        # The rest of the output is discarded, because otherwise Python would raise another error when it flushes stdout
+        # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:

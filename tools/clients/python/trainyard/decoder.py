@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns a schema into a function that decodes bodies.
+"""Compiles a schema into a function that decodes the bodies of messages.
 
-The function is Python source that is generated from the parsed schema: fields of a fixed size that follow each other
-are read by one call of struct.Struct. Everything in the source that comes from the schema is the name of a field or the
-letter of a number; parse_schema() has checked the names against the grammar. No count of a message is trusted: before
-elements are read, the remaining bytes must be enough for them.
-"""
+The function is Python source that is generated from the parsed schema. Consecutive fields of fixed size are read by one
+call of struct.Struct. The source contains nothing from the schema except the names of fields, which parse_schema() has
+checked, and the format letters of numbers, so a hostile schema cannot inject code. No count in a message is trusted:
+before elements are read, the remaining bytes must be enough for them. """
 from __future__ import annotations
 
 import struct
@@ -33,7 +32,7 @@ def _repeated(key: str) -> NoReturn:
 
 
 class _Total:
-    """How many objects the lists and maps of the message that is being decoded contain."""
+    """Counts the objects in the lists and maps of the message that is being decoded."""
 
     def __init__(self) -> None:
         self.objects = 0
@@ -45,8 +44,8 @@ class _Total:
 
 
 def compile_decoder(structs: Dict[str, Fields], into: Any = dict) -> Decode:
-    """Returns a function that decodes the message that `structs` describes, from a body and its payloads. Without
-    payloads (None), tensors get no elements. `into` is what structs become: dict, Record or a dataclass."""
+    """Returns a function that decodes messages of the type `structs` from a body and its payloads. If the payloads are
+    None, tensors have no elements. `into` is the class of the result: dict, Record or a dataclass."""
     name = next(iter(structs))
     source = _Source(structs, into)
     function = source.function(Type("struct", None, name), None if into in (dict, Record) else into)
@@ -69,8 +68,9 @@ def compile_decoder(structs: Dict[str, Fields], into: Any = dict) -> Decode:
 
 
 class _Source:
-    """The functions of one schema, one for each type that needs its own: f0(b, n, p, o) reads a value at the offset o of
-    the body b of n bytes with the payloads p, and returns the value and the offset behind it."""
+    """Generates the functions for one schema, one for each type that needs its own function. A function f0(b, n, p, o)
+    reads a value at the offset o of the body b, which has n bytes and the payloads p. It returns the value and the
+    offset after it."""
 
     def __init__(self, structs: Dict[str, Fields], into: Any) -> None:
         self.structs, self.into = structs, into
@@ -88,7 +88,8 @@ class _Source:
         return result
 
     def function(self, kind: Type, wanted: Optional[type]) -> str:
-        """Returns the name of the function that reads this type into this class."""
+        """Returns the name of the function that reads values of type `kind` into objects of the class `wanted`.
+        Generates the function if necessary."""
         if (kind, wanted) not in self.functions:
             name = self.functions[kind, wanted] = f"f{len(self.functions)}"
             body = _Body(self)
@@ -106,7 +107,7 @@ class _Source:
         return name
 
     def built(self, struct_name: str, wanted: Optional[type], values: Dict[str, str]) -> str:
-        """Returns the expression that makes a struct of the values of its fields."""
+        """Returns the expression that constructs a struct from the values of its fields."""
         if wanted:
             known = check_class(wanted, self.structs[struct_name], struct_name, self.structs)
             return f"{self.constant(wanted)}({', '.join(f'{name}={values[name]}' for name in known)})"
@@ -117,18 +118,18 @@ class _Source:
         return check_class(wanted, self.structs[struct_name], struct_name, self.structs) if wanted else {}
 
     def numbers(self, kind: Type) -> Optional[str]:
-        """Returns the letters of a struct that consists of numbers alone; otherwise None."""
+        """Returns the format letters of a struct that consists only of numbers; otherwise None."""
         fields = self.structs.get(kind.name, [])
         return "".join(NUMBERS[inner.kind] for _, inner in fields) if fields and all(
             inner.kind in NUMBERS for _, inner in fields) else None
 
 
 class _Body:
-    """The lines of one function."""
+    """Generates the lines of one function."""
 
     def __init__(self, source: _Source) -> None:
         self.source, self.lines, self.count = source, [], 0  # type: _Source, List[str], int
-        # Values of a fixed size that the next call of struct.Struct reads, and what is checked after it.
+        # The values of fixed size that the next call of struct.Struct will read, and the checks that follow it.
         self.letters, self.targets, self.checks = "", [], []  # type: str, List[str], List[str]
 
     def add(self, *lines: str) -> None:
@@ -139,7 +140,7 @@ class _Body:
         return f"v{self.count}"
 
     def fixed(self, letter: str) -> str:
-        """Returns the variable that will have the value of the next number."""
+        """Adds a number to the next call of struct.Struct, and returns the variable that will contain its value."""
         name = self.variable()
         self.letters += letter
         self.targets.append(name)
@@ -159,7 +160,8 @@ class _Body:
         return self.source.built(name, wanted, values)
 
     def value(self, kind: Type, wanted: Optional[type]) -> str:
-        """Adds the lines that read a value, and returns the variable that has it, at the latest after flush()."""
+        """Adds the lines that read a value. Returns the variable that contains the value, at the latest after
+        flush()."""
         if kind.kind in NUMBERS:
             return self.fixed(NUMBERS[kind.kind])
         if kind.kind == "bool":
@@ -224,7 +226,7 @@ class _Body:
         return name
 
     def list_of_plain(self, letters: str, struct_name: str, wanted: Optional[type]) -> str:
-        """A list of structs that consist of numbers alone, all of the same size."""
+        """Adds the lines that read a list of structs that consist only of numbers, and thus all have the same size."""
         reader = struct.Struct(f"<{letters}")
         self.add(f"add({self.counted(reader.size)})")
         name, fields = self.variable(), [field for field, _ in self.source.structs[struct_name]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs on other hosts, behind a front door (docs/keys.md). The address of a door names the key by which the visitor is
-known there: "laptop@tcp://node7:7401"."""
+"""Connects to runs on other hosts through their front door, an encrypted TCP port (docs/keys.md). The address of a
+front door contains the name of the key to use, as in "laptop@tcp://node7:7401"."""
 from __future__ import annotations
 
 import json
@@ -29,7 +29,7 @@ class Key(NamedTuple):
     name: str
     role: str
     public: bytes
-    secret: bytes  # Empty for the key of somebody else.
+    secret: bytes  # Empty if this is only the public key of another user or host.
 
 
 class _Address(NamedTuple):
@@ -74,12 +74,13 @@ def _key(path: str, fields: Dict[str, str], secret: str) -> Key:
     public = fields.get("public", "")
     if fields.get("role") not in ("watch", "control", "member") or not _Z85.fullmatch(public) or (
             secret and not _Z85.fullmatch(secret)):
-        raise TrainyardError(f"{path}: is not a key file")  # The text is not shown: it may contain the secret.
+        # The error does not contain the text, because that may contain the secret key.
+        raise TrainyardError(f"{path}: is not a key file")
     return Key(fields.get("name", ""), fields["role"], public.encode(), secret.encode())
 
 
 def _own_key(name: str) -> Key:
-    """Reads a key file. Raises TrainyardError if others may have read or changed it."""
+    """Reads a key file. Raises TrainyardError if other users could have read or changed it."""
     known = _names(".key")
     if name not in known:
         raise TrainyardError(f"no key of your own named {name!r} in {key_folder()}; known: {', '.join(known) or 'none'}")
@@ -110,7 +111,7 @@ def _public_key(name: str) -> Key:
 
 
 def _only_key() -> str:
-    """Returns the name of the user's key if it is not given."""
+    """Returns the name of the user's only key. Raises TrainyardError if there is none, or more than one."""
     names = [name for name in _names(".key") if _own_key(name).role != "member"]
     if len(names) != 1:
         raise TrainyardError(f"which key? Write KEY@tcp://HOST:PORT; keys in {key_folder()}: {', '.join(names) or 'none'}")
@@ -118,7 +119,8 @@ def _only_key() -> str:
 
 
 def _key_of_host(host: str) -> Key:
-    """Returns the key with the name of the host, or else the only one of a host."""
+    """Returns the public key with the name of the host, or, if there is none, the only key of a host that the user
+    has."""
     names = _names(".pub")
     if host in names:
         return _public_key(host)
@@ -140,20 +142,21 @@ def connect_visitor(socket: zmq.Socket[bytes], address: str) -> None:
     socket.tcp_keepalive, socket.tcp_keepalive_idle = 1, 30
     socket.tcp_keepalive_intvl, socket.tcp_keepalive_cnt = 10, 3
     socket.connect_timeout = 3000
-    # The intervals between attempts grow, which shows that the door does not come back.
+    # The intervals between attempts grow, so that check_event() can recognise a front door that does not come back.
     socket.reconnect_ivl, socket.reconnect_ivl_max = FIRST_RETRY_MS, LAST_RETRY_MS
     socket.connect(door.endpoint)
 
 
 def check_event(event: Mapping[str, Any], address: str) -> bool:
-    """Returns True if the event of a monitor says that a connection was made. Raises RunEnded if the door is gone."""
+    """Returns True if an event of a socket monitor reports a connection. Raises RunEnded if the front door no longer
+    exists."""
     if event["event"] == zmq.EVENT_CONNECT_RETRIED and event["value"] >= LAST_RETRY_MS:
         raise RunEnded(f"the connection to {address} is lost, and nobody answers there")
     return bool(event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED)
 
 
 def _knock(monitor: zmq.Socket[bytes], address: str) -> None:
-    """Waits until the door has admitted the socket."""
+    """Waits until the front door has accepted the connection."""
     deadline, reached = time.monotonic() + _PATIENCE_S, False
     while (left := deadline - time.monotonic()) > 0:
         if not monitor.poll(int(left * 1000)):
@@ -169,8 +172,8 @@ def _knock(monitor: zmq.Socket[bytes], address: str) -> None:
 
 
 def run_at_door(name: str) -> RunInfo:
-    """Returns the run behind a front door. Raises TrainyardError if it cannot be reached, and Refused if the door does
-    not admit the key."""
+    """Returns the run behind a front door. Raises TrainyardError if the front door cannot be reached, and Refused if it
+    does not accept the key."""
     door = _parse(name)
     address = f"{door.key or _only_key()}@{door.endpoint}"
     socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.DEALER)

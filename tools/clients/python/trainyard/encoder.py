@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encodes messages by their schema. A client sends only a few small control messages, so this is plain, not fast."""
+"""Encodes messages according to their schema. The code is simple rather than fast, because a client sends only a few
+small control messages."""
 from __future__ import annotations
 
 import struct
@@ -66,7 +67,7 @@ class _Writer:
             for index, item in enumerate(value):
                 self.value(element, item, f"{where}[{index}]")
             return
-        # The keys are sorted by their bytes, as the page demands.
+        # Keys are sorted by their bytes, as docs/wire_format.md requires.
         for key in sorted(value, key=lambda key: str(key).encode()):
             self.text(key)
             self.value(element, value[key], f"{where}[{key!r}]")

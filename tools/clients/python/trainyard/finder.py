@@ -9,8 +9,9 @@ from typing import List, Optional
 
 from .errors import TrainyardError
 
-_INFO_BYTES = 65536  # run.json has a few hundred.
-SAME_DOOR = "door"  # What a front door says of a publisher: subscribe where you have asked.
+_INFO_BYTES = 65536  # The largest run.json that is read; normally it has a few hundred bytes.
+# The endpoint of all publishers behind a front door: the client must subscribe at the front door itself.
+SAME_DOOR = "door"
 
 
 def is_door(address: str) -> bool:
@@ -19,7 +20,7 @@ def is_door(address: str) -> bool:
 
 
 def names_door(name: str) -> bool:
-    """Returns True if a run is named by the address of its front door, with a key or without."""
+    """Returns True if `name` is the address of a front door, with or without the name of a key."""
     return "tcp://" in name
 
 
@@ -30,7 +31,8 @@ def runs_directory() -> str:
 
 
 def start_ticks(pid: int) -> int:
-    """Returns when a process started, in clock ticks since boot; 0 if it is gone. This guards against a reused pid."""
+    """Returns when a process started, in clock ticks since boot, or 0 if it does not exist. With this number, another
+    process that has got the same pid can be recognised."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             return int(file.read().rpartition(")")[2].split()[19])
@@ -40,25 +42,27 @@ def start_ticks(pid: int) -> int:
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What run.json says about a run."""
+    """The content of a run.json, with which a launcher announces its run."""
 
     run: str  # The full name, such as "mnist-9ix".
     name: str  # The name without the suffix.
     file: str  # The launch file.
     directory: str
-    pid: int  # Of the launcher.
+    pid: int  # The pid of the launcher.
     start_ticks: int
     registry: str  # The address of the registry.
 
     def alive(self) -> bool:
-        """Returns True as long as the launcher of this run lives and has not removed its run.json."""
+        """Returns True as long as the launcher of this run is alive and has not removed its run.json. For a run on
+        another host, always returns True."""
         if not self.directory:
-            return True  # It is on another host. Its end shows in its messages, or in the loss of the connection.
+            # The run is on another host. Its end is noticed from its messages, or from the loss of the connection.
+            return True
         return os.path.exists(f"{self.directory}/run.json") and start_ticks(self.pid) == self.start_ticks != 0
 
 
 def read_run(directory: str) -> Optional[RunInfo]:
-    """Returns the run that announced itself in `directory`, or None if there is none or it is dead."""
+    """Returns the run whose run directory is `directory`, or None if there is none or its launcher is dead."""
     try:
         with open(os.path.join(directory, "run.json"), encoding="utf-8") as file:
             told = json.loads(file.read(_INFO_BYTES))
@@ -70,15 +74,15 @@ def read_run(directory: str) -> Optional[RunInfo]:
 
 
 def check_address(address: object) -> str:
-    """Returns the address, if it is one on this machine. Raises TrainyardError otherwise."""
+    """Returns `address` if it is on this machine. Otherwise raises TrainyardError."""
     if isinstance(address, str) and address.startswith(("ipc://", "tcp://127.0.0.1:", "tcp://localhost:", "tcp://[::1]:")):
         return address
     raise TrainyardError(f"address {address!r:.200} is refused; allowed are ipc and tcp on 127.0.0.1")
 
 
 def list_runs() -> List[RunInfo]:
-    """Returns the runs of this user that are alive, newest first. Raises TrainyardError if others could have made
-    them."""
+    """Returns the active runs of this user on this host, newest first. Raises TrainyardError if another user could have
+    created entries in the directory."""
     base = runs_directory()
     if not os.path.isdir(base):
         return []
@@ -90,7 +94,8 @@ def list_runs() -> List[RunInfo]:
 
 
 def pick_run(name: Optional[str]) -> RunInfo:
-    """Returns the newest run, or the newest one with this name or full name. Raises TrainyardError if there is none."""
+    """Returns the newest active run, or the newest active run with this name or full name. Raises TrainyardError if
+    there is none."""
     known = list_runs()
     found = [run for run in known if name in (None, run.name, run.run)]
     if not found:
@@ -100,5 +105,6 @@ def pick_run(name: Optional[str]) -> RunInfo:
 
 
 def own_directory(name: Optional[str]) -> Optional[str]:
-    """Returns the run directory of the run that started this program, unless another run is wanted by its name."""
+    """Returns the run directory of the run that has started this program, if there is one and `name` does not select
+    another run."""
     return os.environ.get("TRAINYARD_RUN_DIRECTORY") if name is None else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python source of dataclasses for a message type, so that a type checker knows its fields."""
+"""Generates Python source with dataclasses for a message type, so that a type checker knows the fields."""
 from __future__ import annotations
 
 import keyword
@@ -15,7 +15,7 @@ def dataclasses_of(text: str) -> str:
     whose names Python reserves are left out. Raises BadMessage."""
     structs = parse_schema(text)
     lines: List[str] = []
-    # A class stands before those that use it.
+    # A class must precede the classes that use it.
     for name, fields in reversed(list(structs.items())):
         kept = [f"    {field}: {_word(kind)}" for field, kind in fields
                 if not keyword.iskeyword(field) and not field.startswith("__")]

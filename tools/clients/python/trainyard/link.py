@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sockets of a client. Nothing here waits, so that plain and asynchronous programs share it."""
+"""The sockets of a client. No function here waits, so synchronous and asynchronous programs can share this code."""
 from __future__ import annotations
 
 from typing import Deque
@@ -13,12 +13,12 @@ from .errors import TrainyardError
 from .finder import is_door
 from .session import Arrival, Session
 
-_ROUND = 256  # The messages that are taken from a socket at once.
+_ROUND = 256  # The largest number of messages that one call takes from a socket.
 
 
 def open_socket(most_bytes: int, most_messages: int) -> zmq.Socket[bytes]:
-    """Returns a DEALER of the one context of this process, which accepts frames of at most `most_bytes` and keeps at
-    most `most_messages` messages that the program has not read."""
+    """Returns a DEALER socket of the only ZeroMQ context of this process. The socket accepts frames of at most
+    `most_bytes` bytes, and keeps at most `most_messages` messages that the program has not read."""
     socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.DEALER)
     socket.linger, socket.maxmsgsize, socket.rcvhwm = 0, most_bytes, most_messages
     return socket
@@ -32,21 +32,22 @@ def registry_socket(address: str) -> zmq.Socket[bytes]:
 
 
 class Link:
-    """The connection of a session. Its monitor tells when to subscribe: after each handshake."""
+    """The connection to one endpoint, with its session. It has a socket monitor, because it must subscribe after each
+    handshake, that is, also after a reconnection."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         wish = session.wish
-        # A publisher that keeps to the windows never has more messages under way.
+        # A publisher that respects the windows never has more messages in flight.
         most_messages = (wish.window + 2) * len(session.feeds) + 16
         self.socket = open_socket(PAYLOAD_BYTES if wish.payloads == "inline" else BODY_BYTES, most_messages)
-        # Only the sockets of front doors have intervals that grow (check_event).
+        # Only sockets to front doors use growing intervals between attempts (check_event).
         retried = zmq.EVENT_CONNECT_RETRIED if is_door(session.endpoint) else 0
         self.monitor = self.socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | retried)
         connect_visitor(self.socket, session.endpoint)
 
     def watch(self) -> None:
-        """Subscribes, if the socket has connected or reconnected."""
+        """Subscribes if the socket has connected or reconnected since the last call."""
         while self.monitor.poll(0):
             if check_event(recv_monitor_message(self.monitor, zmq.NOBLOCK), self.session.endpoint):
                 self.session.connected()
@@ -57,7 +58,7 @@ class Link:
         return bool(self.monitor.poll(0) or self.socket.poll(0))
 
     def drain(self, arrivals: Deque[Arrival]) -> bool:
-        """Appends messages that have arrived. Returns True if there may be more."""
+        """Appends messages that have arrived to `arrivals`. Returns True if there may be more."""
         take, receive = self.session.take, self.socket.recv_multipart
         try:
             for _ in range(_ROUND):
@@ -71,7 +72,7 @@ class Link:
         return True
 
     def flush(self) -> None:
-        """Sends what the session wants to send."""
+        """Sends the frames that the session has prepared."""
         outgoing = self.session.outgoing
         while outgoing:
             try:
@@ -81,12 +82,12 @@ class Link:
             outgoing.pop(0)
 
     def close(self) -> None:
-        """Unsubscribes. The last messages may still be sent within half a second."""
+        """Unsubscribes and closes the socket. ZeroMQ may take up to half a second to send the last frames."""
         self.session.close()
         try:
             self.flush()
         except TrainyardError:
-            pass  # It would not have listened.
+            pass  # The publisher is not reading, so it cannot be told.
         self.socket.disable_monitor()
         self.monitor.close(0)
         self.socket.close(500)

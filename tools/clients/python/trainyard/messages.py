@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Message types known by their schema: Schema decodes and encodes any of them."""
+"""Decodes and encodes messages of types that are known only by their schema."""
 from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple
@@ -10,8 +10,8 @@ from .schema import fingerprint, parse_schema
 
 
 class Schema:
-    """A message type, from its schema text alone. Decodes messages into dictionaries, or into what `into` names: dict,
-    Record, or a dataclass. Raises BadMessage if the text is not a schema."""
+    """A message type that is described by a schema text. `into` is the class of decoded messages: dict, Record, or a
+    dataclass. Raises BadMessage if the text is not a schema."""
 
     def __init__(self, text: str, into: Any = dict) -> None:
         self.structs = parse_schema(text)
@@ -20,9 +20,11 @@ class Schema:
         self._decode = compile_decoder(self.structs, into)
 
     def decode(self, body: bytes, payloads: Optional[Sequence[bytes]] = None) -> Any:
-        """Returns a message. Tensors have their elements only if `payloads` has them. Raises BadMessage."""
+        """Decodes a message. Tensors have elements only if `payloads` contains them. Raises BadMessage if the bytes do
+        not match the schema."""
         return self._decode(body, payloads)
 
     def encode(self, message: Any) -> Tuple[bytes, List[bytes]]:
-        """Returns the body and the payloads of a message. Raises TrainyardError if a value does not fit its type."""
+        """Encodes a message: returns its body and its payloads. Raises TrainyardError if a value does not fit its
+        type."""
         return encode(self.structs, message)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages as objects: of a class that knows every field by its name, or of dataclasses of your own."""
+"""Messages as objects: of the class Record, whose attributes are the fields, or of dataclasses that the user
+defines."""
 from __future__ import annotations
 
 import dataclasses
@@ -44,9 +45,9 @@ class Record:
 
 
 def check_class(wanted: Any, fields: Fields, struct: str, structs: Dict[str, Fields]) -> Dict[str, Any]:
-    """Returns the class for each field of a struct that the dataclass `wanted` describes; a field whose value is no
-    struct has None. Raises TrainyardError if a field of the dataclass is not in the struct or has another type there.
-    Fields of the struct that the dataclass lacks are left out of its objects."""
+    """Checks the dataclass `wanted` against a struct, and returns the class for each of its fields, or None for a field
+    whose value is not a struct. Raises TrainyardError if a field of the dataclass is not in the struct, or has another
+    type there. The dataclass may lack fields of the struct; its objects then do not contain them."""
     if not dataclasses.is_dataclass(wanted) or not isinstance(wanted, type):
         raise TrainyardError(f"into = {wanted!r}; allowed are dict, trainyard.Record and dataclasses")
     hints, known = typing.get_type_hints(wanted), dict(fields)

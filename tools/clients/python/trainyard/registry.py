@@ -14,7 +14,7 @@ from .finder import SAME_DOOR, check_address, is_door
 class Publisher(TypedDict):
     component: str
     process: str
-    endpoint: str  # Empty while the process is still starting.
+    endpoint: str  # The address of the publisher; empty while its process is still starting.
 
 
 class Subscriber(TypedDict):
@@ -24,7 +24,7 @@ class Subscriber(TypedDict):
 
 
 class Topic(TypedDict):
-    """What the registry says about a topic."""
+    """The registry's description of a topic."""
 
     topic: str
     type: str
@@ -66,7 +66,7 @@ class Questions:
 
     @staticmethod
     def result(op: str, answer: Dict[str, Any]) -> Any:
-        """Returns what was asked for. Raises Refused."""
+        """Returns the result in an answer. Raises Refused, with the registry's reason, if the question was refused."""
         if answer.get("ok") is True and "result" in answer:
             return answer["result"]
         raise Refused(f"{op}: {answer.get('error')}", str(answer.get("code", "")))
@@ -77,9 +77,9 @@ def call_arguments(target: str, method: str, body: Any) -> Dict[str, Any]:
 
 
 def endpoints_of(topics: List[Topic], topic: str, run: str, registry: str = "") -> Optional[List[str]]:
-    """Returns where a topic is published, or None while a publisher is still starting. `registry` is the address where
-    the topics were asked for, which matters if it is a front door. Raises TrainyardError if the run does not have the
-    topic."""
+    """Returns the addresses at which a topic is published, or None if a publisher is still starting. `registry` is the
+    address of the registry; if it is a front door, the topic is published there, too. Raises TrainyardError if the run
+    does not have the topic."""
     try:
         known = {entry["topic"]: entry["publishers"] for entry in topics}
         if topic not in known:
@@ -88,7 +88,7 @@ def endpoints_of(topics: List[Topic], topic: str, run: str, registry: str = "") 
         found = {publisher["endpoint"] for publisher in known[topic]}
         if found == {SAME_DOOR} and is_door(registry):
             return [registry]
-        # The components of one process share an endpoint.
+        # Duplicates are removed, because the components of a process share an endpoint.
         return sorted(check_address(endpoint) for endpoint in found) if found and all(found) else None
     except (KeyError, TypeError):
         raise BadMessage("the registry's list of topics is not one") from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs, for plain (not asynchronous) programs."""
+"""The class Run for synchronous programs; aio.py has the asynchronous class."""
 from __future__ import annotations
 
 import time
@@ -21,15 +21,15 @@ CALL_SECONDS = 12.0  # The registry gives up after 10 s, so its error arrives fi
 
 
 def runs() -> List[Run]:
-    """Returns the runs of this user that are alive, newest first."""
+    """Returns the active runs of this user on this host, newest first."""
     return [Run(info) for info in list_runs()]
 
 
 def find_run(name: Optional[str] = None, timeout: float = 10.0) -> Run:
-    """Returns the newest run, or the newest one called `name`, which is the name of the run or its full name. A program
-    that a launch file starts finds its own run, and waits until it can be reached. A run on another host is named by
-    the address of its front door, such as "laptop@tcp://node7:7401" (docs/keys.md). Raises TrainyardError if there is
-    no such run, and Timeout."""
+    """Returns the newest active run, or the newest active run whose name or full name is `name`. A program that was
+    started by a launch file finds its own run by default, and waits until the run can be reached. For a run on another
+    host, `name` is the address of its front door, such as "laptop@tcp://node7:7401" (docs/keys.md). Raises
+    TrainyardError if there is no such run, or Timeout if it cannot be reached within `timeout` seconds."""
     if name is not None and names_door(name):
         return Run(run_at_door(name))
     directory, deadline = own_directory(name), time.monotonic() + timeout
@@ -48,7 +48,8 @@ def several(topics: Union[str, Sequence[str]]) -> List[str]:
 
 
 class Run:
-    """A run. It may be used by one thread at a time; let every thread find its own."""
+    """A connection to an active run. Only one thread may use an object; a program with several threads calls find_run()
+    in each thread."""
 
     def __init__(self, info: RunInfo) -> None:
         self.info = info
@@ -65,7 +66,8 @@ class Run:
         return self.info.alive()
 
     def request(self, op: str, timeout: float = CALL_SECONDS, **arguments: Any) -> Any:
-        """Asks the registry of the run. Raises Refused with its reason, Timeout, and RunEnded."""
+        """Sends a question to the registry of the run (docs/wire_format.md, section 2) and returns the answer. Raises
+        Refused, with the reason, if the registry refuses the question; Timeout; or RunEnded."""
         number, question = self._questions.ask(op, arguments)
         if self._socket is None:
             self._socket = registry_socket(self.registry)
@@ -75,10 +77,11 @@ class Run:
             while (left := deadline - time.monotonic()) > 0 and self.alive():
                 if self._socket.poll(int(min(left, 0.2) * 1000)):
                     answered, answer = self._questions.number(self._socket.recv_multipart()[-1])
-                    if answered in (number, None):  # Any other is the late answer to a question that was given up.
+                    # Any other number belongs to the late answer to a question that has timed out.
+                    if answered in (number, None):
                         return self._questions.result(op, answer)
         except zmq.Again:
-            pass  # It does not read questions.
+            pass  # The registry does not read; the deadline will report this.
         if not self.alive():
             raise RunEnded(f"{op}: run {self.run} has ended")
         raise Timeout(f"run {self.run} did not answer '{op}' within {timeout:g} s")
@@ -92,7 +95,8 @@ class Run:
         return cast(List[Node], self.request("nodes"))
 
     def call(self, target: str, method: str, body: Any = None, timeout: float = CALL_SECONDS) -> Any:
-        """Calls a service of a component, "param.list", "param.get" or "param.set"."""
+        """Calls a method of a component and returns the answer. `method` is the name of a service, or "param.list",
+        "param.get" or "param.set"."""
         return self.request("call", timeout, **call_arguments(target, method, body))
 
     @overload
@@ -108,8 +112,8 @@ class Run:
     def subscribe(self, topic: Union[str, Sequence[str]], payloads: str = "none", window: int = 64,
                   timeout: Optional[float] = 60.0, window_bytes: int = WINDOW_BYTES, policy: str = "drop_oldest",
                   into: Any = dict) -> Subscription[Any]:
-        """Returns an iterator over the messages of a topic, or of several, as pairs of a header and a message. It ends
-        when the run does.
+        """Returns an iterator over the messages of one or several topics, as pairs of a header and a message. It ends
+        when the run ends.
 
         payloads      "none", or "inline" for the elements of tensors
         window        the most messages of a topic that may be under way, up to 1024
@@ -121,7 +125,8 @@ class Run:
         return Subscription(self, several(topic), Wish(payloads, int(window), window_bytes, policy, into), timeout)
 
     def endpoints(self, topic: str, timeout: float = 10.0) -> List[str]:
-        """Returns where a topic is published. Waits for the processes of a run that is still starting."""
+        """Returns the addresses at which a topic is published. If the run is still starting, waits until its processes
+        have addresses."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if found := endpoints_of(self.topics(), topic, self.run, self.registry):
@@ -130,7 +135,7 @@ class Run:
         raise Timeout(f"not every publisher of '{topic}' came up within {timeout:g} s")
 
     def close(self) -> None:
-        """Closes the connection to the registry. The next question opens it again."""
+        """Closes the connection to the registry. The next question opens a new connection."""
         if self._socket is not None:
             self._socket.close(0)
             self._socket = None

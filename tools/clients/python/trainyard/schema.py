@@ -8,7 +8,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 from .bounds import NESTING, SCHEMA_BYTES
 from .errors import BadMessage
 
-# The numbers, with their letters in the module struct.
+# The kinds of numbers, with their format letters for the module struct.
 NUMBERS = {"i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f32": "f",
            "f64": "d"}
 SIMPLE = {*NUMBERS, "bool", "string", "Tensor"}
@@ -21,8 +21,8 @@ class Type(NamedTuple):
     """The type of a value. `kind` is a simple kind such as "u32", "list", "map" or "optional", or "struct"."""
 
     kind: str
-    element: Optional[Type] = None  # Of a list, a map or an optional.
-    name: str = ""  # Of a struct.
+    element: Optional[Type] = None  # The type of the elements of a list, a map or an optional.
+    name: str = ""  # The name of a struct.
 
     def __str__(self) -> str:
         return f"{self.kind}<{self.element}>" if self.element else self.name or self.kind
@@ -50,8 +50,8 @@ def parse_type(word: str, depth: int = 0) -> Type:
 
 
 def parse_schema(text: str) -> Dict[str, Fields]:
-    """Returns the structs of a schema text, the message first. Raises BadMessage unless the text follows the grammar,
-    no struct contains itself, and nesting is bounded, so that decoding ends."""
+    """Returns the structs of a schema text, beginning with the message. Raises BadMessage if the text does not follow
+    the grammar, a struct contains itself, or structs are nested too deeply."""
     if len(text) > SCHEMA_BYTES:
         raise BadMessage(f"schema text has {len(text)} characters; at most {SCHEMA_BYTES}")
     if not text.endswith("}\n"):
@@ -80,7 +80,8 @@ def _parse_fields(lines: Iterator[str]) -> Fields:
 
 
 class _Check:
-    """Walks from the message down. Heights are remembered, so the time is linear in the text."""
+    """Checks the nesting of structs, beginning with the message. Heights are stored, so the time is proportional to the
+    length of the text."""
 
     def __init__(self, structs: Dict[str, Fields]) -> None:
         self.structs, self.heights = structs, {}  # type: Dict[str, Fields], Dict[str, Optional[int]]
@@ -89,7 +90,7 @@ class _Check:
         for name, fields in structs.items():
             if name not in self.heights:
                 raise BadMessage(f"schema: struct '{name}' is in no field of the message")
-            # A list of a struct without bytes could have any number of elements.
+            # An empty struct is refused, because a list of structs without bytes could have any number of elements.
             if not fields and name != first:
                 raise BadMessage(f"schema: struct '{name}' has no fields")
 

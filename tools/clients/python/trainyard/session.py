@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The subscriptions at one endpoint (docs/wire_format.md, section 3), without sockets: what arrives is given to a
-Session, and what it wants to send is in its list `outgoing`. Both Subscription classes use it."""
+"""The protocol of subscriptions at one endpoint (docs/wire_format.md, section 3), without sockets: the caller passes
+the frames that arrive to a Session, and sends the frames in its list `outgoing`. The synchronous and the asynchronous
+class Subscription both use it."""
 from __future__ import annotations
 
 import struct
@@ -11,7 +12,7 @@ from .errors import BadMessage, Refused, TrainyardError
 from .header import Header, read_header
 from .messages import Schema
 
-VISITOR = 0xFFFFFFFF  # The edge of a subscriber that is not in the plan.
+VISITOR = 0xFFFFFFFF  # The number that a subscriber gives instead of an edge of the plan, because it is a visitor.
 Frames = List[bytes]
 
 _SUBSCRIBE = Schema("Subscribe {\n  u32 subscription\n  string topic\n  u32 edge\n  u64 fingerprint\n  string policy\n"
@@ -22,7 +23,7 @@ _CREDIT, _NUMBER = struct.Struct("<IQQ"), struct.Struct("<I")
 
 
 class Wish(NamedTuple):
-    """What a program wants of each topic."""
+    """The options of a subscription, which apply to each of its topics."""
 
     payloads: str = "none"
     window: int = 64
@@ -32,7 +33,7 @@ class Wish(NamedTuple):
 
 
 def check_wish(topics: Sequence[str], wish: Wish) -> None:
-    """Raises TrainyardError if a publisher would refuse the wish."""
+    """Raises TrainyardError if the options are not valid, so that a publisher would refuse the subscription."""
     for name, given, most in (("window", wish.window, WINDOW_MESSAGES), ("window_bytes", wish.window_bytes, WINDOW_BYTES)):
         if not 1 <= given <= most:
             raise TrainyardError(f"{name} = {given}; allowed are 1 to {most}")
@@ -46,7 +47,7 @@ def check_wish(topics: Sequence[str], wish: Wish) -> None:
 
 
 class Feed:
-    """One subscription of a session."""
+    """The subscription to one topic in a session."""
 
     def __init__(self, session: Session, number: int, topic: str) -> None:
         self.session, self.number, self.topic = session, number, topic
@@ -54,7 +55,8 @@ class Feed:
         self.schema: Optional[Schema] = None
         self.schema_text = ""
         self.accepted = self.ended = self.flushing = False
-        self.messages = self.bytes = 0  # Handled, and not yet returned as credit.
+        # The messages and bytes that were handled, but whose credit has not been returned yet.
+        self.messages = self.bytes = 0
         self.missed = 0
         self.last: Dict[int, int] = {}  # The last sequence number of each sender.
 
@@ -63,17 +65,18 @@ class Feed:
         self.messages = self.bytes = 0
 
     def count(self, header: Header) -> None:
-        """Counts the messages between this one and the one before it. A publisher that was started again begins anew."""
+        """Counts the messages that were missed before this message, from the sequence numbers. The numbers of a
+        publisher that was restarted begin again at 0."""
         last = self.last.get(header.source)
         if last is not None and header.sequence > last:
             self.missed += header.sequence - last - 1
         elif len(self.last) >= 65536:
-            self.last.clear()  # No run has as many components; somebody makes numbers up.
+            self.last.clear()  # No run has so many components, so the publisher is sending invalid numbers.
         self.last[header.source] = header.sequence
 
 
 class Arrival(NamedTuple):
-    """A message that has arrived and has not been decoded."""
+    """A message that has arrived but has not been decoded."""
 
     feed: Feed
     schema: Schema
@@ -88,14 +91,14 @@ class Arrival(NamedTuple):
 
 
 class Session:
-    """The subscriptions at one endpoint, over one connection."""
+    """The subscriptions at one endpoint, which share a connection."""
 
     def __init__(self, endpoint: str, topics: Sequence[str], wish: Wish) -> None:
         self.endpoint, self.wish, self.outgoing = endpoint, wish, []  # type: str, Wish, List[Frames]
         self.feeds = [Feed(self, number, topic) for number, topic in enumerate(topics)]
 
     def connected(self) -> None:
-        """Subscribes with a new window, after the socket has connected for the first time or again."""
+        """Must be called after the socket has connected or reconnected. Subscribes with the full window."""
         self.outgoing.clear()
         for feed in self.feeds:
             feed.begin()
@@ -111,12 +114,12 @@ class Session:
         return all(feed.accepted for feed in self.feeds)
 
     def ended(self) -> bool:
-        """Returns True when the publisher has said that no more messages follow."""
+        """Returns True when the publisher has announced that no more messages follow."""
         return all(feed.ended for feed in self.feeds)
 
     def take(self, frames: Frames) -> Optional[Arrival]:
-        """Returns the message that the frames contain, if it is one. Raises BadMessage, or Refused if the publisher has
-        refused a subscription."""
+        """Handles frames that have arrived. If they contain a message, returns it. Raises BadMessage, or Refused if the
+        publisher has refused a subscription."""
         if not frames[0]:
             if len(frames) == 3:
                 self._control(frames[1], frames[2])
@@ -126,7 +129,7 @@ class Session:
         number, = _NUMBER.unpack_from(frames[1], 28)
         feed = self.feeds[number] if number < len(self.feeds) else None
         if feed is None or feed.schema is None or not feed.accepted or feed.topic_frame != frames[0]:
-            return None  # It belongs to an earlier connection.
+            return None  # The message belongs to an earlier connection.
         header = read_header(frames[1], feed.topic)
         if header.payloads != len(frames) - 3:
             raise BadMessage(f"a message on '{feed.topic}' has {len(frames)} frames; its header: {header}")
@@ -137,14 +140,15 @@ class Session:
         return Arrival(feed, feed.schema, header, frames)
 
     def handled(self, feed: Feed, size: int) -> None:
-        """Returns credit at half of the window, or at once if the publisher has asked for that."""
+        """Returns credit to the publisher when half of the window has been handled, or immediately if the publisher has
+        requested that."""
         feed.messages += 1
         feed.bytes += size
         if feed.flushing or feed.messages * 2 >= self.wish.window or feed.bytes * 2 >= self.wish.window_bytes:
             self._return_credit(feed)
 
     def close(self) -> None:
-        """Tells the publisher that no more messages are wanted."""
+        """Unsubscribes."""
         self.outgoing += [[b"", b"Unsubscribe", _NUMBER.pack(feed.number)] for feed in self.feeds]
 
     def _return_credit(self, feed: Feed) -> None:
@@ -170,7 +174,7 @@ class Session:
         feed = self.feeds[answer["subscription"]]
         if answer["error"]:
             raise Refused(f"topic '{feed.topic}' at {self.endpoint}: {answer['error']}")
-        # The text is compiled once, however often the connection is restored.
+        # The schema is compiled only once, even if the connection is restored several times.
         if feed.schema_text != answer["schema"] or feed.schema is None:
             schema = Schema(answer["schema"], self.wish.into)
             if schema.fingerprint != answer["fingerprint"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Subscriptions of plain (not asynchronous) programs."""
+"""The class Subscription for synchronous programs; aio.py has the asynchronous class."""
 from __future__ import annotations
 
 import time
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 M = TypeVar("M")
 ANSWER_SECONDS = 10.0  # How long a publisher may take to accept a subscription.
-# A process that is gone for good stays in the registry's list. After this time, it is enough that others have accepted.
+# A process that has ended for good remains in the registry's list. After this number of seconds, it is enough if the
+# other publishers have accepted.
 GONE_SECONDS = 2.0
-LOOK_SECONDS = 0.2  # How often a subscription without messages looks whether the run is alive.
+LOOK_SECONDS = 0.2  # How often a subscription that receives no messages checks whether the run is alive.
 
 
 def sessions_of(topics_at: Sequence[Tuple[str, Sequence[str]]], wish: Wish) -> List[Session]:
-    """Returns the sessions for the topics at each endpoint, none with more subscriptions than the page allows."""
+    """Returns the sessions for the topics at each endpoint. No session has more subscriptions than docs/wire_format.md
+    allows."""
     return [Session(endpoint, topics[first:first + SUBSCRIPTIONS], wish) for endpoint, topics in topics_at
             for first in range(0, len(topics), SUBSCRIPTIONS)]
 
@@ -37,21 +39,22 @@ def quoted(topics: Sequence[str]) -> str:
 
 
 class Counts:
-    """What a subscription of either kind counts."""
+    """The counters of a subscription, synchronous or asynchronous."""
 
     _links: List[Link] = []
     #: The messages that the program has received.
     received = 0
 
     def _unanswered(self, began: float) -> List[str]:
-        """Returns the endpoints whose answer must be awaited, when waiting began at this time."""
+        """Returns the endpoints for whose answer the program must still wait. `began` is the time at which it began to
+        wait."""
         missing = [link.session.endpoint for link in self._links if not link.session.accepted()]
         return missing if len(missing) == len(self._links) or time.monotonic() - began < GONE_SECONDS else []
 
     @property
     def missed(self) -> int:
-        """The messages that were sent and did not arrive, because this program did not read fast enough or, with the
-        policy "latest", because a newer message took their place."""
+        """The number of messages that were sent but did not arrive, because this program did not read fast enough or,
+        with the policy "latest", because a newer message replaced them."""
         return sum(feed.missed for link in self._links for feed in link.session.feeds)
 
 
@@ -91,7 +94,7 @@ class Subscription(Counts, Generic[M]):
         return self._open()
 
     def close(self) -> None:
-        """Tells the publishers that no more messages are wanted, and drops those that have not been read."""
+        """Unsubscribes, and drops the messages that have not been read."""
         if not self._closed:
             self._closed = True
             self._arrivals.clear()
@@ -118,13 +121,13 @@ class Subscription(Counts, Generic[M]):
         return arrival.header, message
 
     def _wait(self, timeout: Optional[float]) -> bool:
-        """Waits until a message has arrived. Returns False at the end."""
+        """Waits until a message has arrived. Returns False if the subscription has ended."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._arrivals:
             if self._poll(0):
                 continue
             if all(link.session.ended() for link in self._links) or not self.run.alive():
-                # What was sent last may have arrived after the question.
+                # The last messages may have arrived after the check whether the run is alive.
                 if not self._poll(0):
                     return False
                 continue
@@ -135,7 +138,7 @@ class Subscription(Counts, Generic[M]):
         return True
 
     def _poll(self, seconds: float) -> bool:
-        """Waits for anything to arrive, and handles it. Returns False if nothing has arrived."""
+        """Waits up to `seconds` for messages, and handles them. Returns False if nothing has arrived."""
         events = dict(self._poller.poll(int(seconds * 1000)))
         for link in self._links if events else ():
             if link.monitor in events:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy
 
 NO_PAYLOAD = 0xFFFFFFFF
-# The types of elements in the order of their numbers, with the size of an element.
+# The types of elements in the order of their numbers in messages, each with the size of an element in bytes.
 DTYPES = [("uint8", 1), ("int8", 1), ("int16", 2), ("int32", 4), ("int64", 8), ("float16", 2), ("bfloat16", 2),
           ("float32", 4), ("float64", 8), ("bool", 1)]
 _NUMBERS = {name: number for number, (name, _) in enumerate(DTYPES)}
@@ -21,8 +21,8 @@ _START, _END, _SHAPES = struct.Struct("<BB"), struct.Struct("<IQ"), [f"<{rank}q"
 
 
 class Tensor:
-    """The type and the shape of a tensor, and its bytes if they were asked for. `tensor["dtype"]` is the same as
-    `tensor.dtype`."""
+    """A tensor in a message: its type, its shape, and its bytes if the subscription has requested them.
+    `tensor["dtype"]` is the same as `tensor.dtype`."""
 
     __slots__ = ("dtype", "shape", "payload", "offset", "data")
 
@@ -64,8 +64,8 @@ class Tensor:
 
 
 def read_tensor(body: bytes, payloads: Optional[Sequence[bytes]], at: int) -> Tuple[Tensor, int]:
-    """Reads a tensor at an offset of a body. Returns it and the offset behind it. Without payloads (None), the tensor
-    gets no elements. Raises BadMessage, or struct.error at the end of the body."""
+    """Reads a tensor at the offset `at` of a body. Returns the tensor and the offset after it. If `payloads` is None,
+    the tensor has no elements. Raises BadMessage, or struct.error if the body is too short."""
     dtype, rank = _START.unpack_from(body, at)
     if dtype >= len(DTYPES) or rank > DIMENSIONS:
         raise BadMessage(f"tensor of dtype {dtype} with {rank} dimensions; at most {len(DTYPES) - 1} and {DIMENSIONS}")
@@ -89,7 +89,7 @@ def read_tensor(body: bytes, payloads: Optional[Sequence[bytes]], at: int) -> Tu
 
 def _slice(frame: bytes, size: int, payload: int, offset: int) -> Optional[memoryview]:
     if not frame:
-        return None  # This is what `payloads="none"` asks for.
+        return None  # The subscription has requested no elements (`payloads="none"`).
     if offset + size > len(frame):
         raise BadMessage(f"tensor needs {size} bytes at {offset} of payload {payload}: it has {len(frame)}")
     return memoryview(frame)[offset:offset + size]

@@ -6,12 +6,12 @@
 
 namespace trainyard::tools::submit::testing {
 
-/// Reads YAML with PyYAML, which is independent of the code that writes YAML in Trainyard.
+/// Reads YAML with PyYAML, so that tests check Trainyard's YAML with an independent implementation.
 class YamlReader {
  public:
   YamlReader();
 
-  /// Returns why YAML cannot be read on this machine; empty if it can be read.
+  /// Returns why PyYAML cannot be used on this machine, or an empty text if it can be used.
   const std::string& missing() const { return missing_; }
 
   /// Returns the content of a YAML document as JSON. Fails the test if the text is not valid YAML.

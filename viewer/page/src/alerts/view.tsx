@@ -8,7 +8,7 @@ import { Button, Empty, Failure } from '../ui/parts';
 import { Icon } from '../ui/icons';
 import { alertCount } from './count';
 
-/** What somebody should look at, newest first. */
+/** The view of the alerts of a run, newest first. */
 export function Alerts() {
   const id = run.value?.run ?? null;
   const query = useAlerts(id);
@@ -50,7 +50,7 @@ export function Alerts() {
   );
 }
 
-/** Keeps the number in the navigation right while another view is shown. */
+/** Keeps the number of alerts in the navigation up to date while another view is shown. */
 export function AlertCounter({ run: id }: { run: string }) {
   useAlerts(id);
   return null;
@@ -63,12 +63,12 @@ function useAlerts(id: string | null) {
   return query;
 }
 
-/** Shows the curves around a step. */
+/** Opens the view of the curves, zoomed to the steps around `step`. */
 function showAt(step: number): void {
   const total = run.value?.step ?? step;
   const room = Math.max(50, Math.min(total, 1e9) * 0.02);
   xAxis.value = 'step';
   view.value = 'curves';
-  // After the view has appeared, because it begins with the whole axis.
+  // The zoom is set after the view has appeared, because the view first shows the whole axis.
   requestAnimationFrame(() => setTimeout(() => (zoom.value = { from: step - room, to: step + room })));
 }

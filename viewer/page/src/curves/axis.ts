@@ -8,15 +8,15 @@ export interface Range {
   to: number;
 }
 
-/** What the curves are drawn over. */
+/** What the x axis of the curves shows. */
 export const xAxis = stored<XAxis>('x', 'step', oneOf('step', 'time', 'samples'));
-/** The weight of the past in the smoothed curve, from 0 (none) to less than 1. */
+/** The weight of earlier values in the smoothed curve, from 0 (no smoothing) to less than 1. */
 export const smoothing = stored<number>('smoothing', 0.6, isShare);
 export const logScale = stored<boolean>('log-scale', false, isBoolean);
 /** The part of the x axis that all cards show; null for everything. */
 export const zoom = signal<Range | null>(null);
 
-/** A range that is `factor` times as wide, around `centre`. */
+/** Returns a range that is `factor` times as wide; `centre` keeps its relative position. */
 export const scaled = (range: Range, factor: number, centre = (range.from + range.to) / 2): Range => ({
   from: centre - (centre - range.from) * factor,
   to: centre + (range.to - centre) * factor,
@@ -24,7 +24,7 @@ export const scaled = (range: Range, factor: number, centre = (range.from + rang
 
 export const moved = (range: Range, by: number): Range => ({ from: range.from + by, to: range.to + by });
 
-/** Keeps a range from becoming too narrow to be drawn, or from leaving the data. Returns null if it covers all of it. */
+/** Limits a range to the data, and to a width that can be drawn. Returns null if the range covers all data. */
 export function clamped(range: Range, extent: Range): Range | null {
   const whole = extent.to - extent.from;
   const width = Math.max(range.to - range.from, Math.max(Math.abs(extent.to), 1) * 1e-9);

@@ -16,7 +16,8 @@ import { extentOf, useTraces, type Source } from './traces';
 export const enlarged = signal<string | null>(null);
 export const pinnable = { is: (_: string): boolean => false, toggle: (_: string): void => {} };
 
-/** One card: all curves of one name. It asks for its data and draws only while it can be seen. */
+/** One card, with the curves of one metric in all chosen runs. It requests its data and draws only while it is
+ * visible. */
 export function Card({ card, several, big = false }: { card: CardInfo; several: boolean; big?: boolean }) {
   const element = useRef<HTMLElement>(null);
   const [seen, setSeen] = useState(big);
@@ -110,7 +111,7 @@ function Body({ card, several, big, cursor, zoomBy }: BodyProps) {
 
   const range = zoom.value ?? extent;
   const styles = sources.map((source) => ({ colour: colourOf(source.run), dashed: source.stage !== 'train' }));
-  // In the same frame in which the user zooms.
+  // A layout effect draws in the same frame in which the user zooms.
   useLayoutEffect(() => {
     if (!chart.current || !range) return;
     const drawn = sources.flatMap((source, index) => {
@@ -139,7 +140,7 @@ interface LegendProps {
   styles: { colour: string; dashed: boolean }[];
 }
 
-/** The values under the cursor; without a cursor the newest ones. */
+/** The values under the cursor, or the newest values if there is no cursor. */
 function Legend({ card, several, cursor, pick, styles }: LegendProps) {
   const x = cursor.value;
   return (

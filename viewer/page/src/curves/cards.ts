@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Series } from '../protocol/types';
 
-/** A card: one name, and where it occurs. */
+/** A card: the name of a metric, and the runs and stages that have it. */
 export interface CardInfo {
   name: string;
   sources: { run: string; series: Series }[];
@@ -9,7 +9,7 @@ export interface CardInfo {
 
 const stageOrder = ['train', 'train_eval', 'validate', 'test'];
 
-/** Returns the cards for some runs: pinned names first, then losses, then the others by name. */
+/** Returns the cards for the given runs: pinned metrics first, then losses, then other metrics by name. */
 export function cardsOf(series: ReadonlyMap<string, Series[]>, runs: string[], pinned: string[]): CardInfo[] {
   const cards = new Map<string, CardInfo>();
   for (const run of runs) {

@@ -4,15 +4,15 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Series } from '../protocol/types';
 import { usePush, useQuery } from '../state/hooks';
 
-/** The series of each chosen run. */
+/** The list of series (one for each metric and stage) of each chosen run. */
 export const catalogue = signal<ReadonlyMap<string, Series[]>>(new Map());
 
-/** Counts, for each run, how often its curves have grown. At most once a second, however fast a run is. */
+/** A number for each run that increases when its curves have grown, at most once a second. */
 export const growth = signal<ReadonlyMap<string, number>>(new Map());
 
 const shortestPause = 1000;
 
-/** Keeps the series of a run in the catalogue, as long as this is part of the page. */
+/** Keeps the series of a run in the catalogue while this component is mounted. */
 export function Catalogued({ run }: { run: string }) {
   const query = useQuery('series', { run });
   const timer = useRef<ReturnType<typeof setTimeout>>();

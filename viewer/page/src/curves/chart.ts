@@ -12,11 +12,11 @@ export interface Drawn {
 }
 
 export interface ChartEvents {
-  /** The user wants to see another part of the x axis; null for everything. */
+  /** Called when the user zooms to another part of the x axis; null stands for all of it. */
   onZoom: (range: Range | null) => void;
-  /** The pointer, or that of another card, is at this x; null if there is none. */
+  /** Called when the cursor, which all cards share, moves to this x; null if there is no cursor. */
   onCursor: (x: number | null) => void;
-  /** Whether the wheel zooms without a key. Otherwise it scrolls the page, and zooms with Ctrl or Alt. */
+  /** Returns whether the wheel zooms without a key. If not, it scrolls the page, and zooms only with Ctrl or Alt. */
   wheelZooms: () => boolean;
 }
 
@@ -25,8 +25,8 @@ export interface ChartEvents {
 const widthFor = (labels: (string | null)[]): number => Math.max(52, 14 + 6.6 * Math.max(...labels.map((one) => one?.length ?? 0)));
 
 /**
- * One drawing of curves. uPlot supplies the scales, the axes, the cursor and the selection. The curves are drawn by
- * paint(), because each of them has its own x values, which uPlot would first have to merge.
+ * One drawing of curves. uPlot supplies the scales, the axes, the cursor and the selection. paint() draws the curves,
+ * because each curve has its own x values, which uPlot would first have to merge.
  */
 export class Chart {
   private readonly plot: uPlot;
@@ -58,7 +58,7 @@ export class Chart {
     if (width !== this.plot.width || height !== this.plot.height) this.plot.setSize({ width, height });
   }
 
-  /** Draws curves in a part of the x axis. The y axis follows what is visible. */
+  /** Draws curves in a part of the x axis. The y axis covers the values in this part. */
   draw(drawn: Drawn[], range: Range, smoothed: boolean): void {
     this.drawn = drawn;
     this.range = range.to > range.from ? range : { from: range.from - 0.5, to: range.from + 0.5 };
@@ -70,13 +70,13 @@ export class Chart {
     });
   }
 
-  /** Reads the colours of the theme, which the next drawing has. */
+  /** Reads the colours of the theme, which the next drawing uses. */
   restyle(): void {
     const style = getComputedStyle(this.host);
     this.ink = { text: style.getPropertyValue('--text-2'), grid: style.getPropertyValue('--grid') };
   }
 
-  /** Tells the wish of the user at most once in a frame, however many events there are. */
+  /** Calls onZoom at most once in each frame, however many events arrive. */
   private zoomTo(range: Range | null): void {
     if (!this.wish) {
       requestAnimationFrame(() => {
@@ -88,7 +88,7 @@ export class Chart {
     this.wish = { range };
   }
 
-  /** What the user sees, or will see in the next frame. */
+  /** The range that the user sees, or will see in the next frame. */
   private get aim(): Range {
     return this.wish?.range ?? this.range;
   }
@@ -227,7 +227,7 @@ export class Chart {
 
 const timeSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 432000, 864000, 2592000];
 
-/** Labels with as many digits as it takes to tell neighbours apart. */
+/** Returns labels with enough digits to distinguish neighbouring ticks. */
 export function tickLabels(splits: (number | null)[]): string[] {
   const known = splits.filter((one): one is number => one !== null);
   const largest = Math.max(...known.map(Math.abs), 0);
@@ -241,7 +241,7 @@ export function tickLabels(splits: (number | null)[]): string[] {
   });
 }
 
-/** How many digits after the point it takes to write a step between ticks exactly. */
+/** Returns the number of decimals that are needed to write the distance between two ticks exactly. */
 function digitsOf(step: number): number {
   if (!(step > 0)) return 0;
   for (let digits = 0; digits < 12; digits++) {
@@ -251,7 +251,7 @@ function digitsOf(step: number): number {
   return 12;
 }
 
-/** Ticks for a logarithmic axis: powers of ten, with steps between them as long as there is room. */
+/** Returns ticks for a logarithmic axis: powers of ten, and values between them if there is room. */
 export function logTicks(least: number, most: number): number[] {
   const decades = Math.log10(most / least);
   if (decades < 0.7) return evenTicks(least, most);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Json } from '../protocol/types';
 
-/** What a run was told to do: values by their names. */
+/** The hyperparameters of a run, by name. */
 export type Flat = Record<string, Json>;
 
 export interface Row {
@@ -10,7 +10,7 @@ export interface Row {
   differs: boolean;
 }
 
-/** One row for each name that a run has; rows in which the runs differ come first. */
+/** Returns a row for each hyperparameter that any run has. Rows in which the runs differ come first. */
 export function rowsOf(columns: (Flat | undefined)[]): Row[] {
   const names = [...new Set(columns.flatMap((column) => Object.keys(column ?? {})))].sort();
   const rows = names.map((name) => {

@@ -17,7 +17,7 @@ function Asked({ run }: { run: string }) {
   return null;
 }
 
-/** What the chosen runs were told to do, side by side. */
+/** A table of the hyperparameters of the chosen runs, side by side. */
 export function Hyperparameters() {
   const search = useSignal('');
   const onlyDifferent = useSignal(false);

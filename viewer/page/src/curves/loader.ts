@@ -3,8 +3,8 @@ import { connection } from '../state/session';
 import type { Curve, CurveQuestion } from '../protocol/types';
 
 /**
- * Asks for curves, a few at a time. A question that has not been sent yet is replaced by a newer one with the same key,
- * so that fast zooming asks only for what is still wanted.
+ * Requests curves from the server, a few at a time. A newer question replaces a question with the same key that has not
+ * been sent yet, so that fast zooming requests only curves that are still needed.
  */
 export class Loader {
   private readonly waiting = new Map<string, { question: CurveQuestion; done: (curve: Curve) => void; failed: (error: Error) => void }>();
@@ -15,7 +15,7 @@ export class Loader {
     private readonly atOnce = 6,
   ) {}
 
-  /** Calls `done` or `failed`, or neither of them if the question has been replaced or dropped. */
+  /** Queues a question. Later calls `done` or `failed`, or neither if the question was replaced or dropped. */
   load(key: string, question: CurveQuestion, done: (curve: Curve) => void, failed: (error: Error) => void): void {
     this.waiting.delete(key);
     this.waiting.set(key, { question, done, failed });
@@ -29,7 +29,7 @@ export class Loader {
   private next(): void {
     for (const [key, { question, done, failed }] of this.waiting) {
       if (this.running.size >= this.atOnce) return;
-      // A curve that is on its way is awaited, and asked for again after that.
+      // While a question with this key is being answered, the new question waits.
       if (this.running.has(key)) continue;
       this.waiting.delete(key);
       this.running.add(key);

@@ -8,7 +8,7 @@ export interface Style {
   dashed: boolean;
 }
 
-/** From values to pixels of the canvas. */
+/** How values are mapped to pixels of the canvas. */
 export interface Frame {
   left: number;
   top: number;
@@ -17,7 +17,7 @@ export interface Frame {
   x: Range;
   y: [number, number];
   logarithmic: boolean;
-  /** Pixels of the canvas for each CSS pixel. */
+  /** The number of pixels of the canvas for each CSS pixel. */
   ratio: number;
 }
 
@@ -61,7 +61,8 @@ function projectX({ left, width, x }: Frame): Project {
   return (value) => left + (value - x.from) * scale;
 }
 
-/** A value that has no place on a logarithmic scale is drawn at its bottom if it belongs to a band, and else not at all. */
+/** Returns the function that maps values to y positions. On a logarithmic scale, values that are not positive are
+ * mapped to a position below the visible area. */
 function projectY({ top, height, y, logarithmic }: Frame): Project {
   const from = logarithmic ? Math.log10(y[0]) : y[0];
   const to = logarithmic ? Math.log10(y[1]) : y[1];
@@ -84,7 +85,7 @@ function band(context: Context, { x, low, high }: Trace, begin: number, end: num
     if (wide) {
       context.beginPath();
       for (let i = start; i < stop; i++) context.lineTo(px(x[i]!), py(high[i]!));
-      // At least one pixel, so that a single bucket does not vanish.
+      // The band is at least one pixel high, so that a single bucket remains visible.
       for (let i = stop - 1; i >= start; i--) context.lineTo(px(x[i]!), py(low[i]!) + ratio * 0.5);
       context.fill();
     }

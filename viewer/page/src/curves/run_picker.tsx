@@ -4,7 +4,7 @@ import { choose, chosen, colourOf, focus, show } from '../state/place';
 import { runs } from '../state/session';
 import { Search } from '../ui/parts';
 
-/** The runs, of which any number can be compared. */
+/** A list in which the user chooses the runs to compare. */
 export function RunPicker() {
   const search = useSignal('');
   const all = runs.value ?? [];

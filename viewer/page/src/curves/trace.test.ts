@@ -38,7 +38,7 @@ test('A run that was started again is drawn in the order of its rows.', () => {
   const trace = traceOf(curve([0, 10, 20, 10, 20, 30], [1, 2, 3, 4, 5, 6]), null);
   expect(trace.extent).toEqual({ from: 0, to: 30 });
   expect(spanOf(trace, { from: 19, to: 21 })).toEqual([0, 6]);
-  // The newer row counts.
+  // Of two points at the same distance, the newer one is returned.
   expect(nearestTo(trace, 11)).toBe(3);
 });
 

@@ -2,18 +2,19 @@
 import type { Curve } from '../protocol/types';
 import type { Range } from './axis';
 
-/** The data of a curve in the form in which it is drawn: numbers only, NaN for what is not a number. */
+/** The data of a curve in the form in which it is drawn. NaN stands for missing values and for values that are not
+ * finite. */
 export interface Trace {
   x: Float64Array;
   low: Float64Array;
   high: Float64Array;
   mean: Float64Array;
   smooth: Float64Array;
-  /** Whether x never falls. It does fall in a run that was started again from an earlier step. */
+  /** True if x never decreases. It decreases if a run was resumed from an earlier step. */
   rising: boolean;
-  /** The extent of the whole series; null if only a part of it was asked for, or if it is empty. */
+  /** The extent of the whole series; null if only a part of it was requested, or if it is empty. */
   extent: Range | null;
-  /** The part of the x axis that was asked for; null for everything. */
+  /** The part of the x axis that was requested; null for all of it. */
   asked: Range | null;
 }
 
@@ -45,7 +46,7 @@ function extentOf(curve: Curve, asked: Range | null): Range | null {
   return { from, to };
 }
 
-/** The index of the first x that is not below `value`. */
+/** Returns the index of the first element of `x` that is not less than `value`; `x` must be sorted. */
 export function lowerBound(x: Float64Array, value: number): number {
   let low = 0;
   let high = x.length;
@@ -57,13 +58,14 @@ export function lowerBound(x: Float64Array, value: number): number {
   return low;
 }
 
-/** The indexes [begin, end) of what is needed to draw a range: everything in it, and one point beyond each end. */
+/** Returns the indexes [begin, end) of the points that are needed to draw a range: all points in it, and one point
+ * beyond each end. */
 export function spanOf({ x, rising }: Pick<Trace, 'x' | 'rising'>, range: Range): [number, number] {
   if (!rising) return [0, x.length];
   return [Math.max(0, lowerBound(x, range.from) - 1), Math.min(x.length, lowerBound(x, range.to) + 1)];
 }
 
-/** The index of the point that is nearest to `value`, or -1 if there is none. */
+/** Returns the index of the point that is nearest to `value`, or -1 if there are no points. */
 export function nearestTo({ x, rising }: Pick<Trace, 'x' | 'rising'>, value: number): number {
   if (x.length === 0) return -1;
   if (!rising) return x.reduce((best, one, index) => (Math.abs(one - value) <= Math.abs(x[best]! - value) ? index : best), 0);
@@ -72,7 +74,7 @@ export function nearestTo({ x, rising }: Pick<Trace, 'x' | 'rising'>, value: num
   return value - x[before]! < x[after]! - value ? before : after;
 }
 
-/** The smallest and largest value that are drawn in a range; null if there are none. */
+/** Returns the smallest and the largest value that are drawn in a range, or null if there are no values. */
 export function heightOf(trace: Trace, range: Range, positiveOnly: boolean): [number, number] | null {
   const [begin, end] = spanOf(trace, range);
   let least = Infinity;
@@ -82,13 +84,13 @@ export function heightOf(trace: Trace, range: Range, positiveOnly: boolean): [nu
     const high = trace.high[i]!;
     if (high > most) most = high;
     if (positiveOnly ? low > 0 && low < least : low < least) least = low;
-    // A bucket whose smallest value is not positive still shows its largest one.
+    // Of a bucket whose smallest value is not positive, only the largest value counts.
     if (positiveOnly && !(low > 0) && high > 0 && high < least) least = high;
   }
   return least <= most && Number.isFinite(least) && Number.isFinite(most) ? [least, most] : null;
 }
 
-/** Room above and below the values, so that no curve runs along the frame. */
+/** Extends the range of the y axis a little, so that no curve coincides with the frame. */
 export function padded([least, most]: [number, number], logarithmic: boolean): [number, number] {
   if (logarithmic) {
     const ratio = Math.max((most / least) ** 0.06, 1.02);

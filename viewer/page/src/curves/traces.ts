@@ -12,7 +12,8 @@ export interface Source {
   name: string;
 }
 
-/** What a card has of one curve: all of it, coarsely, and the part that was asked for last. */
+/** The data of one curve that a card holds: a coarse overview of all of it, and the part that was requested last in
+ * more detail. */
 export interface Held {
   overview: Trace | null;
   detail: Trace | null;
@@ -21,8 +22,8 @@ export interface Held {
 const pause = 110;
 
 /**
- * The curves of a card. They are asked for at once when they are needed first, and after a short pause when the user
- * zooms, smooths or resizes, because then the old curves are still drawn, and the next change comes soon.
+ * Loads the curves of a card. New curves are requested immediately. When the user zooms, smooths or resizes, they are
+ * requested after a short pause, because the old curves can be drawn meanwhile and another change usually follows soon.
  */
 export function useTraces(sources: Source[], width: number) {
   const held = useRef(new Map<string, Held>());
@@ -73,7 +74,8 @@ export function useTraces(sources: Source[], width: number) {
     },
     [],
   );
-  /** The best data there is for a part of the x axis: the detail if it covers the part, and else everything. */
+  /** Returns the best available data for a part of the x axis: the detail if it covers the part, otherwise the
+   * overview. */
   const pick = (source: Source, range: Range | null): Trace | null => {
     const { overview = null, detail = null } = held.current.get(keyOf(source)) ?? {};
     return range && detail?.asked && covers(detail.asked, range, overview) ? detail : (overview ?? detail);
@@ -81,7 +83,7 @@ export function useTraces(sources: Source[], width: number) {
   return { traces: held.current as ReadonlyMap<string, Held>, pick, error };
 }
 
-/** The extent of all curves of a card; null as long as there are none. */
+/** Returns the extent of all curves of a card, or null if none has been loaded yet. */
 export function extentOf(traces: ReadonlyMap<string, Held>): Range | null {
   let extent: Range | null = null;
   for (const { overview } of traces.values()) {
@@ -92,7 +94,7 @@ export function extentOf(traces: ReadonlyMap<string, Held>): Range | null {
   return extent;
 }
 
-/** Twice as much as is shown, so that a small movement needs no new data. */
+/** Returns a range that is twice as wide as what is shown, so that a small movement needs no new data. */
 const widened = ({ from, to }: Range): Range => ({ from: from - (to - from) / 2, to: to + (to - from) / 2 });
 
 const keyOf = ({ run, stage, name }: Source): string => JSON.stringify([run, stage, name]);
@@ -104,7 +106,7 @@ function covers(asked: Range, range: Range, overview: Trace | null): boolean {
   return asked.from <= from && asked.to >= to;
 }
 
-/** What is still of use when other curves are wanted. */
+/** Returns the data that can still be used when the card shows other curves. */
 function kept(held: Map<string, Held>, sources: Source[], sameAxis: boolean): Map<string, Held> {
   const keys = new Set(sources.map(keyOf));
   return sameAxis ? new Map([...held].filter(([key]) => keys.has(key))) : new Map();

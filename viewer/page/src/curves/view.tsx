@@ -21,7 +21,7 @@ pinnable.toggle = (name) => {
   pinned.value = pinnable.is(name) ? pinned.value.filter((one) => one !== name) : [...pinned.value, name];
 };
 
-/** The curves of the chosen runs, and what the runs were told to do. */
+/** The view of the curves and the hyperparameters of the chosen runs. */
 export function Curves() {
   const search = useSignal('');
   const all = useComputed(() => cardsOf(catalogue.value, chosen.value, pinned.value));
@@ -122,7 +122,8 @@ function Controls() {
   );
 }
 
-// The slider moves in steps that double the number of values that are averaged, and ends at 0.999.
+// The scale of the slider is logarithmic in 1 - weight and ends at the weight 0.999, so that equal distances multiply
+// the number of averaged values by the same factor.
 const weight = (at: number): number => (at === 0 ? 0 : Math.round((1 - 10 ** ((-3 * at) / 100)) * 1000) / 1000);
 const position = (smooth: number): number => Math.round((-100 / 3) * Math.log10(1 - smooth));
 
@@ -143,7 +144,7 @@ function Cards({ cards, several, searched }: { cards: CardInfo[]; several: boole
   );
 }
 
-/** Every word of the search must be part of the name. */
+/** Returns the cards whose names contain every word of the search. */
 function matching(cards: CardInfo[], search: string): CardInfo[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   return words.length === 0 ? cards : cards.filter((card) => words.every((word) => card.name.toLowerCase().includes(word)));

@@ -6,7 +6,7 @@ import type { HistogramSeries } from '../protocol/types';
 import { useSize } from '../state/hooks';
 import { columns, darkness, range, rowAt } from './heat';
 
-/** The histograms of one tensor over time. The mean is a line. */
+/** A heat map of the histograms of one tensor over time, with a line for the mean. */
 export function HeatMap({ series }: { series: HistogramSeries }) {
   const [frame, size] = useSize<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -17,7 +17,7 @@ export function HeatMap({ series }: { series: HistogramSeries }) {
   useEffect(() => {
     if (canvas.current && size.width > 0) paint(canvas.current, size.width, size.height, series, shown);
   }, [series, size, dark]);
-  // Where nothing is pointed at, the newest step is described.
+  // The text below describes the step under the pointer, or else the newest step.
   const at = row >= 0 && row < series.steps.length ? row : series.steps.length - 1;
   const move = (by: number) => setRow(Math.min(series.steps.length - 1, Math.max(0, at + by)));
   return (

@@ -18,11 +18,11 @@ const kinds = [
 const isKind = (value: unknown): value is HistogramKind => kinds.some(([kind]) => kind === value);
 const chosenKind = stored<HistogramKind>('histogram-kind', 'weights', isKind);
 
-/** How the weights, the gradients and the activations of a model are distributed, over time. */
+/** The view of the distributions of a model's weights, gradients and activations over time. */
 export function Histograms() {
   const id = run.value?.run ?? null;
   const list = useQuery('histograms', id === null ? null : { run: id });
-  // Counts the reports, so that the cards ask again.
+  // Increases when there are new histograms, so that the cards request their data again.
   const [news, setNews] = useState(0);
   usePush(id, 'histograms', () => {
     setNews((old) => old + 1);
@@ -82,7 +82,7 @@ function Card({ run: id, info, news }: { run: string; info: HistogramInfo; news:
   );
 }
 
-/** Whether an element can be seen, or nearly. */
+/** Returns a reference for an element, and whether the element is visible or nearly visible. */
 function useSeen(): [{ current: HTMLElement | null }, boolean] {
   const element = useRef<HTMLElement>(null);
   const [seen, setSeen] = useState(false);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Parameter } from '../protocol/types';
 import { check, rulesOf, typedForm } from './allowed';
 
-// The texts are those that describe_allowed() in core/config/parameter_info.cpp writes.
+// The texts in these tests have the form that describe_allowed() in core/config/parameter_info.cpp writes.
 const parameter = (kind: string, allowed: string, value: Parameter['value'] = null): Parameter => ({ name: 'p', kind, allowed, unit: '', settable: true, help: '', value });
 
 const accepts = (one: Parameter, typed: string): boolean => check(one, typed).ok;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Json, Parameter } from '../protocol/types';
 
-/** What a declaration says about the values of a parameter, read from its words: "a number >= 0 and <= 1 (steps)". */
+/** The rules for the value of a parameter, parsed from its description, such as "a number >= 0 and <= 1 (steps)". */
 export interface Rules {
   choices: string[];
   minimum: number | null;
@@ -26,7 +26,8 @@ export function rulesOf(allowed: string): Rules {
   };
 }
 
-/** Reads what the user typed as a value of the parameter. The server checks the value again and has the last word. */
+/** Converts what the user has typed to a value of the parameter, or explains why it is not allowed. The server
+ * checks the value again. */
 export function check(parameter: Parameter, typed: string): Checked {
   const rules = rulesOf(parameter.allowed);
   const read = readKind(parameter, typed.trim(), typed);
@@ -35,7 +36,7 @@ export function check(parameter: Parameter, typed: string): Checked {
   return wrong ? no(parameter, typed) : read;
 }
 
-/** The text that an input field shows for a value, and that `check` reads back as the same value. */
+/** Returns the text that an input field shows for a value. check() converts it back to the same value. */
 export const typedForm = (parameter: Parameter): string =>
   typeof parameter.value === 'string' ? parameter.value : JSON.stringify(parameter.value);
 
@@ -59,7 +60,7 @@ function readJson(parameter: Parameter, trimmed: string, typed: string): Checked
   try {
     value = JSON.parse(trimmed) as Json;
   } catch {
-    // A bare word is a text wherever a text may stand, such as the name of a plugin.
+    // Where a text is allowed, such as the name of a plugin, it can be typed without quotation marks.
     return /^(plugin|any)$/.test(parameter.kind) && trimmed !== '' ? yes(trimmed) : no(parameter, typed);
   }
   const element = { 'list of integers': Number.isInteger, 'list of numbers': isFiniteNumber, 'list of strings': isText }[parameter.kind];

@@ -12,7 +12,7 @@ test('Large numbers are shortened to three digits.', () => {
   expect(plain(short(1234567))).toBe('1.23 M');
   expect(plain(short(999))).toBe('999');
   expect(plain(short(-45600))).toBe('−45.6 k');
-  // Rounding must not lead to four digits.
+  // Rounding must not produce four digits before the unit.
   expect(plain(short(999999))).toBe('1.00 M');
   expect(plain(bytes(1536))).toBe('1.50 KiB');
 });

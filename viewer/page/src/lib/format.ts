@@ -60,7 +60,7 @@ export function clock(ns: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
-/** "22 Nov, 14:03"; with the year if it is not this one. */
+/** "22 Nov, 14:03"; with the year if it is not the current year. */
 export function moment(ns: number): string {
   if (!ns) return unknown;
   const date = new Date(ns / 1e6);

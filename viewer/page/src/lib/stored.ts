@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { effect, signal, type Signal } from '@preact/signals';
 
-/** A signal that the browser remembers. A stored value that `valid` does not accept is ignored. */
+/** Returns a signal whose value is kept in the browser's local storage. A stored value that `valid` does not accept
+ * is ignored. */
 export function stored<T>(key: string, initial: T, valid: (value: unknown) => boolean): Signal<T> {
   const name = `trainyard.${key}`;
   const value = signal<T>(initial);
@@ -10,13 +11,13 @@ export function stored<T>(key: string, initial: T, valid: (value: unknown) => bo
     const read: unknown = text === null ? undefined : JSON.parse(text);
     if (read !== undefined && valid(read)) value.value = read as T;
   } catch {
-    // Nothing is remembered if the browser does not allow it.
+    // If the browser does not allow local storage, nothing is stored.
   }
   effect(() => {
     try {
       localStorage.setItem(name, JSON.stringify(value.value));
     } catch {
-      // See above.
+      // As above, nothing is stored.
     }
   });
   return value;

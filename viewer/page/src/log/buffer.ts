@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { LogRecord } from '../protocol/types';
 
-/** The part of a log that the page holds: in the order of its numbers, each record once, and at most `limit` records. */
+/** The part of the log that the page holds: at most `limit` records, sorted by number, without duplicates. */
 export class LogBuffer {
   records: readonly LogRecord[] = [];
 
   constructor(private readonly limit = 20_000) {}
 
-  /** Adds older records. Returns how many are new at the front. */
+  /** Adds older records. Returns how many were added at the front. */
   prepend(page: LogRecord[]): number {
     const first = this.records[0]?.number ?? Infinity;
     const fresh = sorted(page).filter((one) => one.number < first);

@@ -4,9 +4,9 @@ import type { LogRecord } from '../protocol/types';
 
 export const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical'] as const;
 
-/** What of the log is shown. */
+/** Which records of the log are shown. */
 export interface LogFilter {
-  /** The least important level that is shown. */
+  /** The lowest level that is shown. */
   level: string;
   /** A part of the component's name; empty for all components. */
   component: string;
@@ -16,7 +16,8 @@ export interface LogFilter {
 
 export const logFilter = signal<LogFilter>({ level: 'info', component: '', text: '' });
 
-/** Whether a record passes, as the server decides it for the records that it is asked for. */
+/** Returns true if a record passes the filter. The server applies the same rules when it answers a question about
+ * the log. */
 export function passes(record: LogRecord, { level, component, text }: LogFilter): boolean {
   return (
     levels.indexOf(record.level) >= levels.indexOf(level as LogRecord['level']) &&

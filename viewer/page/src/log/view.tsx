@@ -14,7 +14,7 @@ import { levels, logFilter, passes, type LogFilter } from './filter';
 const rowHeight = 22;
 const pageSize = 500;
 
-/** The log of the run: a list of any length, of which only the visible lines are part of the page. */
+/** The view of the log. Only the visible lines of the list are in the document, so that it can be very long. */
 export function Log() {
   const id = run.value?.run ?? null;
   const filter = useDebounced(logFilter.value, 200);
@@ -32,7 +32,7 @@ export function Log() {
   useLayoutEffect(() => {
     const element = frame.current;
     if (!element) return;
-    // Lines that come or go above must not move those that are being read.
+    // If lines are added or removed above, the visible lines keep their position.
     if (following.value) element.scrollTop = element.scrollHeight;
     else if (log.shift) element.scrollTop += log.shift * rowHeight;
   }, [log.turn, size.height]);
@@ -66,7 +66,8 @@ export function Log() {
         aria-live="off"
         tabIndex={0}
         onWheel={(event) => {
-          // At once, because a line that comes before the list has scrolled would scroll it back to its end.
+          // Following ends here and not only when the list has scrolled. Otherwise a new line could scroll the list
+          // back to its end first.
           if (event.deltaY < 0) following.value = false;
         }}
         onScroll={(event) => {
@@ -161,14 +162,16 @@ interface LogState {
   total: number | null;
   error: string | null;
   loading: boolean;
-  /** Counts the changes, and how many lines the newest of them added (or took away) at the front. */
+  /** `turn` counts the changes. `shift` is the number of lines that the newest change added at the front, or removed
+   * if it is negative. */
   turn: number;
   shift: number;
 }
 
 const nothing: LogState = { records: [], total: null, error: null, loading: true, turn: 0, shift: 0 };
 
-/** Holds the lines that pass a filter: the newest ones, older ones on request, and new ones as they come. */
+/** A hook that holds the lines that pass a filter: the newest lines, older lines on request, and new lines as they
+ * arrive. */
 function useLog(id: string | null, filter: LogFilter) {
   const buffer = useRef(new LogBuffer());
   const [state, setState] = useState(nothing);
@@ -233,7 +236,7 @@ function reveal(frame: HTMLElement | null, index: number): void {
   else if (top + rowHeight > frame.scrollTop + frame.clientHeight) frame.scrollTop = top + rowHeight - frame.clientHeight;
 }
 
-/** The value as it was when it last rested for a while. */
+/** A hook that returns the value after it has not changed for `ms` milliseconds. */
 function useDebounced<T>(value: T, ms: number): T {
   const [rested, setRested] = useState(value);
   useEffect(() => {

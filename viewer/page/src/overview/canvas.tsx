@@ -11,7 +11,7 @@ interface Props {
   layout: Layout;
   flowing: ReadonlySet<string>;
   size: { width: number; height: number };
-  /** The graph is fitted into the window when this changes. */
+  /** When this text changes, the graph is fitted into the window again. */
   fitted: string;
   selection: Selection | null;
   onSelect: (selection: Selection | null) => void;
@@ -24,7 +24,8 @@ interface Pose {
   scale: number;
 }
 
-/** The drawing: boxes are buttons, so that the keyboard reaches them; lines are buttons where they have a label. */
+/** The drawing of the graph. Boxes, and lines with a label, are buttons, so that they can be reached with the
+ * keyboard. */
 export function Canvas(props: Props) {
   const { model, layout, flowing, selection, onSelect, onRank } = props;
   const [pose, setPose, element] = usePose(props);
@@ -121,7 +122,7 @@ export function Canvas(props: Props) {
 function LinkLabel({ link, model, detailed }: { link: Link; model: Model; detailed: boolean }) {
   const all = topicsOf(link);
   const topics = all.filter((topic) => (topic.rate ?? 0) > 0);
-  // While nothing moves, the topic that moved last stays.
+  // While no messages pass, the topic that passed messages last is shown.
   const last = useRef('');
   last.current = topics[0]?.topic ?? last.current;
   const shown = all.find((topic) => topic.topic === last.current) ?? all[0]!;
@@ -158,7 +159,7 @@ const titleOf = (model: Model, id: string): string => model.nodes.find((node) =>
 
 const worthShowing = 0.05;
 
-/** Whether somebody waits on this link for a component that holds up the run. */
+/** Returns true if a component waits on this link for a component that holds up the run. */
 const holdsUp = (link: Link): boolean => link.wait !== null && link.wait.holdsUp && (link.rate ?? 0) > 0 && link.wait.share >= worthShowing;
 
 const thickness = (link: Link): string => `${Math.min(4.5, 1.25 + 0.42 * Math.max(0, Math.log10((link.bytes ?? 0) / 1e4)))}px`;
@@ -170,7 +171,7 @@ const place = (box: { x: number; y: number; width: number; height: number }) => 
   height: `${box.height}px`,
 });
 
-/** Where the drawing stands in the window. The wheel zooms around the pointer. */
+/** A hook for the position and scale of the drawing in the window. The wheel zooms around the pointer. */
 function usePose({ layout, size, fitted }: Props) {
   const [pose, setPose] = useState<Pose>({ x: 0, y: 0, scale: 1 });
   const element = useRef<HTMLDivElement>(null);

@@ -17,7 +17,7 @@ interface Props {
   onSelect: (selection: Selection | null) => void;
 }
 
-/** Everything that is known about what is chosen; about the run if nothing is. */
+/** Everything that is known about the selected box or line, or about the run if nothing is selected. */
 export function Details({ graph, model, selection, onSelect }: Props) {
   const node = selection?.kind === 'node' ? model.nodes.find((one) => one.id === selection.id) : undefined;
   const link = selection?.kind === 'link' ? model.links.find((one) => one.id === selection.id) : undefined;
@@ -169,7 +169,7 @@ function NodeDetails({ node, model, onSelect }: { node: Node; model: Model; onSe
   );
 }
 
-/** How much of the time the run waits for a box, and for which of its ranks. */
+/** Shows how much of the time the component in a box holds up the run, and on which ranks. */
 function HoldsUp({ node }: { node: Node }) {
   const [worst, ...more] = node.bottlenecks;
   if (!worst) return null;

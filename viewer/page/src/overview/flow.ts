@@ -4,28 +4,29 @@ import type { Edge, Graph } from '../protocol/types';
 import type { Model } from './model';
 
 interface Record {
-  /** In how many graphs messages passed. */
+  /** The number of graphs in which the edge carried messages. */
   active: number;
-  /** How many graphs in a row none passed, although some passed elsewhere. */
+  /** The number of consecutive graphs in which the edge carried no messages although other edges did. */
   idle: number;
 }
 
-// What passes messages so often is not a matter of the start only.
+// An edge that has carried messages in this many graphs is not used only at the start.
 const lasting = 3;
 const patience = 5;
 
 /**
- * Tells the edges that carry messages all the time from those that are used once, such as at the start. The answer
- * changes seldom, because the boxes move when it does: an edge that has carried messages a few times belongs to the
- * first kind for good, and everything rests while the run rests.
+ * Distinguishes edges that carry messages continually from edges that are used only once, for example at the start. The
+ * result should rarely change, because the boxes move when it does. So an edge that has carried messages a few times
+ * counts as continual from then on, and nothing changes while the run is idle.
  */
 export class Flow {
-  /** The edges that carry messages, by keyOf(). It is another set whenever its content changes. */
+  /** The keys (keyOf()) of the edges that carry messages continually. When the content changes, this becomes a new
+   * set. */
   edges: ReadonlySet<string> = new Set();
   private readonly records = new Map<string, Record>();
   private first = true;
 
-  /** Takes note of a new graph. */
+  /** Evaluates the edges of a new graph. */
   see(edges: Edge[]): void {
     const moving = edges.some(moves);
     for (const edge of edges) {
@@ -41,7 +42,8 @@ export class Flow {
 
   private flows(key: string): boolean {
     const { active, idle } = this.records.get(key)!;
-    // What moves in the first graph is believed at once, so that a run that has been going for long looks right.
+    // An edge that carries messages in the first graph counts immediately, so that a run that has been running for a
+    // long time is drawn correctly.
     return active >= lasting || (active > 0 && (this.first || this.edges.has(key)) && idle < patience);
   }
 }
@@ -50,7 +52,7 @@ export const keyOf = ({ from, to, topic }: Edge): string => JSON.stringify([from
 
 const moves = (edge: Edge): boolean => (edge.rate_hz ?? 0) > 0;
 
-/** The ids of the links that carry messages, as far as the page has seen. */
+/** A hook that returns the ids of the links that carry messages continually, as far as the page has observed. */
 export function useFlowing(run: string | null, graph: Graph | null, model: Model | null): ReadonlySet<string> {
   const known = useRef(new Map<string | null, Flow>());
   const edges = useMemo(() => {

@@ -30,9 +30,9 @@ const labelHeight = 36;
 const margin = 24;
 
 /**
- * Lays a graph out from left to right or from top to bottom, whichever is larger in a window of this size. `flowing`
- * are the links that carry messages: they get room for a label, and they, not the many edges that are used once at the
- * start, decide where the boxes stand.
+ * Lays out a graph from left to right or from top to bottom, whichever can be drawn larger in a window of this size.
+ * `flowing` contains the links that carry messages continually. These links get room for a label and determine the
+ * positions of the boxes. The many edges that are used only at the start do not.
  */
 export function layoutOf(model: Model, nodeHeight: number, flowing: ReadonlySet<string>, window: { width: number; height: number }): Layout {
   const across = layoutIn('LR', model, nodeHeight, flowing);
@@ -40,7 +40,7 @@ export function layoutOf(model: Model, nodeHeight: number, flowing: ReadonlySet<
   return scaleOf(across, window) >= Math.min(1, scaleOf(down, window)) * 0.9 ? across : down;
 }
 
-/** The scale at which a drawing fills a window. */
+/** Returns the scale at which a drawing fills a window. */
 export const scaleOf = (drawing: { width: number; height: number }, window: { width: number; height: number }): number =>
   Math.min(window.width / drawing.width, window.height / drawing.height);
 
@@ -86,7 +86,8 @@ function read(graph: Graph, model: Model, back: ReadonlySet<string>): Layout {
 
 const corner = ({ x, y, width, height }: Placed): Box => ({ x: x - width / 2, y: y - height / 2, width, height });
 
-/** A smooth line that begins and ends where the points do, and passes the middles between them. */
+/** Returns the SVG path of a smooth line from the first point to the last, through the midpoints between
+ * neighbouring points. */
 function curve(points: { x: number; y: number }[]): string {
   const [first, ...rest] = points;
   if (!first) return '';

@@ -2,18 +2,18 @@
 import type { Bottleneck, Component, Edge, Graph } from '../protocol/types';
 import { edgeOf } from './waits';
 
-/** How ranks are drawn: each component once for all ranks, or each rank by itself. */
+/** How ranks are drawn: each component once for all ranks ("stacked"), or each rank separately ("apart"). */
 export type Ranks = 'stacked' | 'apart';
 
-/** What is drawn as one box: a component, the same component of all ranks, or a folded rank. */
+/** A box of the drawing: a component, the same component of all ranks, or a folded rank. */
 export interface Node {
   id: string;
   title: string;
   members: Component[];
   kind: 'component' | 'stack' | 'rank';
-  /** The rank in whose frame the box is, or null. */
+  /** The rank in whose frame the box is drawn, or null. */
   frame: number | null;
-  /** The members that hold up the run, the most important first. */
+  /** The components of this box that hold up the run, the most important first. */
   bottlenecks: Bottleneck[];
 }
 
@@ -25,18 +25,18 @@ export interface Link {
   edges: Edge[];
   rate: number | null;
   bytes: number | null;
-  /** The fullest window of the edges, from 0 to 1. */
+  /** The fill level, from 0 to 1, of the edge whose window (the messages that may be in flight) is fullest. */
   fill: number | null;
   dropped: number;
-  /** Who waits most for messages of this link, or for room on it; null if nobody does. */
+  /** The longest waiting for messages of this link or for room on it; null if no component waits. */
   wait: LinkWait | null;
 }
 
 export interface LinkWait {
-  /** The box that waits. */
+  /** The id of the box that waits. */
   waits: string;
   share: number;
-  /** Whether it waits for a component that holds up the run. */
+  /** True if the box waits for a component that holds up the run. */
   holdsUp: boolean;
 }
 
@@ -53,14 +53,14 @@ export interface Fold {
   open: ReadonlySet<number>;
 }
 
-/** The rank of a component; null for a component that exists once, whose name has no rank. */
+/** Returns the rank of a component, or null for a component that exists once, whose name contains no rank. */
 export const rankOf = ({ name, rank }: Component): number | null => (rank !== null && name.startsWith(`rank${rank}/`) ? rank : null);
 
 /** The name of a component without its rank: "rank3/optimizer" -> "optimizer". */
 export const shortName = (component: Component): string =>
   rankOf(component) === null ? component.name : component.name.slice(`rank${component.rank}/`.length);
 
-/** Returns what is drawn of a graph. */
+/** Returns the boxes and lines with which a graph is drawn. */
 export function modelOf(graph: Graph, fold: Fold): Model {
   const ranks = [...new Set(graph.components.flatMap((one) => rankOf(one) ?? []))].sort((a, b) => a - b);
   const nodes = new Map<string, Node>();
@@ -109,7 +109,7 @@ function linksOf(graph: Graph, boxOf: Map<string, string>): Map<string, Link> {
   return links;
 }
 
-/** The box that holds up the run most, if any does. */
+/** Returns the box that holds up the run most, or null if none does. */
 export function worstOf(model: Model): Node | null {
   const slow = model.nodes.filter((one) => one.bottlenecks.length > 0);
   return slow.sort((a, b) => b.bottlenecks[0]!.share - a.bottlenecks[0]!.share)[0] ?? null;
@@ -117,7 +117,7 @@ export function worstOf(model: Model): Node | null {
 
 const linkId = (from: string, to: string): string => JSON.stringify([from, to]);
 
-/** The waiting of components that are in one box is shown as its mean. */
+/** Adds to the links how long boxes wait. For a box with several components, this is the mean. */
 function addWaits(links: Map<string, Link>, nodes: Map<string, Node>, boxOf: Map<string, string>): void {
   for (const [waits, { members }] of nodes) {
     const known = members.filter((one) => one.waiting !== null);
@@ -136,12 +136,12 @@ function addWaits(links: Map<string, Link>, nodes: Map<string, Node>, boxOf: Map
   }
 }
 
-/** How full the window of an edge is, from 0 to 1. */
+/** Returns how full the window of an edge is, from 0 to 1, or null if this is unknown. */
 export function fillOf(edge: Edge): number | null {
   return edge.queued === null || !edge.window ? null : Math.min(1, edge.queued / edge.window);
 }
 
-/** The topics of a link, each once and without their ranks, the one with the most messages first. */
+/** Returns the topics of a link, without ranks and duplicates, the topic with the most messages first. */
 export function topicsOf(link: Link): { topic: string; edges: Edge[]; rate: number | null; bytes: number | null }[] {
   const topics = new Map<string, { topic: string; edges: Edge[]; rate: number | null; bytes: number | null }>();
   for (const edge of link.edges) {
@@ -155,7 +155,7 @@ export function topicsOf(link: Link): { topic: string; edges: Edge[]; rate: numb
   return [...topics.values()].sort((a, b) => (b.rate ?? -1) - (a.rate ?? -1));
 }
 
-/** Adds numbers of which any may be unknown. */
+/** Adds two numbers. An unknown number (null) counts as 0, but the sum of two unknown numbers is unknown. */
 export function sum(left: number | null, right: number | null): number | null {
   return left === null ? right : right === null ? left : left + right;
 }
@@ -163,7 +163,7 @@ export function sum(left: number | null, right: number | null): number | null {
 const largest = (left: number | null, right: number | null): number | null =>
   left === null ? right : right === null ? left : Math.max(left, right);
 
-/** The state that describes several components: the one that needs the most attention. */
+/** Returns the state that is shown for several components: the state that needs the most attention. */
 export function stateOf(members: Component[]): string {
   const order = ['error', 'unconfigured', 'finalized', 'inactive'];
   const states = new Set(members.map((one) => one.state));

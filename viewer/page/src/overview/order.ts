@@ -2,11 +2,12 @@
 import { shortName, type Model, type Node } from './model';
 
 /**
- * Says which links run against the order in which the boxes are drawn. A pipeline has circles, such as gradients and
- * parameters, so something has to run backwards. All ranks get the same answer: what counts is the kind of a box.
+ * Determines which links run against the order in which the boxes are drawn. The graph has cycles, such as that of
+ * gradients and parameters, so some links must run backwards. The result is the same for all ranks, because only the
+ * kinds of boxes matter.
  *
- * Kinds are ordered greedily: those that only receive come last, those that only send come first, and in a circle the
- * one that sends to the most kinds comes first.
+ * Kinds are ordered greedily: kinds that only receive come last. Of the others, the kind that sends to the most kinds,
+ * less those from which it receives, comes first.
  */
 export function backward(model: Model, flowing: ReadonlySet<string>): ReadonlySet<string> {
   const kindOf = new Map(model.nodes.map((node) => [node.id, kind(node)]));

@@ -4,7 +4,8 @@ import { Foreign } from '../ui/parts';
 import { stateOf, sum, type Model, type Node } from './model';
 import { causeOf, loadOf, type Load } from './waits';
 
-/** How tall boxes are: taller if somebody accounts for their time, and taller still if one shows several ranks. */
+/** Returns the height of the boxes. It is larger if the use of time is measured, and even larger if a box shows
+ * several ranks. */
 export function tileHeight(model: Model | null): number {
   const measured = model?.nodes.some(isMeasured);
   const timed = model?.nodes.some((node) => node.members.some((one) => one.busy !== null));
@@ -46,10 +47,12 @@ export function Tile({ node }: { node: Node }) {
   );
 }
 
-/** A component that shares its process has no numbers of its own. */
+/** Returns true if processor time or memory are known, which is not so for a component that shares its process with
+ * others. */
 const isMeasured = (node: Node): boolean => node.members.some((one) => one.cpu_percent !== null || one.memory_bytes !== null);
 
-/** Components of one process have its numbers in common, so a process counts once. */
+/** Returns the sum over the processes of a box. Components of the same process have the same numbers, so each
+ * process counts once. */
 function total(node: Node, key: 'cpu_percent' | 'memory_bytes'): number | null {
   const byProcess = new Map(node.members.map((one) => [`${one.host} ${one.process}`, one[key]]));
   return [...byProcess.values()].reduce(sum, null);
@@ -62,7 +65,8 @@ function placeOf(node: Node): string {
   return hosts.size > 1 ? `${place}, ${hosts.size} hosts` : hosts.size === 1 ? `${place} @ ${[...hosts][0]}` : place;
 }
 
-/** One column for each member, as high as its busy share: a rank that lags behind catches the eye. */
+/** A bar chart with one column for each rank, whose height is the share of time in which the component is busy. A
+ * rank that differs is easy to see. */
 function RankStrip({ node }: { node: Node }) {
   return (
     <span class="rank-strip" role="img" aria-label={node.members.map((one) => `${one.name} busy ${percent(one.busy)}`).join(', ')}>
@@ -75,7 +79,7 @@ function RankStrip({ node }: { node: Node }) {
   );
 }
 
-/** Busy, and waiting for whom, as shares of one bar. */
+/** A bar that shows the shares of time in which components are busy or wait, and for whom they wait. */
 export function LoadBar({ load }: { load: Load }) {
   const parts = [{ name: 'busy', share: load.busy ?? 0 }, ...load.waiting.map((one) => ({ name: `waiting for ${causeOf(one)}`, share: one.share }))];
   const text = parts.map((part) => `${part.name} ${percent(part.share)}`).join(', ');

@@ -15,7 +15,7 @@ import { tileHeight } from './tile';
 const ranksWish = stored<Ranks>('ranks', 'stacked', oneOf('stacked', 'apart'));
 const showQuiet = stored<boolean>('quiet-edges', false, isBoolean);
 
-/** The components of a run, what they do, and what flows between them. */
+/** The view of the components of a run, their activity, and the messages between them. */
 export function Overview() {
   const id = run.value?.run ?? null;
   const query = useQuery('graph', id === null ? null : { run: id });
@@ -30,7 +30,7 @@ export function Overview() {
   const flowing = useFlowing(id, graph, all);
   const model = useMemo(() => all && visible(all, flowing, showQuiet.value), [all, flowing, showQuiet.value]);
   const height = tileHeight(model);
-  // The places change only if there are other boxes or lines, not with every number.
+  // The layout is computed again only if the boxes or lines change, not with every new number.
   const shape = model && JSON.stringify([height, model.nodes.map((one) => one.id), model.links.map((one) => [one.id, flowing.has(one.id)])]);
   const [frame, size] = useSize<HTMLDivElement>();
   const layout = useMemo(() => (model && size.width > 0 ? layoutOf(model, height, flowing, size) : null), [shape, size.width, size.height]);
@@ -109,7 +109,7 @@ export function Overview() {
   );
 }
 
-/** Hides the edges over which nothing flows, except where a box would stand alone because of that. */
+/** Returns the model without the links that carry no messages. A box that would lose all its links keeps up to two. */
 function visible(model: Model, flowing: ReadonlySet<string>, quiet: boolean): Model {
   if (quiet || flowing.size === 0) return model;
   const shown = new Set(model.links.filter((link) => flowing.has(link.id)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom.
+// Functions about which component waits for which.
 import type { Component, Waiting } from '../protocol/types';
 
 export interface Load {
@@ -8,12 +8,13 @@ export interface Load {
   waiting: Waiting[];
 }
 
-/** A smaller share is not worth a word. */
+/** Shares that are smaller than this are not mentioned. */
 export const leastShare = 0.01;
 
 const withoutRank = (name: string): string => name.replace(/^rank\d+\//, '');
 
-/** The mean of what components spend their time with, or null for what none of them knows. */
+/** Returns the mean shares of the time in which components are busy or wait. `busy` is null if none of them measures
+ * it. */
 export function loadOf(members: Component[]): Load {
   const known = members.filter((one) => one.busy !== null);
   if (known.length === 0) return { busy: null, waiting: [] };
@@ -32,13 +33,14 @@ export function loadOf(members: Component[]): Load {
   };
 }
 
-/** What a component waits for, in words that follow "waits for". */
+/** Returns the cause of a wait, in words that can follow "waits for". */
 export function causeOf({ for: whom, kind }: Waiting): string {
   const words: Record<string, string> = { room: `room at ${whom}`, ranks: 'other ranks', thread: 'its turn on the thread', device: 'the device', others: 'other causes' };
   return words[kind] ?? whom;
 }
 
-/** The sender and the receiver of the messages for which a component waits: it misses messages, or room for its own. */
+/** Returns the edge on which a component waits, for messages or for room for its own messages. Returns null for
+ * other causes. */
 export function edgeOf(component: string, { for: whom, kind }: Waiting): { from: string; to: string } | null {
   if (kind === 'message') return { from: whom, to: component };
   return kind === 'room' ? { from: component, to: whom } : null;

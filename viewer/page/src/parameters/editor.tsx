@@ -15,7 +15,8 @@ interface Props {
   onSet: (parameter: Parameter) => void;
 }
 
-/** A field for the value of a parameter. What is not allowed is said while it is typed, and never sent. */
+/** An input field for the value of a parameter. A value that is not allowed is explained while the user types, and
+ * is never sent. */
 export function Editor({ run, component, parameter, onSet }: Props) {
   const id = useId();
   const typed = useSignal<string | null>(null);
@@ -23,7 +24,7 @@ export function Editor({ run, component, parameter, onSet }: Props) {
   const refusal = useSignal<string | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const value = typedForm(parameter);
-  // A value that somebody else has set replaces what is shown, but not what is being typed.
+  // A value that another user has set replaces the value that is shown, but not a text that is being typed.
   useEffect(() => {
     if (typed.value === value) typed.value = null;
   }, [value]);

@@ -11,7 +11,7 @@ import { Editor } from './editor';
 
 const onlySettable = stored<boolean>('only-settable', true, isBoolean);
 
-/** The parameters of all components, the changes that were made, and fields to make more. */
+/** The view of the parameters of all components, with the changes that were made and fields for further changes. */
 export function Parameters() {
   const id = run.value?.run ?? null;
   const live = run.value?.live === true;

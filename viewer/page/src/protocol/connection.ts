@@ -2,13 +2,13 @@
 import { signal } from '@preact/signals';
 import type { Pushes, Questions } from './types';
 
-/** Where the connection stands. `until` is the time of the next attempt, in milliseconds as of Date.now(). */
+/** The state of the connection. `until` is the time of the next attempt, in milliseconds like Date.now(). */
 export type Link =
   | { kind: 'connecting'; attempt: number }
   | { kind: 'open' }
   | { kind: 'waiting'; attempt: number; until: number; refused: boolean };
 
-/** An answer that says no: a sentence for the user, and a word for programs. */
+/** The error with which the server refuses a question: a sentence for the user, and a code for programs. */
 export class Refusal extends Error {
   constructor(
     message: string,
@@ -18,7 +18,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The part of WebSocket that a connection uses. */
+/** The part of the class WebSocket that a connection uses, so that tests can replace it. */
 export interface Socket {
   onopen: (() => void) | null;
   onclose: (() => void) | null;
@@ -38,17 +38,19 @@ interface Pending {
 type Listener<K extends keyof Pushes> = (push: Pushes[K]) => void;
 
 const answerTimeout = 20_000;
-// The server allows 16 questions that it has not answered yet.
+// The server accepts at most 16 unanswered questions.
 const mostAtOnce = 12;
 const longestWait = 15_000;
 
-/** Returns how long to wait before an attempt to connect, in milliseconds: half a second, then twice as long each time. */
+/** Returns how long to wait before an attempt to connect, in milliseconds. The time starts at 500 and doubles with
+ * each attempt, up to a limit. */
 export const backOff = (attempt: number): number => Math.min(longestWait, 500 * 2 ** Math.max(0, attempt - 1));
 
-/** A connection that asks questions, passes on what the server pushes, and connects again whenever it has been lost. */
+/** A connection to the server. It sends questions, passes on messages that the server sends without being asked
+ * (pushes), and connects again whenever the connection is lost. */
 export class Connection {
   readonly link = signal<Link>({ kind: 'connecting', attempt: 0 });
-  /** Called whenever the connection has been made, also after it had been lost. */
+  /** Called whenever a connection has been made, including after an earlier one was lost. */
   onOpen: () => void = () => {};
 
   private socket: Socket | null = null;
@@ -60,13 +62,13 @@ export class Connection {
   private readonly listeners = new Map<string, Set<Listener<never>>>();
   private retry: ReturnType<typeof setTimeout> | undefined;
 
-  /** `refused` finds out whether the server is there but does not let this page in. */
+  /** `refused` finds out whether the server is running but does not admit this page. */
   constructor(
     private readonly make: () => Socket,
     private readonly refused: () => Promise<boolean> = async () => false,
   ) {}
 
-  /** Connects now, and does not wait for the next attempt. */
+  /** Connects immediately instead of at the time of the next attempt. */
   connect(): void {
     clearTimeout(this.retry);
     if (this.socket) return;
@@ -82,7 +84,8 @@ export class Connection {
     socket.onclose = () => this.lost();
   }
 
-  /** Rejects with a Refusal if the server says no, and with an Error if no answer can come any more. */
+  /** Asks the server a question. The promise is rejected with a Refusal if the server refuses the question, and with
+   * another Error if the connection is lost. */
   ask<K extends keyof Questions>(op: K, question: Questions[K][0]): Promise<Questions[K][1]> {
     if (!this.socket || this.link.peek().kind !== 'open') return Promise.reject(new Error('There is no connection to the server.'));
     const id = this.nextId++;
@@ -93,7 +96,7 @@ export class Connection {
     });
   }
 
-  /** Calls `listener` for every push of one kind. Returns the function that ends this. */
+  /** Calls `listener` for every push of one kind. Returns a function that removes the listener. */
   on<K extends keyof Pushes>(kind: K, listener: Listener<K>): () => void {
     const set = this.listeners.get(kind) ?? new Set();
     this.listeners.set(kind, set);
@@ -101,7 +104,7 @@ export class Connection {
     return () => set.delete(listener as Listener<never>);
   }
 
-  /** Sends what waits, as far as the server takes it. */
+  /** Sends queued questions, up to the number that may be unanswered. */
   private send(): void {
     while (this.asked < mostAtOnce && this.queue.length > 0) {
       const id = this.queue.shift()!;
@@ -114,7 +117,7 @@ export class Connection {
     }
   }
 
-  /** Ends a question that was sent, and makes room for the next one. */
+  /** Removes a question that has been answered, and sends the next one in the queue. */
   private settle(id: number): Pending | undefined {
     const pending = this.pending.get(id);
     if (!pending?.timer) return undefined;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page and its server say to each other. docs/viewer_protocol.md describes it; unknown numbers are null.
+// The messages between the page and its server, as docs/viewer_protocol.md describes them. Unknown numbers are null.
 
 export type Role = 'watch' | 'control';
 export type RunState = 'starting' | 'running' | 'paused' | 'ended' | 'failed' | 'interrupted' | 'killed' | 'unknown' | 'recording';
@@ -25,7 +25,7 @@ export interface Run {
   step: number | null;
   total_steps: number | null;
   directory: string;
-  /** Why the run ended; empty while it goes on. */
+  /** Why the run ended; empty while it is running. */
   message: string;
 }
 
@@ -44,12 +44,12 @@ export interface CurveQuestion {
   x: XAxis;
   from: number | null;
   to: number | null;
-  /** The largest number of buckets of the answer; at most 8000. */
+  /** The maximum number of buckets in the answer; at most 8000. */
   points: number;
   smooth: number;
 }
 
-/** A curve in buckets. A null stands for a value that is not a number. */
+/** A curve, divided into buckets. null stands for a value that is not finite. */
 export interface Curve {
   x: number[];
   low: (number | null)[];
@@ -62,7 +62,7 @@ export interface Curve {
 }
 
 export interface Waiting {
-  /** A component, or the word of `kind` if it is no component. */
+  /** The component for which the wait is, or the same word as `kind` if the cause is not a component. */
   for: string;
   /** "message", "room", "rank", "ranks", "thread", "device" or "others". */
   kind: string;
@@ -115,7 +115,8 @@ export interface Graph {
   components: Component[];
   processes: Process[];
   edges: Edge[];
-  /** Who holds up the run, the most important first; null if nobody accounts for the time of the components. */
+  /** The components that hold up the run, the most important first; null if no component measures how it spends its
+   * time. */
   bottlenecks: Bottleneck[] | null;
 }
 
@@ -129,7 +130,7 @@ export interface LogRecord {
   text: string;
 }
 
-/** What a classifier said about one sample of an evaluation. */
+/** The prediction of a classifier for one sample of an evaluation. */
 export interface SampleResult {
   split: string;
   index: number;
@@ -148,14 +149,15 @@ export interface HistogramInfo {
   elements: number;
 }
 
-/** The histograms of one tensor over time. Bucket i counts values from (first + i) * width on. */
+/** The histograms of one tensor over time. Bucket i counts the values from (first + i) * width to (first + i + 1) *
+ * width. */
 export interface HistogramSeries {
   of: HistogramKind;
   name: string;
   first: number;
   width: number;
   steps: number[];
-  /** One row of buckets for each step. */
+  /** One list of counts for each step. */
   counts: number[][];
   smallest: number[];
   largest: number[];
@@ -165,7 +167,7 @@ export interface HistogramSeries {
   not_finite: number[];
 }
 
-/** How often each class was mistaken for each other one: counts[right * classes.length + predicted]. */
+/** How often a sample of one class was taken for another: counts[right * classes.length + predicted]. */
 export interface ConfusionMatrix {
   split: string;
   splits: string[];
@@ -187,7 +189,7 @@ export interface Sample {
   result: SampleResult | null;
 }
 
-/** What components did for a short time. The lists in `spans` have the same length. */
+/** What the components of a run did during a short time. All lists in `spans` have the same length. */
 export interface Timeline {
   length_ns: number;
   lost: number;
@@ -209,7 +211,7 @@ export interface Timeline {
 export interface Parameter {
   name: string;
   kind: string;
-  /** What is allowed, in words: "a number >= 0 and <= 1". */
+  /** A description of the allowed values, such as "a number >= 0 and <= 1". */
   allowed: string;
   unit: string;
   settable: boolean;
@@ -240,7 +242,7 @@ export interface Alert {
   severity: 'warning' | 'error';
 }
 
-/** What can be asked: the arguments, and the result of an answer. */
+/** The questions that the page can ask: for each, the type of its arguments and the type of its result. */
 export interface Questions {
   hello: [Record<string, never>, Hello];
   runs: [Record<string, never>, Run[]];
@@ -265,7 +267,7 @@ export interface Questions {
   alerts: [{ run: string }, Alert[]];
 }
 
-/** What the server says without being asked. */
+/** The messages that the server sends without being asked. */
 export interface Pushes {
   runs: Record<string, never>;
   state: { run: string; state: RunState; message: string; step: number | null; total_steps: number | null };

@@ -12,7 +12,8 @@ const preferred = ['validate loss', 'validate accuracy', 'train loss', 'test acc
 
 const nameOf = (series: Series): string => `${series.stage} ${series.name}`;
 
-/** The three values that say most about runs: those of evaluations first, and only those that some run has. */
+/** Returns the names of up to three metrics whose last values the table shows: metrics of evaluations first, and
+ * only metrics that at least one run has. */
 export function finalNames(all: Series[][]): string[] {
   const there = new Set(all.flatMap((list) => list.map(nameOf)));
   return preferred.filter((name) => there.has(name)).slice(0, 3);

@@ -12,7 +12,7 @@ import { finalNames, finalOf, sorted, type Order, type SortKey } from './table';
 
 const finals = signal<ReadonlyMap<string, Series[]>>(new Map());
 
-/** All runs: those that are running, those that are over, and recordings. */
+/** The view of all runs: running launches, past runs and recordings. */
 export function Runs() {
   const search = useSignal('');
   const onlyLive = useSignal(false);
@@ -21,7 +21,8 @@ export function Runs() {
     { key: '/', help: 'Search for a run', run: () => document.getElementById('run-search')?.focus() },
     { key: 'l', help: 'Only live runs, or all', run: () => (onlyLive.value = !onlyLive.value) },
   ]);
-  // The server tells when a run begins or ends, but not how far each of them is.
+  // The server announces when a run begins or ends, but not the progress of each run, so the list is requested
+  // regularly.
   useEffect(() => {
     const timer = setInterval(() => void listRuns(), 5000);
     return () => clearInterval(timer);
@@ -149,7 +150,8 @@ function Row({ run, names }: { run: Run; names: string[] }) {
   );
 }
 
-/** Asks for the last values of a run, and again when it has gone on or more of it has been read. */
+/** Requests the last values of a run, and requests them again when the run has progressed or more of it has been
+ * read. */
 function Finals({ run, step }: { run: string; step: number | null }) {
   const { data, again } = useQuery('series', { run });
   const asked = useRef(step);

@@ -9,14 +9,14 @@ import { run } from '../state/place';
 import { Choice, Empty, Failure, Foreign } from '../ui/parts';
 import { accuracy, mistakes, totals } from './mistakes';
 
-/** With more classes, the numbers of a matrix would be too small to read. */
+/** With more classes than this, the numbers in a matrix would be too small to read. */
 const mostWithNumbers = 32;
 
-/** Which classes a classifier mistakes for which. */
+/** The view of the confusion matrices: how often a classifier took one class for another. */
 export function Confusion() {
   const id = run.value?.run ?? null;
   const split = useSignal('');
-  // The place of the chosen step among the steps; null for the newest one.
+  // The index of the chosen step in the list of steps; null for the newest step.
   const chosen = useSignal<number | null>(null);
   useEffect(() => {
     split.value = '';
@@ -124,7 +124,7 @@ function Numbers({ matrix }: { matrix: ConfusionMatrix }) {
   );
 }
 
-/** The same without numbers, for many classes. */
+/** Draws the matrix without numbers, for many classes. */
 function Picture({ matrix }: { matrix: ConfusionMatrix }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = matrix.classes.length;

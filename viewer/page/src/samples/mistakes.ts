@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ConfusionMatrix } from '../protocol/types';
 
-/** One pair of classes that were confused. */
+/** A class, and another class for which its samples were taken. */
 export interface Mistake {
   right: string;
   predicted: string;
   count: number;
-  /** The number of samples of the right class. */
+  /** The number of all samples of the right class. */
   total: number;
-  /** The share of the samples of the right class. */
+  /** The fraction of these samples that were mistaken. */
   share: number;
 }
 
-/** The sums of the rows: how many samples there are of each class. */
+/** Returns the sums of the rows, which are the numbers of samples of each class. */
 export function totals({ classes, counts }: ConfusionMatrix): number[] {
   return classes.map((_, right) => counts.slice(right * classes.length, (right + 1) * classes.length).reduce((sum, count) => sum + count, 0));
 }
 
-/** The share of all samples whose class was predicted; null if there are none. */
+/** Returns the fraction of all samples that were classified correctly, or null if there are no samples. */
 export function accuracy(matrix: ConfusionMatrix): number | null {
   const all = totals(matrix).reduce((sum, count) => sum + count, 0);
   const right = matrix.classes.reduce((sum, _, index) => sum + matrix.counts[index * matrix.classes.length + index]!, 0);
   return all > 0 ? right / all : null;
 }
 
-/** The most frequent mistakes, the most frequent first. */
+/** Returns the `most` most frequent mistakes, the most frequent first. */
 export function mistakes(matrix: ConfusionMatrix, most: number): Mistake[] {
   const size = matrix.classes.length;
   const rows = totals(matrix);

@@ -16,7 +16,7 @@ const most = 1000;
 const mistakes = stored<boolean>('only-mistakes', false, isBoolean);
 const large = stored<boolean>('large-samples', false, isBoolean);
 
-/** What the model has produced: texts, and predictions with their images. */
+/** The view of what the model has produced: texts, and predictions with their images. */
 export function Samples() {
   const id = run.value?.run ?? null;
   const { samples, error, complete, older, again } = useSamples(id);
@@ -96,7 +96,7 @@ function Card({ sample }: { sample: Sample }) {
   );
 }
 
-/** What the model took the sample for, and what it is. */
+/** The class that the model predicted for the sample, and its right class. */
 function Verdict({ result }: { result: SampleResult }) {
   const right = result.right === result.predicted;
   return (
@@ -118,7 +118,8 @@ const isMistake = (sample: Sample): boolean => sample.result !== null && sample.
 const textOf = (sample: Sample): string =>
   `${sample.title}\n${sample.text}\nstep ${sample.step}\n${sample.result ? `${sample.result.predicted}\n${sample.result.right}` : ''}`;
 
-/** Only images that are part of the message: nothing is fetched from anywhere. */
+/** Accepts only images that are contained in the message as data URLs, so that the page never fetches anything from
+ * other servers. */
 export const isImage = (text: string | null): text is string => text !== null && /^data:image\/(png|jpeg|gif|webp|bmp);base64,/.test(text);
 
 function useSamples(id: string | null) {
@@ -152,7 +153,7 @@ function useSamples(id: string | null) {
   return { samples, error, complete, older: () => fetch(samples?.at(-1)?.number ?? null), again: () => again((old) => old + 1) };
 }
 
-/** Newest first, each once. */
+/** Merges two lists of samples, without duplicates, newest first. */
 export function merged(old: Sample[], more: Sample[]): Sample[] {
   const byNumber = new Map([...old, ...more].map((one) => [one.number, one]));
   return [...byNumber.values()].sort((a, b) => b.number - a.number).slice(0, most);

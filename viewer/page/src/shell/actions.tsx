@@ -15,7 +15,7 @@ const told: Record<Action, string> = {
   stop: 'The run stops after the current step.',
 };
 
-/** What can be done with a run that is alive. */
+/** The buttons for a running launch, such as those that pause it or stop it. */
 export function Actions({ run }: { run: Run }) {
   const stopping = useSignal(false);
   const busy = useSignal<Action | null>(null);

@@ -4,7 +4,7 @@ import { run } from '../state/place';
 import { connection, hello, lastHeard, mismatch } from '../state/session';
 import { Button } from '../ui/parts';
 
-/** What the user must know before reading on: that nothing comes any more, or why the run is over. */
+/** Messages that concern the whole page: that the connection is lost, or why the run has ended. */
 export function Banners() {
   return (
     <>

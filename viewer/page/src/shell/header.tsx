@@ -6,7 +6,7 @@ import { ThemeSwitch } from '../ui/theme';
 import { Actions } from './actions';
 import { Progress } from './progress';
 
-/** Which run is shown, how far it is, and what can be done with it. */
+/** The bar at the top: the run that is shown, its progress, and the buttons for it. */
 export function Header({ onHelp }: { onHelp: () => void }) {
   const shown = run.value;
   return (

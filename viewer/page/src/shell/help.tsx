@@ -11,7 +11,7 @@ const cardKeys = [
   ['p', 'Pin to the front'],
 ] as const;
 
-/** The keys that work now. */
+/** A dialog that lists the keys that work at present. */
 export function Help({ onClose }: { onClose: () => void }) {
   const curves = groups.value.some((group) => group.title === 'Curves');
   return (

@@ -10,7 +10,7 @@ interface Mark {
 
 const rateWindow = 30_000;
 
-/** How far a run is, how fast it goes, and how long it will take at this speed. */
+/** Shows the progress of a run, its speed, and the remaining time at this speed. */
 export function Progress({ run }: { run: Run }) {
   const rate = useRate(run);
   const { step, total_steps: total } = run;
@@ -37,7 +37,7 @@ export function Progress({ run }: { run: Run }) {
   );
 }
 
-/** Steps per second, over the last half minute that the page has seen; null if the run rests. */
+/** A hook that returns the steps per second over the last half minute, or null if the run makes no progress. */
 function useRate(run: Run): number | null {
   const marks = useRef<Mark[]>([]);
   const [rate, setRate] = useState<number | null>(null);

@@ -8,15 +8,16 @@ export interface Query<T> {
   data: T | null;
   error: string | null;
   loading: boolean;
-  /** Asks again; the old data stays until the new data is there. */
+  /** Asks again. The old data remains until the new data has arrived. */
   again: () => void;
-  /** Replaces the data by what is known better. */
+  /** Replaces the data, for example after the page itself has changed something on the server. */
   set: (change: (data: T | null) => T | null) => void;
 }
 
 /**
- * Asks the server once, and again whenever the question changes or the connection has been made anew. The data of
- * another question is dropped at once; the data of the same question stays while it is asked again.
+ * Asks the server once, and again whenever the question changes or a new connection has been made. When the question
+ * changes, the old data is dropped immediately. When the same question is asked again, the old data remains until the
+ * answer arrives.
  */
 export function useQuery<K extends keyof Questions>(op: K, question: Questions[K][0] | null): Query<Questions[K][1]> {
   type Result = Questions[K][1];
@@ -40,7 +41,7 @@ export function useQuery<K extends keyof Questions>(op: K, question: Questions[K
     return () => {
       current = false;
     };
-    // The key stands for the operation and the question.
+    // `key` contains the operation and the question, so these are not listed as dependencies.
   }, [key, connected, turn]);
   const mine = state.key === key;
   return {
@@ -52,7 +53,8 @@ export function useQuery<K extends keyof Questions>(op: K, question: Questions[K
   };
 }
 
-/** Watches a topic of a run as long as the component is shown, and passes on what is pushed about this run. */
+/** Watches one kind of news of a run while the component is mounted, and calls `listener` with what the server
+ * pushes about this run. */
 export function usePush<K extends Topic & keyof Pushes>(run: string | null, topic: K, listener: (push: Pushes[K]) => void): void {
   const latest = useRef(listener);
   latest.current = listener;
@@ -69,7 +71,7 @@ export function usePush<K extends Topic & keyof Pushes>(run: string | null, topi
   }, [run, topic]);
 }
 
-/** The size of an element in CSS pixels, kept up to date. */
+/** Returns a reference for an element, and the element's current size in CSS pixels. */
 export function useSize<E extends HTMLElement>(): [{ current: E | null }, { width: number; height: number }] {
   const element = useRef<E>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });

@@ -4,8 +4,9 @@ import type { Run } from '../protocol/types';
 import { runs } from './session';
 import { colour } from '../lib/colours';
 
-// Where the page is: the view, the run, and the runs that are compared with it. The part of the address after '#' says
-// the same, so that a reload and the buttons of the browser work: "#/curves/mnist-9ix?with=mnist-2ab".
+// What the page shows: the view, the run, and the runs that are compared with it. The part of the address after '#'
+// contains the same, such as "#/curves/mnist-9ix?with=mnist-2ab", so that reloading and the buttons of the browser
+// work.
 
 export const views = ['graph', 'curves', 'samples', 'histograms', 'confusion', 'timeline', 'log', 'parameters', 'alerts', 'runs'] as const;
 export type View = (typeof views)[number];
@@ -22,10 +23,10 @@ export const run = computed<Run | null>(() => runs.value?.find((one) => one.run 
 /** The runs whose curves are shown. */
 export const chosen = computed<string[]>(() => (focus.value === null ? [] : [focus.value, ...others.value]));
 
-// Every run keeps its colour while the page is open, whatever else is chosen.
+// The number of the colour of each run. A run keeps its colour while the page is open.
 const places = new Map<string, number>();
 
-/** The colour of a run. */
+/** Returns the colour of a run. */
 export function colourOf(id: string): string {
   if (!places.has(id)) places.set(id, places.size);
   return colour(places.get(id)!);
@@ -38,7 +39,7 @@ export function show(id: string): void {
   });
 }
 
-/** Adds a run to the comparison, or takes it out. The last run cannot be taken out. */
+/** Adds a run to the comparison, or removes it. The last run cannot be removed. */
 export function choose(id: string, on: boolean): void {
   if (on) {
     if (!chosen.value.includes(id)) others.value = [...others.value, id];

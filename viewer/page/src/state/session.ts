@@ -8,16 +8,16 @@ import { settle } from './place';
 /** The connection of this page. */
 export const connection = new Connection(openSocket, isRefused);
 
-/** What the server said about itself, or null before it has. */
+/** The server's answer to `hello`, which describes the server; null before it has arrived. */
 export const hello = signal<Hello | null>(null);
 
 /** All runs that the server knows, newest first; null until the server has listed them. */
 export const runs = signal<Run[] | null>(null);
 
-/** Counts the connections. Whatever was asked over an earlier one must be asked again. */
+/** The number of connections made so far. When it increases, all questions must be asked again. */
 export const era = signal(0);
 
-/** When the server was last heard of, in milliseconds. */
+/** When the last message from the server arrived, in milliseconds like Date.now(). */
 export const lastHeard = signal(0);
 
 /** The reason why this page may not change a run, or null if it may. */
@@ -31,7 +31,7 @@ export const whyNoControl = computed(() =>
 
 const protocolVersion = 1;
 
-/** The difference between the page and the server that makes them misunderstand each other, or null. */
+/** A text that states that the page and the server have different versions of the protocol, or null. */
 export const mismatch = computed(() =>
   hello.value && hello.value.version !== protocolVersion
     ? `The server speaks version ${hello.value.version} of the viewer's protocol, and this page version ${protocolVersion}. Reload the page.`
@@ -58,7 +58,7 @@ async function greet(): Promise<void> {
     restoreWatches();
     era.value++;
   } catch {
-    // The connection was lost again; the next one greets again.
+    // The connection was lost. `hello` is sent again over the next one.
   }
 }
 
@@ -83,7 +83,8 @@ function openSocket(): Socket {
   return new WebSocket(`${scheme}://${location.host}/ws`) as unknown as Socket;
 }
 
-/** A browser does not tell why a WebSocket was refused, so the page asks for itself. */
+/** Finds out with a separate request whether the server refuses this page, because a browser does not report why a
+ * WebSocket failed. */
 async function isRefused(): Promise<boolean> {
   try {
     return (await fetch('./', { method: 'HEAD', cache: 'no-store' })).status === 403;

@@ -12,7 +12,7 @@ export function watch(run: string, topic: Topic): () => void {
   return () => add(run, topic, -1);
 }
 
-/** Asks again for everything that is watched, over a new connection. */
+/** Tells the server, over a new connection, everything that is watched. */
 export function restoreWatches(): void {
   for (const run of watchers.keys()) tell(run);
 }
@@ -23,7 +23,8 @@ function add(run: string, topic: Topic, by: number): void {
   const before = topics.get(topic) ?? 0;
   topics.set(topic, before + by);
   if (before > 0 === before + by > 0) return;
-  // A view that replaces another one does both in one turn, which is one message.
+  // The message is sent in a microtask. So if one view replaces another, which changes two watches, only one message is
+  // sent.
   if (stale.size === 0) queueMicrotask(flush);
   stale.add(run);
 }
@@ -39,6 +40,6 @@ function tell(run: string): void {
   if (!topics || connection.link.peek().kind !== 'open') return;
   const what = [...topics].filter(([, number]) => number > 0).map(([topic]) => topic);
   if (what.length === 0) watchers.delete(run);
-  // A run that has gone cannot be watched; its views say so themselves.
+  // Fails if the run has been removed. The views of the run report this themselves.
   connection.ask('watch', { run, what }).catch(() => {});
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Timeline } from '../protocol/types';
 
-/** A part of a row. Times are nanoseconds since the beginning of the first work. */
+/** A bar in a row, which stands for a span. Times are nanoseconds since the beginning of the first work. */
 export interface Slice {
   row: number;
-  /** How many slices of the row it lies inside. */
+  /** The number of slices in the row that enclose this slice. */
   depth: number;
   kind: string;
   text: string;
@@ -15,7 +15,7 @@ export interface Slice {
   batch: Batch | null;
 }
 
-/** The batch that caused something: the rank of its data loader, and its number there. */
+/** A batch: the rank of its data loader, and its number among the batches of this data loader. */
 export interface Batch {
   rank: number;
   number: number;
@@ -25,13 +25,13 @@ export interface Row {
   label: string;
   process: string;
   component: string;
-  /** How many slices lie inside each other at most; at least 1. */
+  /** The largest number of slices that are nested in each other; at least 1. */
   depths: number;
-  /** By their beginnings; what contains something else comes first. */
+  /** Sorted by the time at which they begin. An enclosing slice comes before the slices in it. */
   slices: Slice[];
 }
 
-/** A message, from the row of its sender to that of its receiver. */
+/** A message, from the row of its sender to the row of its receiver. */
 export interface Arrow {
   from: number;
   to: number;
@@ -49,7 +49,7 @@ export interface Picture {
   batches: Batch[];
 }
 
-/** Turns an answer of the server into what is drawn. */
+/** Converts an answer of the server to the picture that is drawn. */
 export function pictureOf(timeline: Timeline): Picture {
   const rows = timeline.rows.map((row) => ({
     label: labelOf(row),
@@ -101,12 +101,13 @@ function labelOf(row: Timeline['rows'][number]): string {
   return row.own_thread > 0 ? `${row.component}: thread ${row.own_thread}` : row.component;
 }
 
-/** Puts the slices of a row into order, and finds out which lie inside which. */
+/** Sorts the slices of a row, and determines how they are nested. */
 function nest(row: Row): void {
   row.slices.sort((a, b) => a.begin - b.begin || b.end - a.end);
   const open: number[] = [];
   for (const slice of row.slices) {
-    // Clocks can differ by a nanosecond or two, so what ends later lies beside, and not inside.
+    // A slice that ends earlier does not enclose this slice, although it began earlier. Such overlaps occur because
+    // clocks are inaccurate.
     while (open.length > 0 && (open.at(-1)! <= slice.begin || open.at(-1)! < slice.end)) open.pop();
     slice.depth = open.length;
     open.push(slice.end);
@@ -130,13 +131,13 @@ export const keyOf = (batch: Batch): string => `${batch.rank}/${batch.number}`;
 
 export const isSame = (a: Batch | null, b: Batch | null): boolean => a !== null && b !== null && a.rank === b.rank && a.number === b.number;
 
-/** What happened because of a batch, in its order. Waiting between two messages is not a part of it. */
+/** Returns everything that a batch has caused, in the order of time. Waits between two messages are left out. */
 export function pathOf(picture: Picture, batch: Batch): (Slice | Arrow)[] {
   const slices = picture.rows.flatMap((row) => row.slices.filter((slice) => isSame(slice.batch, batch) && slice.kind !== 'step' && !(slice.kind === 'wait' && slice.depth === 0)));
   return [...slices, ...picture.arrows.filter((arrow) => isSame(arrow.batch, batch))].sort((a, b) => a.begin - b.begin || b.end - a.end);
 }
 
-/** The batch after, or before, another one; the first one if there was none. */
+/** Returns the batch after or before `batch`, or the first batch if `batch` is null. */
 export function batchBeside(picture: Picture, batch: Batch | null, by: 1 | -1): Batch | null {
   const { batches } = picture;
   if (batches.length === 0) return null;

@@ -7,7 +7,7 @@ export const axisHeight = 24;
 const bar = 16;
 const gap = 8;
 
-/** Where the rows are: the upper edge of each, and of what follows the last one. */
+/** Returns the y position of the top of each row, and of the end of the last row. */
 export function tops(rows: Row[]): number[] {
   const edges = [axisHeight];
   for (const row of rows) edges.push(edges.at(-1)! + row.depths * bar + gap);
@@ -22,27 +22,27 @@ export interface Scene {
   colours: (name: string) => string;
 }
 
-/** The place of a time, in pixels from the left edge of the canvas. */
+/** Returns the x position of a time, in pixels from the left edge of the canvas. */
 export const xOf = (time: number, range: Range, width: number): number =>
   labelWidth + ((time - range.from) / (range.to - range.from)) * (width - labelWidth);
 
 export const timeAt = (x: number, range: Range, width: number): number =>
   range.from + ((x - labelWidth) / Math.max(width - labelWidth, 1)) * (range.to - range.from);
 
-/** The slice at a place, the innermost one first; null if there is none. */
+/** Returns the slice at a position of the canvas, or null if there is none. */
 export function sliceAt(scene: Scene, x: number, y: number): Slice | null {
   const edges = tops(scene.picture.rows);
   const row = scene.picture.rows.findIndex((_, index) => y >= edges[index]! && y < edges[index + 1]!);
   if (row < 0 || x < labelWidth) return null;
   const depth = Math.floor((y - edges[row]!) / bar);
   const time = timeAt(x, scene.range, scene.width);
-  // A slice can be narrower than a pixel.
+  // A slice can be narrower than a pixel, so positions near it count, too.
   const slack = ((scene.range.to - scene.range.from) / Math.max(scene.width - labelWidth, 1)) * 1.5;
   const found = scene.picture.rows[row]!.slices.filter((slice) => slice.depth === depth && slice.begin - slack <= time && slice.end + slack >= time);
   return found.sort((a, b) => a.end - a.begin - (b.end - b.begin))[0] ?? null;
 }
 
-/** Steps of 1, 2 and 5 times a power of ten, about `space` pixels apart. */
+/** Returns ticks about `space` pixels apart, whose distance is 1, 2 or 5 times a power of ten. */
 export function ticks(range: Range, pixels: number, space = 110): number[] {
   const rough = ((range.to - range.from) * space) / Math.max(pixels, 1);
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-3)));
@@ -52,7 +52,8 @@ export function ticks(range: Range, pixels: number, space = 110): number[] {
   return list;
 }
 
-/** Draws everything. What is narrower than a pixel is drawn once for each pixel, however much there is. */
+/** Draws the whole picture. Of the slices that are narrower than a pixel, at most one is drawn in each pixel, which
+ * limits the work. */
 export function paint(context: CanvasRenderingContext2D, scene: Scene, height: number): void {
   const { picture, width, colours } = scene;
   context.clearRect(0, 0, width, height);
@@ -87,7 +88,7 @@ function paintAxis(context: CanvasRenderingContext2D, { range, width, colours }:
 
 function paintRow(context: CanvasRenderingContext2D, scene: Scene, row: Row, top: number): void {
   const { range, width, batch, colours } = scene;
-  // By depth: the pixel up to which something has been drawn.
+  // For each depth, the pixel up to which slices have been drawn.
   const drawn: number[] = [];
   for (const slice of row.slices) {
     if (slice.end < range.from || slice.begin > range.to) continue;
@@ -148,7 +149,7 @@ function paintLabels(context: CanvasRenderingContext2D, { picture, width, colour
   });
 }
 
-/** Of a long name, the end is what differs. */
+/** Shortens a text to the available width by removing its beginning, because long names differ at the end. */
 function shortened(context: CanvasRenderingContext2D, text: string, room: number): string {
   if (context.measureText(text).width <= room) return text;
   let kept = text;

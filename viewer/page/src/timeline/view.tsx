@@ -16,7 +16,8 @@ const lengths = [
   ['2000', '2 s'],
 ] as const;
 
-/** What every component did, and waited for, in a short time; one batch can be followed through all of them. */
+/** The view of a timeline: what every component did and waited for during a short time. The path of one batch
+ * through the components can be highlighted. */
 export function TimelineView() {
   const shown = run.value;
   const [ms, setMs] = useState<(typeof lengths)[number][0]>('500');
@@ -90,7 +91,8 @@ function Drawing({ picture }: { picture: Picture }) {
     element.height = Math.round(height * ratio);
     const context = element.getContext('2d')!;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    // The style is read once for a drawing; a property costs as much as a hundred rectangles.
+    // Colours are looked up only once for each drawing, because reading a property takes as long as drawing a hundred
+    // rectangles.
     const style = getComputedStyle(host.current!);
     const known = new Map<string, string>();
     const cached = (name: string) => {
@@ -100,7 +102,8 @@ function Drawing({ picture }: { picture: Picture }) {
     paint(context, { ...scene, colours: cached }, height);
   }, [picture, range.from, range.to, batch, size.width, height, theme.value]);
 
-  // Preact listens to the wheel passively, and a passive listener cannot keep the page from scrolling.
+  // The listener is added here, because Preact adds passive listeners for the wheel, which cannot prevent the page from
+  // scrolling.
   useLayoutEffect(() => {
     const element = canvas.current;
     const onWheel = (event: WheelEvent) => {
@@ -158,7 +161,7 @@ function Drawing({ picture }: { picture: Picture }) {
   );
 }
 
-/** The same for the eye and for a screen reader: the way of the batch as a table. */
+/** A table with the path of the batch, which screen readers can read, too. */
 function Path({ picture, batch, onBatch }: { picture: Picture; batch: Batch | null; onBatch: (batch: Batch | null) => void }) {
   if (!batch) {
     return <p class="timeline-hint hint">Press on something to follow its batch, or press n. The wheel zooms, and dragging moves.</p>;

@@ -10,7 +10,7 @@ export function Dialog({ title, onClose, children, small = false }: { title: str
     const dialog = element.current!;
     const before = document.activeElement;
     dialog.showModal();
-    // What can be pressed by mistake should do no harm.
+    // The first button, which is harmless, gets the focus, because it could be pressed by mistake.
     dialog.querySelector<HTMLElement>('footer .button')?.focus();
     return () => {
       if (before instanceof HTMLElement) before.focus();
@@ -35,7 +35,7 @@ export function Dialog({ title, onClose, children, small = false }: { title: str
   );
 }
 
-/** Asks before something that cannot be taken back. */
+/** A dialog that asks for confirmation of an action that cannot be undone. */
 export function Confirm(props: { title: string; text: string; yes: string; onYes: () => void; onClose: () => void }) {
   return (
     <Dialog small title={props.title} onClose={props.onClose}>

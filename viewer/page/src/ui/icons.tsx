@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The icons of the page: strokes in a square of 16 units, in the colour of the text around them.
+// The icons of the page: strokes in a square of 16 units, in the colour of the surrounding text.
 
 const paths = {
   graph: 'M2.5 8h2.2M4.7 5.5h3v5h-3zM11.3 2.5h2.2v4h-2.2zM11.3 9.5h2.2v4h-2.2zM7.7 8h1.8M9.5 8V4.5h1.8M9.5 8v3.5h1.8',

@@ -2,9 +2,9 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** One key and what it does. Keys of a view are only there while the view is shown. */
+/** A key and its function. The keys of a view work only while the view is shown. */
 export interface Key {
-  /** As in KeyboardEvent.key: "g", "?", "Escape". */
+  /** The value of KeyboardEvent.key, such as "g", "?" or "Escape". */
   key: string;
   help: string;
   run: () => void;
@@ -15,10 +15,10 @@ export interface KeyGroup {
   keys: Key[];
 }
 
-/** The keys that work now, for the page that lists them. */
+/** The keys that work at present, for the dialog that lists them. */
 export const groups = signal<KeyGroup[]>([]);
 
-/** Makes keys work as long as the component is shown. */
+/** A hook that makes keys work while the component is mounted. */
 export function useKeys(title: string, keys: Key[]): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -36,12 +36,13 @@ export function useKeys(title: string, keys: Key[]): void {
   }, [title]);
 }
 
-/** Listens to the keyboard. A key that is typed into a field, or together with Ctrl, Alt or Meta, is left alone. */
+/** Begins to listen to the keyboard. Keys that are typed into an input field, or together with Ctrl, Alt or Meta,
+ * are ignored. */
 export function startKeys(): void {
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
     if (document.querySelector('dialog[open]')) return;
-    // The newest group wins, so that a view can give a key another meaning.
+    // The newest group is searched first, so that a view can give a key another meaning.
     for (const group of [...groups.value].reverse()) {
       const key = group.keys.find((one) => one.key === event.key);
       if (!key) continue;

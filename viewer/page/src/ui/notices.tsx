@@ -11,7 +11,8 @@ interface Notice {
 const notices = signal<Notice[]>([]);
 let next = 1;
 
-/** Tells the user what became of something that they did. Good news goes away by itself, bad news when it is read. */
+/** Shows the user the result of an action. A success message disappears after some time. An error message remains
+ * until the user closes it. */
 export function notify(text: string, kind: Notice['kind'] = 'good'): void {
   const number = next++;
   notices.value = [...notices.value.slice(-3), { number, text, kind }];

@@ -3,7 +3,8 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { RunState } from '../protocol/types';
 import { Icon, type IconName } from './icons';
 
-/** A text that somebody else wrote: it can neither change the direction of the text around it nor hide in it. */
+/** Shows a text from an untrusted source. It cannot change the writing direction of the text around it, and is
+ * visibly separate from it. */
 export function Foreign({ children, title = true }: { children: string; title?: boolean }) {
   return (
     <bdi class="foreign" title={title ? children : undefined}>
@@ -12,7 +13,7 @@ export function Foreign({ children, title = true }: { children: string; title?: 
   );
 }
 
-/** A button. If `why` is a text, the button cannot be pressed, and says why. */
+/** A button. If `why` is a text, the button is disabled and shows this text as the reason. */
 export function Button(props: {
   label: string;
   icon?: IconName;
@@ -57,7 +58,7 @@ export function StatePill({ state }: { state: RunState }) {
   return <span class={`pill state-${state}`}>{words[state] ?? String(state)}</span>;
 }
 
-/** What a view shows if it has nothing to show: what is missing, and where it would come from. */
+/** What a view shows if there is no data: what is missing, and how to get it. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty" role="status">
@@ -67,7 +68,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** What a view shows instead of data that it could not get. */
+/** What a view shows instead of data that could not be loaded. */
 export function Failure({ error, again }: { error: string; again: () => void }) {
   return (
     <div class="empty failure" role="alert">
@@ -99,7 +100,7 @@ export function Search(props: { label: string; value: string; onInput: (text: st
   );
 }
 
-/** A few values of which one is chosen. */
+/** A control with which the user chooses one of a few values. */
 export function Choice<T extends string>(props: {
   label: string;
   value: T;

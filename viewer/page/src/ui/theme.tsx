@@ -10,7 +10,7 @@ const wish = stored<Wish>('theme', 'auto', oneOf('auto', 'light', 'dark'));
 const system = matchMedia('(prefers-color-scheme: dark)');
 const systemDark = signal(system.matches);
 
-/** Shows the theme that the user wishes, or that of the system. */
+/** Shows the theme that the user has chosen or, if there is none, the theme of the system, and follows changes. */
 export function startTheme(): void {
   system.addEventListener('change', () => (systemDark.value = system.matches));
   effect(() => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers calls: the parameters of a component and its services.
+// Answers calls to a component: calls that get and set parameters, and calls of its services.
 import { TrainyardError } from "../errors.js";
 import { suggestion } from "./names.js";
 
@@ -10,14 +10,14 @@ import { suggestion } from "./names.js";
 const shortly = (value) => String(JSON.stringify(value)).slice(0, 100);
 
 /**
- * Returns the answer as a service has it in JSON. Throws TrainyardError if the method has returned something else.
+ * A replacer for JSON.stringify. It converts bigints to numbers, and Maps to objects.
  * @param {any} _key
  * @param {any} value
  */
 const asJson = (_key, value) => (typeof value === "bigint" ? Number(value) :
   value instanceof Map ? Object.fromEntries(value) : value);
 
-/** The calls of one component. */
+/** Answers the calls to one component. */
 export class Calls {
   #component;
   #where;
@@ -41,7 +41,8 @@ export class Calls {
   }
 
   /**
-   * Returns the answer as JSON, or throws what the service throws.
+   * Carries out a call and returns the answer as JSON. If the method of the service throws an error, it is thrown here,
+   * too.
    * @param {string} method
    * @param {unknown} body
    * @returns {Promise<string>}

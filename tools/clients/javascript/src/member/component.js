@@ -8,23 +8,25 @@ import { ownerOf, StateReader, StateWriter } from "./state.js";
 /** @typedef {import("./declared.js").ServiceOptions} ServiceOptions */
 
 /**
- * The base class of components. A derived class declares its inputs, outputs, parameters and services as static objects,
- * and has a method for every input and service: `onMetrics` for the input `metrics`, and `reset` for the service
- * `reset`. A method may be asynchronous; the next message is then handled when its promise is fulfilled.
+ * The base class of components. A derived class declares its inputs, outputs, parameters and services as static
+ * objects, and has a method for every input and service: `onMetrics` for the input `metrics`, and `reset` for the
+ * service `reset`. A method may be asynchronous; the next message is then handled after its promise has been fulfilled.
  *
- * The methods run one at a time. An exception puts the component into the error state, is reported with the component's
- * name, and ends the run.
+ * The methods run one at a time. If a method throws an exception, the error is reported with the component's name, and
+ * the run ends.
  */
 export class Component {
-  /** The name of the kind of component, as a plugin has one. By default, made from the name of the class. */
+  /**
+   * The name of the component's kind, like the name of a plugin. By default, it is derived from the name of the class.
+   */
   static componentName = "";
-  /** One sentence for users. */
+  /** A description for users, in one sentence. */
   static description = "";
-  /** True if a run has one such component for every rank. */
+  /** True if every rank of a run has its own component of this kind. */
   static perRank = false;
-  /** False if a run cannot continue with a new instance of this component. */
+  /** False if the run cannot continue after the process of this component has been started again. */
   static restartable = true;
-  /** The least memory that the process needs, apart from the model and the data. */
+  /** The memory that the process needs at least, in bytes, apart from the model and the data. */
   static memoryBytes = 0;
   /** @type {Record<string, InputOptions>} */
   static inputs = {};
@@ -47,15 +49,18 @@ export class Component {
     this.run = context.run;
     this.runDirectory = context.runDirectory;
     this.outputDirectory = context.outputDirectory;
-    /** Has the functions debug, info, warning and error, each with one text. */
+    /** The log, with the functions debug, info, warning and error, which take a text. */
     this.log = context.log;
-    /** The inputs, by name: pause(), resume() and connections. */
+    /** The inputs, by name. An input has pause(), resume() and connections. */
     this.inputs = context.inputs;
-    /** The outputs, by name: send(), ready(), onReady() and connections. */
+    /** The outputs, by name. An output has send(), ready(), onReady() and connections. */
     this.outputs = context.outputs;
     /** The values of the parameters, by name. @type {Readonly<Record<string, any>>} */
     this.parameters = context.parameters;
-    /** The number of the batch that caused the message that is being handled; what is sent gets it, too. */
+    /**
+     * The number of the batch that caused the message that is being handled. Messages that are sent get the same
+     * number.
+     */
     this.trace = 0n;
   }
 
@@ -63,48 +68,48 @@ export class Component {
   #host;
 
   /**
-   * Checks parameters, opens files and allocates memory. Nothing can be sent yet.
+   * Override this to check parameters, open files and allocate memory. Messages cannot be sent yet.
    * @returns {void | Promise<void>}
    */
   onConfigure() {}
 
   /**
-   * Called when every edge is connected, before any message is handled.
+   * Called when all connections of the run have been made, before any message is handled.
    * @returns {void | Promise<void>}
    */
   onActivate() {}
 
   /**
-   * Finishes the work that has begun, and stops sending. Messages that arrive later are still handled.
+   * Override this to finish work that has begun, and to stop sending. Messages that arrive later are still handled.
    * @returns {void | Promise<void>}
    */
   onDeactivate() {}
 
   /**
-   * Closes files. Not called if the component has failed.
+   * Override this to close files. Not called if the component has failed.
    * @returns {void | Promise<void>}
    */
   onFinalize() {}
 
   /**
-   * Stores what must be in every checkpoint, with into.set(name, value). It is called while all ranks wait between two
-   * steps. A class that overrides this overrides restoreState(), too.
+   * Override this to save state in checkpoints, with into.set(name, value). Called for every checkpoint, while all
+   * ranks wait between two steps. A class that overrides this method must also override restoreState().
    * @param {StateWriter} _into
    * @returns {void | Promise<void>}
    */
   saveState(_into) {}
 
   /**
-   * Takes back what saveState() stored, with saved.get(name). Called before the first order, if the run resumes from a
-   * checkpoint that has state of this component. A rank that the earlier run did not have gets only what is the same on all
-   * ranks.
+   * Override this to restore the state that saveState() has stored, with saved.get(name). Called before training
+   * begins, if the run resumes from a checkpoint that contains state of this component. If the earlier run did not have
+   * this rank, `saved` contains only the state that is the same on all ranks.
    * @param {StateReader} _saved
    * @returns {void | Promise<void>}
    */
   restoreState(_saved) {}
 
   /**
-   * Answers the checkpoint writer; for the runtime.
+   * Sends the state to the checkpoint writer. The runtime calls this.
    * @param {{ order: bigint }} request
    */
   async onStateRequest({ order }) {
@@ -114,7 +119,7 @@ export class Component {
   }
 
   /**
-   * Takes what belongs to this component from the state of a checkpoint; for the runtime.
+   * Passes the state of this component in a checkpoint to restoreState(). The runtime calls this.
    * @param {ConstructorParameters<typeof StateReader>[0]} restored
    */
   async onRestoredStates(restored) {
@@ -124,29 +129,30 @@ export class Component {
   }
 
   /**
-   * Ends the run. `reason` is shown to the user.
+   * Ends the run, successfully or as a failure. `reason` is shown to the user.
    * @param {string} reason
    * @param {boolean} success
    */
   finishRun(reason, success = true) { this.#host.finishRun(reason, success); }
 
   /**
-   * Calls `action` later, after what has already arrived had its turn.
+   * Calls `action` later, after the messages that have already arrived.
    * @param {() => void | Promise<void>} action
    */
   post(action) { this.#host.post(action); }
 
   /**
-   * Calls `action` after so many milliseconds.
+   * Calls `action` after `milliseconds`.
    * @param {number} milliseconds
    * @param {() => void | Promise<void>} action
    */
   after(milliseconds, action) { setTimeout(() => this.#host.post(action), milliseconds); }
 
   /**
-   * Applies the parameters that were changed before the checkpoint from which the run resumes.
+   * Sets the parameters of this component that were changed during the earlier run, before the checkpoint from which
+   * this run resumes.
    * @param {{ component: string, parameter: string, value: string, instead_of: string }[]} settings the field of the
-   *   same name of the message RunState
+   * same name of the message RunState
    */
   takeSettings(settings) { this.#host.takeSettings(settings); }
 }

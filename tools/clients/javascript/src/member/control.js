@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection to the launcher, as the main thread sees it.
+// The main thread's side of the connection to the launcher. control_thread.js has the other side.
 import { Worker } from "node:worker_threads";
 import { CONTROL, controlBody } from "./protocol.js";
 
 /**
- * What the thread of the connection is given.
+ * The data that the control thread gets when it starts.
  * @typedef {object} Start
  * @property {string} name of the process
  * @property {string} endpoint of the launcher
@@ -14,8 +14,8 @@ import { CONTROL, controlBody } from "./protocol.js";
 
 export class Control {
   /**
-   * What both threads see: the messages sent on edges of the plan, those of them on edges with the policy `block`, and the
-   * number of the last sign of life.
+   * Numbers in memory that both threads share: the number of messages sent over edges of the plan, how many of these
+   * were sent over edges with the policy `block`, and the number of the last sign of life.
    */
   counts = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT));
   #thread;
@@ -39,7 +39,7 @@ export class Control {
       }
       received(type, message);
     });
-    // Without this thread, the process would only seem to be alive.
+    // An error on the control thread ends the process, because without this thread it would only seem to be alive.
     this.#thread.on("error", (error) => {
       process.stderr.write(`${error.stack}\n`);
       process.exit(1);
@@ -54,12 +54,12 @@ export class Control {
   send(type, fields) { this.#thread.postMessage({ type, body: controlBody(type, fields) }); }
 
   /**
-   * From now on, the thread reports when this component is busy.
+   * Tells the control thread the name of the component. From then on, the thread reports when the component is busy.
    * @param {string} component
    */
   watch(component) { this.#thread.postMessage({ component }); }
 
-  /** Sends what is left, and ends the thread. */
+  /** Sends the remaining messages to the launcher, and ends the thread. */
   async end() {
     const ended = new Promise((resolve) => { this.#thread.on("exit", resolve); });
     this.#thread.postMessage({});

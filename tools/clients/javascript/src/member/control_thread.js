@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that talks with the launcher. It goes on while the component works: it sends heartbeats, answers `pulse`, and
-// passes everything else on to the main thread.
+// The control thread, which communicates with the launcher even while the component is busy: it sends heartbeats,
+// answers the call `pulse`, and passes all other messages on to the main thread.
 import { parentPort, workerData } from "node:worker_threads";
 import { bytesOf, textOf } from "../bytes.js";
 import { CONTROL, controlBody, WIRE } from "./protocol.js";
@@ -14,11 +14,12 @@ const { name, endpoint, keys, counts } = /** @type {Start} */ (workerData);
 const link = dealer(keys, endpoint, name);
 let component = "";
 let beats = 0;
-let asked = 0; // The number of the last sign of life that the main thread was asked for; 0 if none.
+let asked = 0; // The number of the last sign of life that was requested from the main thread; 0 if none was.
 let askedAt = 0;
 
 /**
- * Sends a message, unless the component has been finalized: nobody waits for an answer any longer.
+ * Sends a message to the launcher, unless the component has been finalized, because then the launcher no longer waits
+ * for an answer.
  * @param {string} type
  * @param {Uint8Array} body
  */
@@ -28,7 +29,7 @@ function send(type, body) {
 
 const isBusy = () => asked > 0 && counts[2] < asked;
 
-/** Asks the main thread for a sign of life, unless it has not answered yet. */
+/** Asks the main thread for a sign of life, unless it has not answered the previous request. */
 function feelPulse() {
   if (!component || isBusy()) return;
   asked = beats;
@@ -42,7 +43,7 @@ function pulse() {
 }
 
 /**
- * Answers `pulse`. Returns false for any other call.
+ * Answers a call if it is `pulse`. Returns false for any other call.
  * @param {Uint8Array} body
  * @returns {boolean}
  */
@@ -54,13 +55,13 @@ function answer(body) {
 }
 
 listen(link, (frames) => {
-  // A newer launcher may send other messages.
+  // Unknown messages are ignored, because a newer launcher may send them.
   const type = textOf(frames[0]);
   if (frames.length !== 2 || !CONTROL.has(type)) return;
   try {
     if (type === "Request" && answer(frames[1])) return;
   } catch {
-    // The main thread says what is wrong with it.
+    // The main thread will report what is wrong with the message.
   }
   port.postMessage({ type, body: Uint8Array.from(frames[1]) });
 });
@@ -76,7 +77,7 @@ port.on("message", (/** @type {{ type?: string, body?: Uint8Array, component?: s
   else if (order.type && order.body) send(order.type, order.body);
   else {
     clearInterval(beating);
-    link.close(); // What was sent last may still be on its way for half a second.
+    link.close(); // ZeroMQ may take up to half a second to send the last messages.
     port.close();
   }
 });

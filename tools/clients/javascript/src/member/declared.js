@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a class declares: its ports, parameters and services, checked and completed. What one component of a run does with
-// it is in inlet.js, outlet.js and calls.js.
+// The declarations in the class of a component: its ports, parameters and services. They are checked, and missing
+// values are filled in. The code that uses them in a run is in inlet.js, outlet.js and calls.js.
 import { Schema } from "../codec.js";
 import { TrainyardError } from "../errors.js";
 import { Component } from "./component.js";
@@ -10,7 +10,8 @@ import { STATE_INPUTS, STATE_OUTPUTS } from "./state.js";
 import { schemaOf } from "./types.js";
 
 /**
- * An input. The options are those of an input of a plugin (docs/adding_a_component.md).
+ * The declaration of an input. The options are the same as those of an input of a plugin in C++
+ * (docs/adding_a_component.md).
  * @typedef {object} InputOptions
  * @property {string} type the name of a standard message type, or a schema text
  * @property {string} [topic] by default the name of the input
@@ -20,7 +21,7 @@ import { schemaOf } from "./types.js";
  * @property {"block" | "latest" | "drop_oldest"} [policy]
  * @property {number} [window_messages]
  * @property {number} [window_bytes]
- * @property {"bigint" | "number"} [integers] what u64 and i64 become; by default "bigint"
+ * @property {"bigint" | "number"} [integers] the type to which u64 and i64 are decoded; by default "bigint"
  * @property {string} [method] the method that handles the messages; for the input `my_input`, by default `onMyInput`
  */
 /**
@@ -44,7 +45,7 @@ import { schemaOf } from "./types.js";
  * @property {[number, number]} [between]
  * @property {string[]} [one_of]
  * @property {string} [unit]
- * @property {boolean} [settable] whether it can be changed while the run goes on
+ * @property {boolean} [settable] whether it can be changed during the run
  * @property {string} [changed] the method that is then called with the new value; for the parameter `my_share`, by default
  *   `onMyShare`, if there is such a method
  */
@@ -76,7 +77,7 @@ function checkMethod(kind, where, method) {
   throw new TrainyardError(`${where}: ${kind.name} has no method '${method}'`);
 }
 
-/** What inputs and outputs have in common. */
+/** The base class of the declarations of inputs and outputs. */
 class Port {
   /**
    * @param {string} name
@@ -157,10 +158,10 @@ export class Service {
   declaration() { return { name: this.name, request: this.requestText, reply: this.replyText, help: this.help }; }
 }
 
-/** Everything that a class declares. */
+/** All declarations of a class. */
 export class Declared {
   /**
-   * Throws TrainyardError for a class that cannot work.
+   * Throws TrainyardError if the declarations of the class are not valid.
    * @param {ComponentClass} kind
    */
   constructor(kind) {
@@ -177,7 +178,7 @@ export class Declared {
     this.services = Object.entries(kind.services).map(([name, options]) => new Service(kind, name, options));
   }
 
-  /** Returns what the planner must know of the class (docs/wire_format.md, section 9). */
+  /** Returns the declaration of the class, which the launcher needs to plan a run (docs/wire_format.md, section 9). */
   declaration() {
     const { kind } = this;
     return {

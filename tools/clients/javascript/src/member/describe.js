@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of the user's program in one sentence.
+// Describes errors of the user's program in one sentence.
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TrainyardError } from "../errors.js";
@@ -7,8 +7,8 @@ import { TrainyardError } from "../errors.js";
 const HERE = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Returns one sentence about an error, with the place in the user's program. An error of this package says by itself what
- * is wrong.
+ * Returns an error as one sentence, with the file and line in the user's program. The texts of this package's own
+ * errors are returned unchanged.
  * @param {unknown} error
  * @returns {string}
  */

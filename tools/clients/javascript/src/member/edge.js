@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sending end of an edge of the plan: its policy and its credit, without sockets.
+// The sending end of an edge, that is, of the connection from an output to one input: its policy and its credit,
+// without sockets.
 
 /** @typedef {{ payloadBytes: number }} Sized */
 /**
- * What an edge must know to begin.
+ * The properties of an edge in the plan that its sending end needs.
  * @typedef {object} Wanted
  * @property {string} policy
  * @property {bigint} window_messages
@@ -11,8 +12,10 @@
  */
 
 /**
- * Messages are passed to `transmit`, with their receiver, as long as it has credit; the others wait or are dropped, as the
- * policy says. Without a receiver there is no credit. `transmit` returns the size that the receiver will count.
+ * Decides when messages are sent. The receiver gives credit for a number of messages and bytes. As long as there is
+ * credit, messages are passed to `transmit`; further messages wait or are dropped, as the policy requires. While no
+ * receiver is connected, there is no credit. `transmit` returns the number of bytes for which the receiver will return
+ * credit.
  * @template {Sized} Message
  */
 export class Edge {
@@ -30,7 +33,7 @@ export class Edge {
     /** @type {Buffer | null} */
     this.peer = null;
     this.subscription = 0;
-    this.readerPid = 0; // 0 if it is unknown.
+    this.readerPid = 0; // The pid of the receiver; 0 if it is unknown.
     this.payloads = "none";
     /** @type {Message[]} */
     this.waiting = [];
@@ -38,7 +41,7 @@ export class Edge {
     this.receiverGone = false;
     this.underWay = 0;
     this.bytesUnderWay = 0;
-    // Counters for users.
+    // Counters for `trainyard topic info`.
     this.sent = 0;
     this.bytes = 0;
     this.dropped = 0;
@@ -51,13 +54,16 @@ export class Edge {
       (this.underWay < this.windowMessages && this.bytesUnderWay < this.windowBytes));
   }
 
-  /** Returns true if the next message would not have to wait. @returns {boolean} */
+  /** Returns true if the next message can be sent without waiting. @returns {boolean} */
   ready() { return this.receiverGone || (this.waiting.length === 0 && this.hasRoom()); }
 
-  /** Returns true if messages wait that may not be dropped, so the component must wait, too. @returns {boolean} */
+  /**
+   * Returns true if messages are waiting that must not be dropped. The component must then wait, too.
+   * @returns {boolean}
+   */
   isBlocked() { return this.policy === "block" && this.waiting.length > 0; }
 
-  /** Returns true if everything that was sent has been handled. @returns {boolean} */
+  /** Returns true if all messages that were sent have been handled. @returns {boolean} */
   drained() { return this.peer === null || (this.waiting.length === 0 && this.underWay === 0); }
 
   /** @param {Message} message */
@@ -97,7 +103,7 @@ export class Edge {
     return message;
   }
 
-  /** Sends what waits, as far as there is credit. */
+  /** Sends the waiting messages for which there is credit. */
   onRoom() {
     while (this.waiting.length > 0) {
       const room = this.hasRoom();
@@ -113,7 +119,7 @@ export class Edge {
    * Connects the receiver, for the first time or again.
    * @param {Buffer} peer
    * @param {import("./protocol.js").Subscribe} request
-   * @param {number} pid its process, if it has said so
+   * @param {number} pid the pid of its process, or 0 if it has not sent it
    */
   attach(peer, request, pid = 0) {
     this.readerPid = pid;
@@ -125,15 +131,15 @@ export class Edge {
     this.underWay = this.bytesUnderWay = 0;
   }
 
-  /** Messages under way count as handled. */
+  /** Disconnects the receiver. Messages in flight count as handled. */
   detach() {
     this.peer = null;
     this.underWay = this.bytesUnderWay = 0;
   }
 
   /**
-   * Returns true if the receiver has said which process it is, and it is another one than `dead`: a process that was
-   * started again may subscribe before its death is known. Both pids are those on the receiver's own host.
+   * Returns true if the receiver is known to be another process than `dead`. This happens if a process is started again
+   * and subscribes before the death of its predecessor has been reported. Both pids are valid on the receiver's host.
    * @param {number} dead
    * @returns {boolean}
    */
@@ -141,7 +147,7 @@ export class Edge {
     return this.peer !== null && dead > 0 && this.readerPid > 0 && this.readerPid !== dead;
   }
 
-  /** The receiver's process has died: messages are dropped until it has subscribed again. */
+  /** Called when the process of the receiver has died. Messages are dropped until it has subscribed again. */
   lose() {
     this.detach();
     this.receiverGone = true;
@@ -149,7 +155,7 @@ export class Edge {
   }
 
   /**
-   * Takes credit, never for more than was sent, whatever the receiver says.
+   * Takes back credit from the receiver, but never more than was used.
    * @param {number} messages
    * @param {number} bytes
    */

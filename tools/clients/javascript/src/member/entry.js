@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main function of a program that is a member.
+// The main function of a program that is a member, that is, a component of a run in a separate program.
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { parseArgs } from "node:util";
@@ -34,8 +34,9 @@ function readArguments() {
 }
 
 /**
- * Runs a component as a member of a run, and ends the program. The launcher gives the arguments: `--describe` asks for the
- * declaration of the class, and `--control` and `--process` name the run and the process.
+ * Runs a component of the class `kind` as a member of a run, and ends the program. The launcher passes the command-line
+ * arguments: `--describe` requests the declaration of the class, and `--control` and `--process` identify the run and
+ * the process.
  * @param {typeof import("./component.js").Component} kind
  * @returns {Promise<never>}
  */
@@ -60,6 +61,6 @@ export async function runMember(kind) {
     if (!(error instanceof TrainyardError)) throw error;
     stop(error.message);
   }
-  // Timers of the user's program must not keep a process whose component is finalized.
+  // The process ends even if timers of the user's program are still active.
   process.exit(0);
 }

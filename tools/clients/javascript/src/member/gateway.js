@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The socket at which visitors listen to a member (docs/wire_format.md, section 3). What a visitor has no credit for waits
-// here, and is dropped if it becomes too much.
+// The socket at which visitors (programs that attach to a run) subscribe to the topics of a member
+// (docs/wire_format.md, section 3). Messages for which a visitor has no credit wait here, and are dropped if there are
+// too many.
 import { SUBSCRIPTIONS, TOPIC_BYTES, WINDOW_BYTES, WINDOW_MESSAGES } from "../bounds.js";
 import { bytesOf, textOf } from "../bytes.js";
 import { BadMessage } from "../errors.js";
@@ -13,12 +14,12 @@ import { addressOf, listen } from "./sockets.js";
 /** @typedef {import("./protocol.js").Subscribe} Subscribe */
 
 const MOST_SUBSCRIPTIONS = 256;
-const MOST_BYTES = 128 * 2 ** 20; // Under way to all visitors together.
+const MOST_BYTES = 128 * 2 ** 20; // The largest number of bytes in flight to all visitors together.
 const EARLY_RECORDS = 256;
-/** The messages that a connection may leave unread. */
+/** The largest number of messages that one connection may leave unread. */
 export const MOST_UNREAD = 256;
 
-/** A topic, and who listens to it. */
+/** A topic, and the visitors that have subscribed to it. */
 class Topic {
   /** @type {Visitor[]} */
   visitors = [];
@@ -60,7 +61,7 @@ class Visitor extends Edge {
   }
 
   /**
-   * The visitor has not read enough for this message.
+   * Called when a message was not sent, because the visitor has left too many messages unread.
    * @param {number} size
    */
   notSent(size) {
@@ -96,7 +97,7 @@ export class Gateway {
       try {
         this.#handle(frames);
       } catch (error) {
-        // A stranger who sends nonsense gets no answer.
+        // Invalid frames get no answer.
         if (!(error instanceof BadMessage)) throw error;
       }
     });
@@ -114,7 +115,7 @@ export class Gateway {
   }
 
   /**
-   * Publishes a log record. Until the log has its first reader, the newest records are kept for it.
+   * Publishes a log record. Until the first visitor subscribes to the log, the newest records are kept for it.
    * @param {{ time_ns: bigint, level: string, component: string, text: string }} record
    */
   tell(record) {
@@ -126,7 +127,7 @@ export class Gateway {
     if (this.#early && this.#early.length > EARLY_RECORDS) this.#early.shift();
   }
 
-  /** Tells all visitors that nothing more will come, and closes the socket. */
+  /** Tells all visitors that no more messages follow, and closes the socket. */
   close() {
     clearInterval(this.sweeping);
     for (const visitor of this.#visitors.values()) {
@@ -150,7 +151,7 @@ export class Gateway {
   /** @param {Uint8Array[]} frames */
   #send(frames) { this.#socket.send(frames).catch(() => {}); }
 
-  /** Finds visitors that have gone without a word. */
+  /** Removes visitors that have disconnected without unsubscribing. */
   #sweep() {
     const peers = new Map([...this.#visitors.values()].map((visitor) => [visitor.key.split("/")[0], visitor.peer]));
     for (const [key, peer] of peers) {
@@ -178,7 +179,7 @@ export class Gateway {
   }
 
   /**
-   * Returns why a subscription is refused; empty if it is not.
+   * Returns why a subscription is refused, or an empty text if it is accepted.
    * @param {Buffer} peer
    * @param {Subscribe} request
    * @returns {string}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one component: what the launcher asks for, messages, timers and calls.
+// Runs one component: handles the launcher's requests, messages, timers and calls.
 import { TrainyardError } from "../errors.js";
 import { Control } from "./control.js";
 import { describe } from "./describe.js";
@@ -13,7 +13,8 @@ import { Parts } from "./parts.js";
 /** @typedef {() => void | Promise<void>} Action */
 
 const DRAIN_INTERVAL_MS = 2;
-const LONGEST_REST_MS = 1000; // Senders that do not wait for this member may go on for ever.
+// Messages are handled for at most this time after deactivation, because some senders may never stop.
+const LONGEST_REST_MS = 1000;
 
 /** The process of one member. */
 export class Host {
@@ -27,7 +28,7 @@ export class Host {
   #parts = null;
   #state = "unconfigured";
   #wasActive = false;
-  #announced = true; // False while a Connect has not been answered.
+  #announced = true; // False until the request Connect of the launcher has been answered.
   /** @type {(value?: unknown) => void} */
   #end = () => {};
 
@@ -42,7 +43,7 @@ export class Host {
       (alive) => this.#mailbox.run(alive));
   }
 
-  /** Returns when the component is finalized. Whether it has failed, it has told the launcher. */
+  /** Runs the component, and returns when it is finalized. A failure has then been reported to the launcher. */
   async run() {
     process.on("uncaughtException", (error) => this.#fail(error));
     const whenExited = () => process.stderr.write("process.exit() was called while the component was running; to end the " +
@@ -55,7 +56,7 @@ export class Host {
   }
 
   /**
-   * Runs something of the component, which fails if an error is thrown.
+   * Calls a function of the component later. If it throws an error, the component fails.
    * @param {Action} action
    */
   post(action) { setImmediate(() => this.#mailbox.run(() => this.#guarded(action))); }
@@ -128,7 +129,7 @@ export class Host {
   /** @param {{ process: string, pid: number }} peer */
   #onPeerGone({ process: peer, pid }) {
     this.#parts?.wiring.peerGone(peer, pid);
-    this.#announceConnected(); // Perhaps only this one had not answered.
+    this.#announceConnected(); // Perhaps the answer to Connect was waiting only for this publisher.
   }
 
   #announceConnected() {
@@ -156,7 +157,7 @@ export class Host {
       return reply(false, `no component '${target}' in process '${this.#start.name}'`);
     }
     const { calls } = this.#parts;
-    // An error is the caller's, so the component does not fail.
+    // An error is returned to the caller; the component does not fail.
     this.#mailbox.run(async () => {
       try {
         reply(true, await calls.perform(method, JSON.parse(body || "{}")));
@@ -187,7 +188,7 @@ export class Host {
    */
   async #change({ component, wiring }, target) {
     try {
-      // A failure elsewhere may end a component that is still active.
+      // After a failure of another component, a component may be finalized while it is still active.
       if (target === "inactive" || (target === "finalized" && this.#state === "active")) await component.onDeactivate();
       if (target === "active") await component.onActivate();
       if (target === "finalized") await component.onFinalize();
@@ -204,7 +205,8 @@ export class Host {
   }
 
   /**
-   * Reports a state. When the component is finalized, its visitors are told, and the process ends.
+   * Reports the new state to the launcher. When the component is finalized, also tells its visitors, and ends the
+   * process.
    * @param {string} state
    */
   #settle(state) {
@@ -214,8 +216,9 @@ export class Host {
   }
 
   /**
-   * Reports when all receivers have handled what was sent to them, and this component what has arrived: senders on edges
-   * that drop messages have not waited for that. The first look is a little later, so that the sockets have been read.
+   * Reports to the launcher as soon as all receivers have handled the messages that were sent to them, and this
+   * component has handled the messages that have arrived. Those may come from senders that do not wait, because their
+   * edges drop messages. The first check is delayed a little, so that the sockets have been read.
    * @param {Wiring} wiring
    * @param {number} restUntil
    */
@@ -241,7 +244,7 @@ export class Host {
     const isFirst = this.#state !== "error";
     this.#state = "error";
     if (isFirst) this.#report("error", describe(error));
-    // What was kept back is discarded, so that its senders are not held up.
+    // Messages that were kept back are discarded, so that their senders do not wait.
     for (const port of Object.values(this.#parts?.inputs ?? {})) this.#mailbox.resume(port);
     this.#mailbox.release();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiving end of edges: one socket for each sending event loop.
+// The receiving end of edges. A process has one socket for each event loop that sends to it.
 import { textOf } from "../bytes.js";
 import { BadMessage, TrainyardError } from "../errors.js";
 import { HEADER_BYTES, readHeader } from "../header.js";
@@ -13,7 +13,7 @@ import { dealer, listen } from "./sockets.js";
 /** One input of a component in a run. */
 export class InputPort {
   paused = false;
-  /** The number of edges that lead here. */
+  /** The number of edges that lead to this input. */
   connections = 0;
   /** @type {Delivery[]} */
   aside = [];
@@ -30,7 +30,10 @@ export class InputPort {
     this.resumed = resumed;
   }
 
-  /** Keeps messages back, with their credit, until resume() is called. */
+  /**
+   * Keeps messages back until resume() is called. Their credit is not returned meanwhile, so senders with the policy
+   * `block` have to wait.
+   */
   pause() { this.paused = true; }
 
   /** Passes the messages that were kept back to the handler, and then all others. */
@@ -64,11 +67,11 @@ export class Delivery {
   }
 }
 
-/** One subscription. */
+/** The subscription for one edge. */
 class Receiver {
   connected = false;
   flushing = false;
-  // Handled, and not yet returned as credit.
+  // The messages that were handled, but whose credit has not been returned yet.
   messages = 0;
   bytes = 0;
 
@@ -147,7 +150,7 @@ export class Inlet {
 
   /** @param {Buffer[]} frames */
   #onControl(frames) {
-    // Everything that is not known is ignored, so that a newer publisher may send more.
+    // Unknown frames are ignored, because a newer publisher may send them.
     const kind = textOf(frames[1] ?? frames[0]);
     if ((frames.length !== 3 && frames.length !== 4) || (kind !== "Subscribed" && kind !== "Flush")) return;
     const message = EDGES.get(kind)?.decode(frames[2]);
@@ -172,7 +175,7 @@ export class Inlet {
     }
     const header = readHeader(frames[1], "", this.isMember);
     const receiver = this.#receivers[header.subscription];
-    if (!receiver || header.payloads !== frames.length - 3) return; // There is nobody to blame by name.
+    if (!receiver || header.payloads !== frames.length - 3) return; // No error could name the sender.
     const { declared } = receiver.port;
     header.topic = receiver.port.topic;
     if (header.fingerprint !== declared.schema.fingerprint) {
@@ -221,7 +224,7 @@ export class Inlet {
 
   /** @param {Receiver} receiver */
   #returnCredit(receiver) {
-    if (receiver.messages > 0 && !this.#socket.closed) { // If it is closed, the sender has died.
+    if (receiver.messages > 0 && !this.#socket.closed) { // The socket is closed if the sender has died.
       this.#send(edgeFrames("Credit", { subscription: receiver.number, messages: receiver.messages,
         bytes: receiver.bytes }));
     }

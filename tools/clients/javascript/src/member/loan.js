@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors in memory of other processes, and the loan of that memory to this process.
+// Tensors in the shared memory of other processes, and the right of this process to read that memory until it returns
+// it.
 import { readSync, writeSync } from "node:fs";
 import { BadMessage, TrainyardError } from "../errors.js";
 import { Tensor } from "../tensor.js";
@@ -7,7 +8,7 @@ import { Tensor } from "../tensor.js";
 /** @typedef {import("./memory.js").Imports} Imports */
 /** @typedef {import("./memory.js").Segment} Segment */
 
-/** A tensor in memory of another process. Its bytes are read when they are asked for. */
+/** A tensor in the memory of another process. Its bytes are read only when the program uses them. */
 class SharedTensor extends Tensor {
   #loan;
   #offset;
@@ -27,7 +28,7 @@ class SharedTensor extends Tensor {
     this.#loan = loan;
     this.#offset = offset;
     this.#bytes = bytes;
-    // The property of the base class is in the way of the accessor.
+    // The accessor must be defined on the object, because the base class has set a property with this name.
     Object.defineProperty(this, "data", { enumerable: true, configurable: true, get: () => this.#read() });
   }
 
@@ -55,7 +56,7 @@ class SharedTensor extends Tensor {
   write(bytes) { this.#loan.write(bytes, this.#offset, this.#bytes); }
 }
 
-/** The right to read a payload, until it is returned. */
+/** The right to read a payload (the bytes of a tensor in another process's memory) until giveBack() is called. */
 export class Loan {
   #imports;
   #segment;
@@ -89,7 +90,8 @@ export class Loan {
   tensor(dtype, shape, offset, bytes) { return new SharedTensor(dtype, shape, this, this.offset + offset, bytes); }
 
   /**
-   * Returns memory for a copy. It is used for other messages when the payload has been returned.
+   * Returns memory for a copy of the payload. The memory is reused for other messages after the payload has been
+   * returned.
    * @param {number} size
    * @returns {Uint8Array}
    */
@@ -101,7 +103,7 @@ export class Loan {
   }
 
   /**
-   * Throws TrainyardError if the payload has been returned.
+   * Returns `bytes`. Throws TrainyardError if the payload has already been returned.
    * @param {Uint8Array} bytes
    * @returns {Uint8Array}
    */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of a member: lines on standard error, in the form that all processes of a run have, and records on /log.
+// The log of a member: lines on stderr, in the same format as in the other processes of a run, and records on the topic
+// /log.
 import { printable } from "../errors.js";
 
 const LEVELS = ["trace", "debug", "info", "warning", "error", "critical", "off"];

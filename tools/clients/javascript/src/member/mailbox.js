@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the component its turns: messages, calls and timers, one at a time.
+// Runs the code of a component one task at a time: the handlers of messages, calls and timers.
 
 /** @typedef {import("./inlet.js").Delivery} Delivery */
 /** @typedef {import("./inlet.js").InputPort} InputPort */
@@ -7,13 +7,13 @@
 const NOTHING = Symbol("nothing");
 
 export class Mailbox {
-  /** True while something of the component runs. */
+  /** True while code of the component runs. */
   #turn = false;
   /** @type {(() => void | Promise<void>)[]} */
   #actions = [];
   /** @type {Delivery[]} */
   #held = [];
-  #first = 0; // The messages that are held begin here; removing them one by one would be slow.
+  #first = 0; // The index of the first held message. Removing elements one by one would be slow.
 
   /**
    * @param {() => boolean} isHeld returns true while the component must not be given messages: before it is active, and
@@ -25,7 +25,7 @@ export class Mailbox {
     this.handle = handle;
   }
 
-  /** True if nothing of the component runs or waits for its turn. Messages of paused inputs do not count. */
+  /** True if no code of the component is running or waiting to run. Messages of paused inputs do not count. */
   get isIdle() { return !this.#turn && this.#actions.length === 0 && this.#first === this.#held.length; }
 
   /** @param {Delivery} delivery */
@@ -35,7 +35,7 @@ export class Mailbox {
   }
 
   /**
-   * Runs something of the component when it is its turn. It must not throw.
+   * Runs `action` as soon as no other code of the component is running. `action` must not throw.
    * @param {() => void | Promise<void>} action
    */
   run(action) {
@@ -44,7 +44,7 @@ export class Mailbox {
   }
 
   /**
-   * Passes on what a paused input has kept back, before all other messages.
+   * Passes on the messages that a paused input has kept back, before all other messages.
    * @param {InputPort} port
    */
   resume(port) {
@@ -57,7 +57,9 @@ export class Mailbox {
     this.release();
   }
 
-  /** Gives turns as long as there is something to do. What is asynchronous keeps its turn until it has ended. */
+  /**
+   * Runs the waiting tasks, one after another. If a task is asynchronous, the next task begins when it has finished.
+   */
   release() {
     while (!this.#turn) {
       this.#turn = true;
@@ -77,7 +79,7 @@ export class Mailbox {
   #next() {
     const action = this.#actions.shift();
     if (action) return action();
-    // This is asked again for every message, since each may fill an output.
+    // This is checked before every message, because the handler may use up the credit of an output.
     if (this.#first === this.#held.length || this.isHeld()) return NOTHING;
     const delivery = this.#held[this.#first++];
     if (this.#first === this.#held.length) {
@@ -86,7 +88,7 @@ export class Mailbox {
     }
     const { port } = delivery;
     if (!port.paused) return this.handle(delivery);
-    port.aside.push(delivery); // It keeps its credit, and so holds its sender back.
+    port.aside.push(delivery); // The credit is not returned, which makes the sender wait.
     return undefined;
   }
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of other processes of the run (docs/wire_format.md, section 6). Node cannot map it, so it is read and written as
-// a file: the bytes of a tensor are copied once, when they are asked for, into memory that is used again and again.
+// Accesses the shared memory of other processes of the run (docs/wire_format.md, section 6). Node.js cannot map memory,
+// so the memory is read and written as a file. The bytes of a tensor are copied once, when the program uses them, into
+// buffers that are reused.
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { BadMessage } from "../errors.js";
 import { Loan } from "./loan.js";
 
 const HANDLE_BYTES = 48;
 const PAGE = 4096;
-const PROCESSES = 256; // The processes that have counters.
+const PROCESSES = 256; // The number of processes for which a segment has counters.
 const MOST_FILES = 128;
 const MOST_SPARE = 8;
 
-/** An open segment of another process. */
+/** A piece of shared memory of another process that has been opened. */
 export class Segment {
   /**
    * @param {number} file
@@ -24,7 +25,10 @@ export class Segment {
   }
 }
 
-/** Buffers for the bytes of tensors. New memory is much slower than memory that has just been used. */
+/**
+ * A store of reusable buffers for the bytes of tensors. Using new memory is much slower than using memory that was used
+ * recently.
+ */
 class Spare {
   /** @type {Uint8Array[]} */
   #buffers = [];
@@ -42,9 +46,9 @@ class Spare {
   }
 }
 
-/** The memory of other processes. */
+/** The memory of other processes that this process has opened. */
 export class Imports {
-  /** By inode, the one that was used last at the end. @type {Map<bigint, Segment>} */
+  /** The segments by inode. The segment that was used last is at the end. @type {Map<bigint, Segment>} */
   #segments = new Map();
   #counter = Buffer.alloc(4);
   spare = new Spare();
@@ -55,7 +59,7 @@ export class Imports {
   }
 
   /**
-   * Returns the payload that a handle stands for. Throws BadMessage.
+   * Returns the payload that a frame with a handle describes. Throws BadMessage if the handle is not valid.
    * @param {Buffer} frame
    * @returns {Loan}
    */
@@ -80,7 +84,7 @@ export class Imports {
   #open(pid, descriptor, inode, size) {
     const known = this.#segments.get(inode);
     if (known?.size === size) {
-      this.#segments.delete(inode); // It moves to the end.
+      this.#segments.delete(inode); // The segment moves to the end of the map.
       this.#segments.set(inode, known);
       return known;
     }
@@ -102,7 +106,10 @@ export class Imports {
     return segment;
   }
 
-  /** Memory that is not counted may be read at any time, so it stays open. */
+  /**
+   * Closes the segments that were not used for the longest time, if there are too many. Memory without counters stays
+   * open, because it may be read at any time.
+   */
   #forgetSurplus() {
     for (const [inode, segment] of this.#segments) {
       if (this.#segments.size <= MOST_FILES) return;
@@ -113,8 +120,9 @@ export class Imports {
   }
 
   /**
-   * Adds 1 to what this process has returned. Nobody else writes this counter, so the addition need not be atomic. If its
-   * owner reads it while only some of its bytes are written, it sees less than what was lent, as it did before.
+   * Increments the counter of what this process has returned. No other process writes this counter, so the addition
+   * need not be atomic. If the owner reads the counter while only some of its bytes have been written, it sees a number
+   * that is less than what was lent, so it does not reuse the memory too early.
    * @param {Segment} segment
    */
   returnTo(segment) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names: how they are written, and suggestions for those that are not known.
+// Conversions of names, and suggestions for unknown names.
 import { TrainyardError } from "../errors.js";
 
 /**
- * Returns the number of letters to insert, remove or replace that lead from one text to the other.
+ * Returns the smallest number of letters that must be inserted, removed or replaced to get from one text to the other.
  * @param {string} left
  * @param {string} right
  * @returns {number}
@@ -21,7 +21,7 @@ function distance(left, right) {
 }
 
 /**
- * Returns the end of an error about an unknown name: the nearest known name, and all of them.
+ * Returns the end of an error message about an unknown name: the most similar known name, and all known names.
  * @param {string} given
  * @param {Iterable<string>} names
  * @returns {string}
@@ -36,7 +36,7 @@ export function suggestion(given, names) {
 }
 
 /**
- * Throws TrainyardError for a key that does not exist.
+ * Throws TrainyardError if `options` contains a key that is not in `keys`.
  * @param {string} where
  * @param {object} options
  * @param {string[]} keys

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages on their way out: encoded once, and sent to every receiver in the way that it has asked for.
+// Messages that are being sent. A message is encoded once, and every receiver gets the tensors in the way that it has
+// requested.
 import { writeHeader } from "../header.js";
 
 const NOTHING = new Uint8Array(0);
 
-/** The time in nanoseconds since 1970, with the resolution of the clock that never jumps. @returns {bigint} */
+/** Returns the time in nanoseconds since 1970, computed with the monotonic clock. @returns {bigint} */
 const now = () => BEGAN + process.hrtime.bigint();
 const BEGAN = BigInt(Date.now()) * 1_000_000n - process.hrtime.bigint();
 
@@ -25,14 +26,15 @@ export class Outgoing {
   }
 
   /**
-   * Returns the bytes that a receiver counts.
-   * @param {string} mode what it has asked for: "none", "inline" or "handle"
+   * Returns the number of bytes for which a receiver will return credit.
+   * @param {string} mode what the receiver has requested: "none", "inline" or "handle"
    * @returns {number}
    */
   size(mode) { return this.body.length + (mode === "none" ? 0 : this.payloadBytes); }
 
   /**
-   * Returns the frames of the message. The bytes of tensors are in it: node cannot make memory that others may map.
+   * Returns the frames of the message for one receiver. Tensors are always sent as bytes, because Node.js cannot make
+   * memory that other processes can map.
    * @param {Uint8Array} topic
    * @param {number} subscription
    * @param {string} mode

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sending end of a component: its outputs, and the socket at which other members subscribe.
+// The outputs of a component, and the socket at which other members of the run subscribe to them.
 import { bytesOf, textOf } from "../bytes.js";
 import { BadMessage } from "../errors.js";
 import { Edge } from "./edge.js";
@@ -9,7 +9,7 @@ import { addressOf, listen } from "./sockets.js";
 
 /** @typedef {import("./protocol.js").EdgePlan} EdgePlan */
 
-// A component that nobody limits pauses after so many messages, for so long.
+// If no receiver limits a component, its outputs are not ready for PAUSE_MS milliseconds after every BURST messages.
 const BURST = 64n;
 const PAUSE_MS = 1;
 
@@ -19,7 +19,10 @@ export class OutputPort {
   edges = [];
   /** The last message of a latched output. @type {Outgoing | null} */
   last = null;
-  /** Set while visitors listen: passes messages on to the gateway. @type {((message: Outgoing) => void) | null} */
+  /**
+   * A function that passes messages on to the gateway; set while visitors have subscribed to this output.
+   * @type {((message: Outgoing) => void) | null}
+   */
   tap = null;
   #sequence = 0n;
   #burstFirst = 0n;
@@ -47,12 +50,13 @@ export class OutputPort {
     this.#host = host;
   }
 
-  /** The number of edges that begin here. */
+  /** The number of edges that begin at this output. */
   get connections() { return this.edges.length; }
 
   /**
-   * Returns true if the next message would not have to wait. A component that sends by itself sends only then. If no
-   * receiver limits the component, the result is false after every 64 messages, for up to a millisecond.
+   * Returns true if the next message can be sent without waiting. A component that sends messages on its own initiative
+   * must check this first. If no receiver limits the component, the result is false for up to a millisecond after every
+   * 64 messages, so that messages and timers can be handled.
    * @returns {boolean}
    */
   ready() {
@@ -88,13 +92,13 @@ export class OutputPort {
   }
 
   /**
-   * Sets what is called whenever the output is ready again. It waits for its turn; in an asynchronous method, which keeps
-   * the turn, use whenReady().
+   * Sets a function that is called whenever the output becomes ready again. It is called only when no method of the
+   * component is running; an asynchronous method must therefore use whenReady() instead.
    * @param {() => void | Promise<void>} action
    */
   onReady(action) { this.#onReady = action; }
 
-  /** Returns when the output is ready. */
+  /** Waits until the output is ready. */
   async whenReady() {
     while (!this.ready()) await new Promise((resolve) => { this.#waiting.push(resolve); });
   }
@@ -107,9 +111,9 @@ export class OutputPort {
   send(message) {
     const { latched, schema } = this.declared;
     const sequence = this.#sequence;
-    this.#sequence += 1n; // A visitor that comes later learns how many messages there were.
+    this.#sequence += 1n; // Messages without receivers are counted, too.
     if (this.edges.length === 0 && !latched && this.tap === null) {
-      schema.encode(message); // It must fit also if nobody listens: a visitor who comes later must not make it fail.
+      schema.encode(message); // This finds errors in the message even if it has no receiver yet.
       return;
     }
     const outgoing = new Outgoing(schema, message, { sequence, source: this.#host.source, trace: this.#host.trace() });
@@ -121,7 +125,7 @@ export class OutputPort {
   /** @returns {boolean} */
   isBlocked() { return this.edges.some((edge) => edge.isBlocked()); }
 
-  /** Called when an edge has room again. */
+  /** Called when an edge has credit again. */
   changed() {
     if (this.isBlocked()) return;
     this.#host.roomAgain();
@@ -136,7 +140,7 @@ export class OutputPort {
 }
 
 /**
- * An edge that begins here.
+ * An edge of the plan that begins at an output of this component.
  * @extends {Edge<Outgoing>}
  */
 export class PlannedEdge extends Edge {
@@ -172,7 +176,7 @@ export class Outlet {
       try {
         this.#handle(frames);
       } catch (error) {
-        // Whoever sends nonsense gets no answer and cannot stop the others.
+        // Invalid frames get no answer, and do not disturb other receivers.
         if (!(error instanceof BadMessage)) throw error;
       }
     });
@@ -209,7 +213,7 @@ export class Outlet {
     this.#counts[0] += 1;
     if (edge.policy === "block") this.#counts[1] += 1;
     this.#socket.send([peer, ...message.frames(edge.topic, edge.subscription, edge.payloads)]).catch(() => {
-      // It is gone. If it comes back, it subscribes again.
+      // The receiver has disconnected. If it reconnects, it subscribes again.
       if (edge.peer === peer) edge.peer = null;
     });
     return message.size(edge.payloads);
@@ -220,7 +224,8 @@ export class Outlet {
 
   /** @param {Buffer[]} frames */
   #handle(frames) {
-    // The ring that a fifth frame offers is not used: the receiver then takes its messages from this socket.
+    // A fifth frame may offer a ring in shared memory. This program does not use the ring, so the receiver takes its
+    // messages from this socket.
     if ((frames.length !== 4 && frames.length !== 5) || frames[1].length > 0) return;
     const [peer, , name, body, offer] = frames;
     const kind = textOf(name.subarray(0, 32));
@@ -249,7 +254,7 @@ export class Outlet {
     this.#send([peer, ...edgeFrames("Subscribed", { subscription: request.subscription, topic: request.topic,
       type: declared?.schema.name ?? "", fingerprint: declared?.schema.fingerprint ?? 0n,
       schema: declared?.schemaText ?? "", error })]);
-    // What waited for a subscriber must not overtake the answer.
+    // Waiting messages are sent only after the answer to the subscription.
     if (edge && !error) edge.onRoom();
   }
 }

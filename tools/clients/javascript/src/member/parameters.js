@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of a member, with the same kinds and rules as those of a plugin.
+// The parameters of a member. They have the same kinds and rules as the parameters of a plugin in C++.
 import { TrainyardError } from "../errors.js";
 import { camel, checkKeys } from "./names.js";
 
@@ -49,14 +49,17 @@ export class Parameter {
     this.maximum = options.between?.[1];
     this.choices = options.one_of ?? [];
     this.default = this.required ? undefined : this.check(options.default);
-    /** The method that is called with a new value, or empty. */
+    /** The name of the method that is called with a new value; empty if there is none. */
     this.changed = options.changed ?? `on${camel(name)}`;
     const exists = typeof (/** @type {any} */ (owner.prototype)[this.changed]) === "function";
     if (options.changed && !exists) throw new TrainyardError(`${where}: ${owner.name} has no method '${this.changed}'`);
     if (!exists) this.changed = "";
   }
 
-  /** Returns the allowed values as text, in the words that are used for plugins. @returns {string} */
+  /**
+   * Returns a description of the allowed values, in the same words as for parameters of plugins in C++.
+   * @returns {string}
+   */
   allowed() {
     if (this.choices.length > 0) return `one of: ${this.choices.join(", ")}`;
     const least = this.minimum === undefined ? "" : ` ${this.positive ? ">" : ">="} ${this.minimum}`;
@@ -66,7 +69,7 @@ export class Parameter {
   }
 
   /**
-   * Returns the value. Throws TrainyardError if it is not allowed.
+   * Checks a value, and returns it in the type of the parameter. Throws TrainyardError if the value is not allowed.
    * @param {unknown} value
    * @returns {unknown}
    */
@@ -94,7 +97,7 @@ export class Parameter {
   }
 
   /**
-   * The answer to param.get: the whole declaration, and the value.
+   * Returns the answer to the call param.get: the declaration of the parameter, and its value.
    * @param {unknown} value
    */
   describe(value) {
@@ -104,11 +107,12 @@ export class Parameter {
 }
 
 /**
- * Returns the value of every parameter. The planner has checked what the launch file gives, but a declaration in a file
- * may be older than the class. Throws TrainyardError.
+ * Returns the values of all parameters. The launcher has already checked the values in the launch file, but its copy of
+ * the declaration may be older than the class, so they are checked again. Throws TrainyardError if a value is not
+ * allowed.
  * @param {Parameter[]} declared
  * @param {Record<string, unknown>} given
- * @param {Map<string, string>} places where the launch file gives them
+ * @param {Map<string, string>} places the positions of the values in the launch file
  * @returns {Record<string, unknown>}
  */
 export function readValues(declared, given, places) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes what one component of a run consists of, from the plan.
+// Makes the parts of one component of a run (its ports, mailbox, sockets and so on) from the plan.
 import { basename } from "node:path";
 import { TrainyardError } from "../errors.js";
 import { Calls } from "./calls.js";
@@ -19,7 +19,7 @@ import { Wiring } from "./wiring.js";
 /** @typedef {import("./protocol.js").ProcessPlan} ProcessPlan */
 
 /**
- * What a run gives to a component.
+ * The information and objects that a component gets from its run.
  * @typedef {object} Context
  * @property {Host} host
  * @property {string} name
@@ -35,7 +35,7 @@ import { Wiring } from "./wiring.js";
  * @property {Readonly<Record<string, unknown>>} parameters
  */
 /**
- * What the parts of a component need of the process.
+ * The objects of the process that the parts of a component need.
  * @typedef {object} Surroundings
  * @property {Host} host
  * @property {Declared} declared
@@ -53,7 +53,7 @@ export class Parts {
   outputs = {};
 
   /**
-   * Makes them. Throws TrainyardError.
+   * Makes the parts. Throws TrainyardError if the plan does not match the class or a socket cannot be bound.
    * @param {ProcessPlan} plan
    * @param {Surroundings} surroundings
    * @returns {Promise<Parts>}
@@ -71,7 +71,7 @@ export class Parts {
   }
 
   /**
-   * Use make().
+   * For make() only.
    * @param {ProcessPlan} plan
    * @param {ComponentPlan} me
    * @param {Surroundings} surroundings

@@ -104,9 +104,9 @@ export const EDGES = new Map([
 
 export const LOG_RECORD = "LogRecord {\n  i64 time_ns\n  string level\n  string component\n  string text\n}\n";
 export const LOG_TOPIC = "/log";
-/** What a member says in its Hello. */
+/** The version of the protocol, which a member sends in its message Hello. */
 export const WIRE = "wire 1";
-/** The edge of a subscriber that is not in the plan. */
+/** The number that a subscriber gives instead of an edge of the plan, because it is a visitor. */
 export const VISITOR = 0xffffffff;
 const EMPTY = new Uint8Array(0);
 
@@ -128,7 +128,7 @@ export const edgeFrames = (name, fields) => [
   EMPTY, bytesOf(name), /** @type {Schema} */ (EDGES.get(name)).encode(fields).body];
 
 /**
- * Returns a RingOffer without a ring, which says only which process subscribes.
+ * Returns a message RingOffer without a ring, which only tells a publisher which process subscribes.
  * @param {number} pid
  * @returns {Uint8Array}
  */

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sockets of a member. Those between members accept only the keys of the run.
+// The sockets of a member. Sockets between members accept only connections with the keys of the run.
 import { Dealer, Reply, Router } from "zeromq";
 import { bytesOf } from "../bytes.js";
 import { TrainyardError } from "../errors.js";
 
-const ADMISSION = "inproc://zeromq.zap.01"; // The address at which libzmq asks; it prescribes it.
+const ADMISSION = "inproc://zeromq.zap.01"; // The fixed address at which libzmq asks whether to accept a connection.
 const LARGEST_FRAME = 4 * 2 ** 30;
 const CONTROL_BYTES = 4096; // The largest frame that a subscriber may send to a publisher.
-// The credits of the edges bound the queues. Nothing is ever sent later than at once, and a process that ends may still
-// send its last messages.
+// Queues are unlimited, because the credits of the edges limit them. Sending never waits. After a process has closed
+// its sockets, ZeroMQ may take up to half a second to send the last messages.
 const COMMON = { linger: 500, sendHighWaterMark: 0, receiveHighWaterMark: 0, sendTimeout: 0 };
 
-/** The pair of keys that all members of a run share. @typedef {{ public: string, secret: string }} Keys */
+/** The key pair that all members of a run share. @typedef {{ public: string, secret: string }} Keys */
 
 /**
- * Reads what the launcher writes to the standard input. The keys themselves are in no error.
+ * Reads the keys, which the launcher writes to stdin of this process. Errors never contain the keys.
  * @param {Uint8Array} text
  * @returns {Keys}
  */
@@ -31,7 +31,7 @@ export function readKeys(text) {
 const part = (keys) => ({ curvePublicKey: keys.public, curveSecretKey: keys.secret, handshakeInterval: 10_000 });
 
 /**
- * Returns a socket that connects to a member, or without keys to a gateway.
+ * Returns a socket that connects to another member, or, if `keys` is null, to a gateway.
  * @param {Keys | null} keys
  * @param {string} endpoint
  * @param {string} identity
@@ -45,11 +45,11 @@ export function dealer(keys, endpoint, identity = "") {
 }
 
 /**
- * Returns a bound socket for members, or without keys for visitors. Only control messages may arrive there. The admission
- * must exist before a socket for members is bound.
+ * Returns a bound socket for members, or, if `keys` is null, for visitors. The socket accepts only small control
+ * messages. admit() must be called before a socket for members is bound.
  * @param {Keys | null} keys
  * @param {string} address
- * @param {number} unread how many messages may wait for one connection; 0 if credits bound them
+ * @param {number} unread the largest number of messages that may wait for one connection; 0 if only credits limit it
  * @returns {Promise<Router>}
  */
 export async function router(keys, address, unread = 0) {
@@ -64,14 +64,14 @@ export async function router(keys, address, unread = 0) {
 }
 
 /**
- * Returns the address to connect to.
+ * Returns the address to which other processes must connect.
  * @param {Router} socket
  * @returns {string}
  */
 export const addressOf = (socket) => (socket.lastEndpoint ?? "").replace(/\0+$/, "");
 
 /**
- * Returns the bytes that 40 characters in the encoding Z85 stand for (ZeroMQ RFC 32).
+ * Decodes 40 characters in the encoding Z85 (ZeroMQ RFC 32) to 32 bytes.
  * @param {string} text
  * @returns {Buffer}
  */
@@ -105,7 +105,7 @@ export async function listen(socket, take) {
 }
 
 /**
- * Answers libzmq, which asks before it accepts a connection of a member (ZAP, ZeroMQ RFC 27).
+ * Decides which connections of members are accepted: libzmq asks about every connection (ZAP, ZeroMQ RFC 27).
  * @param {Keys} keys
  */
 export async function admit(keys) {

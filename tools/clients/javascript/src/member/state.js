@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// State in checkpoints: what a component saves, what it gets back, and the ports for it (docs/wire_format.md, section 9). A
-// component with the method saveState() has these ports.
+// The state of components in checkpoints: the objects with which a component saves and restores its state, and the
+// ports for this (docs/wire_format.md, section 9). A component that overrides saveState() automatically has these
+// ports.
 import { TrainyardError } from "../errors.js";
 import { Tensor } from "../tensor.js";
 
@@ -14,7 +15,10 @@ import { Tensor } from "../tensor.js";
  * @property {{ name: string, data: Tensor }[]} tensors
  */
 
-/** JSON has no numbers that are not finite, so they become the words that all messages use. @type {Map<string, number>} */
+/**
+ * JSON has no infinite numbers and no NaN, so they become the words that all messages of Trainyard use.
+ * @type {Map<string, number>}
+ */
 const WORDS = new Map([["NaN", NaN], ["Infinity", Infinity], ["-Infinity", -Infinity]]);
 
 /** @type {Record<string, import("./declared.js").InputOptions>} */
@@ -32,7 +36,8 @@ export const STATE_OUTPUTS = {
 };
 
 /**
- * Returns the name without the rank, because a resumed run may have another number of ranks.
+ * Returns the name under which the state of a component is saved. It does not contain the rank, because a resumed run
+ * may have another number of ranks.
  * @param {Component} component
  * @returns {string}
  */
@@ -41,7 +46,7 @@ export function ownerOf({ name, rank }) {
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
 
-/** What belongs to all ranks, or to one. */
+/** A part of the state: the values that are the same on all ranks, or the values of one rank. */
 class Part {
   /** @type {Record<string, unknown>} */
   values = {};
@@ -61,8 +66,9 @@ export class StateWriter {
   }
 
   /**
-   * Stores a number, a text, true or false, an array or object of them, or a typed array or Tensor, which is copied. What
-   * is `perRank` belongs to this rank; anything else is the same on all ranks, and that of rank 0 is saved.
+   * Stores a number, a text, true or false, an array or object of these, or a typed array or Tensor, which is copied.
+   * With `perRank`, the value belongs to this rank only. Otherwise it must be the same on all ranks, and the value of
+   * rank 0 is saved.
    * @param {string} name
    * @param {unknown} value
    * @param {{ perRank?: boolean }} options
@@ -109,7 +115,7 @@ export class StateReader {
     this.#where = `${restored.path}: the state of '${owner}'`;
     /** The step of the checkpoint. */
     this.step = restored.step;
-    /** The number of ranks of the run that made the checkpoint; 0 if it is not known. */
+    /** The number of ranks of the run that made the checkpoint; 0 if it is unknown. */
     this.ranks = restored.ranks;
     for (const state of restored.states) {
       if (state.owner !== owner || (state.per_rank && state.rank !== rank)) continue;
@@ -134,14 +140,15 @@ export class StateReader {
     throw new TrainyardError(`${this.#where}: the values are no JSON object`);
   }
 
-  /** True if the checkpoint has no state of this component. */
+  /** True if the checkpoint contains no state of this component. */
   get empty() { return this.#found.size === 0; }
 
   /** @param {string} name @returns {boolean} */
   has(name) { return this.#found.has(name); }
 
   /**
-   * Returns what was stored under this name; a typed array has become a Tensor. Throws TrainyardError if nothing was.
+   * Returns the value that was stored under this name. A typed array is returned as a Tensor. Throws TrainyardError if
+   * there is no such value.
    * @param {string} name
    * @returns {any}
    */
@@ -152,7 +159,8 @@ export class StateReader {
   }
 
   /**
-   * Returns a number that may be infinite or not a number, which a checkpoint contains as a word.
+   * Returns a number that may be infinite or NaN. Checkpoints contain such numbers as words, which this method
+   * converts.
    * @param {string} name
    * @returns {number}
    */

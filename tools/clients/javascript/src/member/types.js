@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The message types of the standard components, by their names. tools/clients/python/member_types.py writes their schemas
-// into the file schemas.txt, and a test compares them with what the components declare.
+// The message types of the standard components, by their names. The schemas are in the file schemas.txt, which
+// tools/clients/python/member_types.py generates. A test compares them with the declarations of the components.
 import { readFileSync } from "node:fs";
 import { TrainyardError } from "../errors.js";
 import { parseSchema } from "../schema.js";
@@ -15,8 +15,8 @@ function standardTypes() {
 }
 
 /**
- * Returns the schema text of a standard message type, such as "Metrics". A schema text is returned as it is. Throws
- * TrainyardError for anything else.
+ * Returns the schema text of a standard message type, such as "Metrics". If the argument is itself a schema text,
+ * returns it unchanged. Throws TrainyardError for any other text.
  * @param {string} typeOrText
  * @returns {string}
  */

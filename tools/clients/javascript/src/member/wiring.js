@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ends of edges that one component has: which there are, where they lead, and what happens when others end.
+// Manages the ends of all edges (connections between an output and an input) of one component: creates them, connects
+// them, and handles the end of other processes.
 import { WINDOW_BYTES, WINDOW_MESSAGES } from "../bounds.js";
 import { Schema } from "../codec.js";
 import { TrainyardError } from "../errors.js";
@@ -25,7 +26,10 @@ function portOf(ports, name) {
 }
 
 export class Wiring {
-  /** By the name under which others know the publisher: PROCESS/THREAD. @type {Map<string, Inlet>} */
+  /**
+   * The inlets, by the name under which the launcher announces the publisher: PROCESS/THREAD.
+   * @type {Map<string, Inlet>}
+   */
   #inlets = new Map();
   #plan;
   #me;
@@ -49,13 +53,14 @@ export class Wiring {
     }
   }
 
-  /** The edges that begin at the component. */
+  /** The edges that begin at the outputs of the component. */
   get edges() { return this.outlet?.edges ?? []; }
 
   #incoming() { return this.#plan.edges.filter((edge) => edge.to === this.#me.index); }
 
   /**
-   * Inputs that listen to the log have no edges in the plan: they are visitors of every gateway.
+   * Returns edges for inputs that receive the log. The plan contains no edges for the log, so these inputs subscribe at
+   * the gateways of all processes, as visitors do.
    * @returns {EdgePlan[]}
    */
   #logEdges() {
@@ -68,10 +73,11 @@ export class Wiring {
   }
 
   /**
-   * Subscribes at all publishers that are new. One that is not running has no address yet; a later Connect has it.
+   * Subscribes at all publishers that are not connected yet. A publisher that is not running has no address yet; a
+   * later message Connect will contain it.
    * @param {Map<string, string>} endpoints
    * @param {Omit<ConstructorParameters<typeof Inlet>[0], "endpoint" | "keys">
-   *   & { keys: import("./sockets.js").Keys }} options
+   * & { keys: import("./sockets.js").Keys }} options
    */
   connect(endpoints, options) {
     /** @type {Map<string, EdgePlan[]>} */
@@ -98,7 +104,7 @@ export class Wiring {
   get connected() { return [...this.#inlets.values()].every((inlet) => inlet.connected); }
 
   /**
-   * Another process has ended.
+   * Called when the process of another component has ended.
    * @param {string} process
    * @param {number} pid the pid that it had on its own host
    */
@@ -113,10 +119,10 @@ export class Wiring {
     }
   }
 
-  /** Returns true if everything that was sent on blocking edges has been handled. */
+  /** Returns true if all messages that were sent over edges with the policy `block` have been handled. */
   get drained() { return this.edges.every((edge) => edge.policy !== "block" || edge.drained()); }
 
-  /** The answer about edges to the call `counters`. */
+  /** Returns the counters of all edges, for the answer to the call `counters`. */
   counters() {
     return this.edges.map((edge) => ({ topic: edge.plan.topic, edge: edge.plan.id, from: this.#me.name,
       to: this.#plan.components[edge.plan.to].name, policy: edge.policy, window: edge.windowMessages,

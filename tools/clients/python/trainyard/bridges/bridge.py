@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bridge between one run and one tracking service, however the messages arrive."""
+"""The core of a bridge between one run and one tracking service. It does not depend on the way in which messages
+arrive: a component and a program that attaches to a run both use it."""
 from __future__ import annotations
 
 import os
@@ -25,8 +26,9 @@ def left_behind(folder: str) -> int:
 
 
 class Bridge:
-    """Takes messages, on one thread, and never waits. `settings` are the parameters of the bridge by their names; they
-    are kept in the outbox, so that the rest can be delivered after the run. `facts` asks the run about itself."""
+    """Accepts messages on one thread, and never waits. `settings` contains the parameters of the bridge by their names;
+    they are also stored in the outbox, so that undelivered records can be delivered after the run. `facts` is a
+    function that returns the facts about the run."""
 
     def __init__(self, folder: str, module: str, service: Service, settings: Dict[str, Any],
                  facts: Callable[[], Facts], log: Any) -> None:
@@ -54,9 +56,9 @@ class Bridge:
             self._outbox.put(model_record(message))
 
     def watch(self) -> None:
-        """Tells the user what goes wrong. To be called every few seconds."""
+        """Logs problems with the service. The caller must call this every few seconds."""
         self._courier.watch()
 
     def finish(self, end: Record, seconds: float) -> bool:
-        """Delivers the rest, for at most so many seconds. Returns True if everything was delivered."""
+        """Delivers the remaining records, for at most `seconds` seconds. Returns True if everything was delivered."""
         return self._courier.finish(end, seconds)

@@ -23,7 +23,8 @@ from .outbox import Outbox
 from .records import end_record
 
 _WATCH_S = 5.0
-_FINISH_S = 60.0  # A visitor may take its time at the end.
+# How long the program may deliver records after the run has ended. No run waits for it, so this can be long.
+_FINISH_S = 60.0
 _DELIVER_S = 24 * 3600.0
 _TYPES = {"integer": int, "number": float}
 
@@ -32,7 +33,7 @@ def main(kind: Type[BridgeComponent]) -> None:
     """Runs the program. Ends it with a message if it fails."""
     if len(sys.argv) > 1 and sys.argv[1] in ("--describe", "--control", "--process"):
         return run_member(kind)
-    # A user who presses Ctrl-C twice shall not see a traceback.
+    # If the user presses Ctrl-C twice, no traceback is shown.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     arguments = _parser(kind).parse_args()
     try:
@@ -46,7 +47,7 @@ def main(kind: Type[BridgeComponent]) -> None:
 
 
 def _end(code: int) -> NoReturn:
-    """Threads that wait for a service must not keep the process."""
+    """Ends the process, even if threads are still waiting for a service."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
@@ -70,7 +71,7 @@ def _parser(kind: Type[BridgeComponent]) -> argparse.ArgumentParser:
 
 
 def _add_settings(kind: Type[BridgeComponent], parser: argparse.ArgumentParser) -> None:
-    """Makes an option of every parameter of the component."""
+    """Adds an option to the command line for each parameter of the component."""
     group = parser.add_argument_group("settings, as in a launch file")
     for one in kind._declared(Parameter).values():
         option, help = "--" + one.name.replace("_", "-"), one.help.replace("%", "%%")
@@ -140,7 +141,8 @@ def _deliver(kind: Type[BridgeComponent], arguments: argparse.Namespace) -> bool
 
 
 def _try_to_deliver(kind: Type[BridgeComponent], folder: str, given: Dict[str, Any]) -> bool:
-    """Delivers what is in one outbox. An outbox that is in use, or damaged, does not keep the others waiting."""
+    """Delivers the records of one outbox. If the outbox is in use or damaged, prints why, so that the other outboxes
+    are still delivered."""
     try:
         return _deliver_one(kind, folder, given)
     except (TrainyardError, OSError) as error:
@@ -149,7 +151,8 @@ def _try_to_deliver(kind: Type[BridgeComponent], folder: str, given: Dict[str, A
 
 
 def _outboxes(folder: str, module: str) -> List[str]:
-    """Returns the outboxes of a module: the folder itself, or those below it or below its folder `outbox`."""
+    """Returns the folders of the outboxes for one service: `folder` itself, or the outboxes in it or in its folder
+    `outbox`."""
     below = os.path.join(folder, "outbox")
     top = pathlib.Path(below if os.path.isdir(below) else folder)
     candidates = [top, *sorted(top.glob("*")), *sorted(top.glob("*/*"))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The component that is a bridge. The modules of the services derive from it."""
+"""The base class of components that are bridges. The module of each tracking service contains a derived class."""
 from __future__ import annotations
 
 import os
@@ -28,7 +28,7 @@ class BridgeComponent(Component):
     service_class: Type[Service]
     module = ""
 
-    # Whatever becomes of this process, the senders do not wait for it.
+    # With the policy drop_oldest, the senders never wait for this process, whatever happens to it.
     metrics = Input("/metrics", "Metrics", "the metrics of the run", policy="drop_oldest", window_messages=4096)
     predictions = Input("/predictions", "Prediction", "generated text and other predictions", optional=True,
                         policy="drop_oldest")
@@ -51,7 +51,7 @@ class BridgeComponent(Component):
     def on_activate(self) -> None:
         settings = self.settings_of(self._values)
         service = self.make_service(settings, self.output_directory)
-        # The name of the directory is that of the run with its suffix, which no other launch has.
+        # The name of the run directory is the full name of the run, which no other launch has.
         folder = outbox_folder(self.output_directory, self.name, os.path.basename(self.run_directory))
         self._bridge = Bridge(folder, self.module, service, settings, self._facts, self.log)
         self.after(_WATCH_S, self._watch)
@@ -73,7 +73,7 @@ class BridgeComponent(Component):
 
     def on_finalize(self) -> None:
         if self._bridge is None:
-            return  # The run ended before it began.
+            return  # The run ended before this component became active.
         state, reason = how_it_ends(self.run_directory)
         patience = min(self.finish_s, _MOST_AFTER_FAILURE_S) if state == "failed" else self.finish_s
         bridge, self._bridge = self._bridge, None
@@ -86,7 +86,7 @@ class BridgeComponent(Component):
 
     @classmethod
     def settings_of(cls, values: Dict[str, Any]) -> Dict[str, Any]:
-        """Returns the values of all parameters, those that are not given by their defaults."""
+        """Returns the values of all parameters. For parameters that are not in `values`, these are the defaults."""
         return {one.name: values.get(one.name, one.default) for one in cls._declared(Parameter).values()}
 
     def _watch(self) -> None:

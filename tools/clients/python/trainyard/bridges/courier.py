@@ -12,21 +12,22 @@ from .outbox import Outbox
 from .records import Record
 from .service import Facts, Service
 
-_MOST_RECORDS = 500  # In one delivery.
+_MOST_RECORDS = 500  # The largest number of records in one delivery.
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
-_SLOW_S = 30.0  # How long a call may take before the user is told.
+_SLOW_S = 30.0  # How long a call of the service may take before a warning is logged.
 
 
 def _said(error: BaseException) -> str:
-    """Returns the first line of an error, in a length that fits a log."""
+    """Returns the first line of an error's text, cut to a length that is suitable for a log."""
     lines = str(error).strip().splitlines()
     return printable(f"{type(error).__name__}: {lines[0]:.300}" if lines else type(error).__name__)
 
 
 class Courier:
-    """Delivers what is in the outbox, at most one batch every `interval_s` seconds. If the service raises an error, the
-    courier waits and tries again, longer each time. `facts` is called before the first delivery, and may raise, too.
-    `log` has the functions info and warning. `repeat` is the command that delivers what is left."""
+    """A thread that delivers the records in the outbox, at most one batch every `interval_s` seconds. If the service
+    raises an error, the courier tries again, after a pause that grows with each failure. `facts` is called before the
+    first delivery; if it raises an error, it is called again later. `log` has the functions info and warning. `repeat`
+    is the command with which the user can deliver remaining records, for the log."""
 
     def __init__(self, outbox: Outbox, service: Service, facts: Callable[[], Facts], log: Any, interval_s: float,
                  repeat: str) -> None:
@@ -43,8 +44,8 @@ class Courier:
         self._thread.start()
 
     def watch(self) -> None:
-        """Tells the user about a service that does not answer, and about lost records. To be called now and then, on a
-        thread that does not wait for the service."""
+        """Logs a warning if the service does not answer or records have been lost. The caller must call this from time
+        to time, on a thread that does not wait for the service."""
         began = self._call_began
         if began is not None and time.monotonic() - began > _SLOW_S and not self._told_slow:
             self._told_slow = True
@@ -55,8 +56,9 @@ class Courier:
             self._log.warning(f"records for {self._service.title} are lost: {printable(self._outbox.trouble)}")
 
     def finish(self, end: Optional[Record], seconds: float) -> bool:
-        """Delivers the rest and ends the run at the service, but waits no longer than `seconds`. Says in the log what has
-        become of the records. Returns True if everything was delivered. `end` is None if it is in the outbox already."""
+        """Delivers the remaining records and ends the run at the service, but waits no longer than `seconds`. Logs
+        whether all records were delivered, and returns True if they were. `end` is the record of the end of the run, or
+        None if the outbox already contains it."""
         if end is not None:
             self._outbox.put(end)
         deadline = time.monotonic() + seconds
@@ -87,7 +89,7 @@ class Courier:
             last_try = self._ending.is_set()
             try:
                 count = self._deliver()
-            except Exception as error:  # Whatever the package of the service raises.
+            except Exception as error:  # The package of the service may raise any exception.
                 self._stumble(error)
                 if last_try:
                     return
@@ -126,7 +128,7 @@ class Courier:
         self._log.info(f"{self._service.title}: the metrics {'go on to' if known else 'go to'} {self._service.place()}")
 
     def _call(self, action: Callable[[], Any]) -> Any:
-        """Calls the service. watch() sees how long it takes."""
+        """Calls the service, and notes when the call began, so that watch() can report a call that takes too long."""
         self._call_began = time.monotonic()
         try:
             return action()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks a run what tracking services want to know about it: its parameters, where it comes from, and how it ends."""
+"""Finds out facts about a run for tracking services: its parameters, its versions and launch files, and how it
+ended."""
 from __future__ import annotations
 
 import json
@@ -12,11 +13,12 @@ from ..finder import read_run, start_ticks
 from ..run import Run
 from .service import Facts
 
-_MOST_BYTES = 64 << 20  # The plan of a thousand ranks has about 10 MiB.
+_MOST_BYTES = 64 << 20  # The limit for a file; the plan of a run with a thousand ranks has about 10 MiB.
 
 
 def gather(run: Run, own_name: str, log: Any) -> Facts:
-    """Asks the registry, and reads the record of the launch. Raises TrainyardError if the run does not answer."""
+    """Returns the facts about an active run, from the registry and the launch record. Raises TrainyardError if the run
+    does not answer."""
     told = run.request("run")
     parameters = {"seed": told["seed"], "ranks": told["world_size"], **_parameters(run, own_name, log)}
     return _facts(told, launch_record(told["output_directory"], told["run"]), parameters)
@@ -35,8 +37,8 @@ def _facts(told: Dict[str, Any], record: Dict[str, Any], parameters: Dict[str, A
 
 
 def recorded_facts(output_directory: str, run: str) -> Facts:
-    """Returns what the launcher has recorded about a run that has ended: of its parameters, those that were given. Raises
-    TrainyardError if there is no record."""
+    """Returns the facts about a run that has ended, from its launch record. The record contains only the parameters
+    that were set explicitly. Raises TrainyardError if there is no record."""
     record = launch_record(output_directory, run)
     if not record:
         raise TrainyardError(f"{output_directory}/launches has no record of the run {run}")
@@ -51,8 +53,8 @@ def recorded_facts(output_directory: str, run: str) -> Facts:
 
 
 def launch_record(output_directory: str, run: str) -> Dict[str, Any]:
-    """Returns what the launcher has recorded about a run (docs/launch_files.md, "The record of a launch"), and the
-    `folder` of the record, or an empty dictionary if there is none."""
+    """Returns the launch record of a run (docs/launch_files.md, "The record of a launch") with the additional key
+    `folder`, the folder of the record. Returns an empty dictionary if there is no record."""
     folder = os.path.join(output_directory, "launches")
     try:
         numbers = sorted((int(name) for name in os.listdir(folder) if name.isdigit()), reverse=True)
@@ -66,7 +68,7 @@ def launch_record(output_directory: str, run: str) -> Dict[str, Any]:
 
 
 def _read(path: str) -> Dict[str, Any]:
-    """Returns the JSON object in a file; an empty one if there is none."""
+    """Returns the JSON object in a file, or an empty dictionary if the file does not contain one."""
     try:
         with open(path, encoding="utf-8") as file:
             found = json.loads(file.read(_MOST_BYTES))
@@ -76,8 +78,8 @@ def _read(path: str) -> Dict[str, Any]:
 
 
 def _short_name(name: str) -> str:
-    """Returns the name of a component without its rank. All ranks have the same parameters, so the name is empty for
-    those of other ranks than 0."""
+    """Returns the name of a component without its rank. For components of ranks other than 0, returns an empty text,
+    because all ranks have the same parameters."""
     rank, _, rest = name.partition("/")
     if not rest or not rank.startswith("rank"):
         return name
@@ -85,7 +87,7 @@ def _short_name(name: str) -> str:
 
 
 def _parameters(run: Run, own_name: str, log: Any) -> Dict[str, Any]:
-    """Returns the values of all parameters of the run, defaults included, by names such as "optimizer.lr"."""
+    """Returns the values of all parameters of the run, including defaults, by names such as "optimizer.lr"."""
     found: Dict[str, Any] = {}
     silent: List[str] = []
     for node in run.nodes():
@@ -103,7 +105,8 @@ def _parameters(run: Run, own_name: str, log: Any) -> Dict[str, Any]:
 
 
 def _flatten(name: str, value: Any, found: Dict[str, Any]) -> None:
-    """Adds the values of an object by their dotted names. Lists stay whole, because their elements have no names."""
+    """Adds the values of an object to `found`, under dotted names. Lists are not divided, because their elements have
+    no names."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
             _flatten(f"{name}.{key}", inner, found)
@@ -112,7 +115,7 @@ def _flatten(name: str, value: Any, found: Dict[str, Any]) -> None:
 
 
 def how_it_ends(run_directory: str) -> Tuple[str, str]:
-    """Returns the state and the reason of a run that is about to end, as the launcher sees it now."""
+    """Asks the launcher of a run that is about to end how it ends. Returns the state and the reason."""
     info = read_run(run_directory)
     try:
         told: Dict[str, Any] = {}
@@ -120,14 +123,14 @@ def how_it_ends(run_directory: str) -> Tuple[str, str]:
             with Run(info) as run:
                 told = run.request("run", timeout=1.0)
     except TrainyardError:
-        pass  # A launcher that is busy or gone cannot be asked, but nothing has failed that is known.
+        pass  # If the launcher is busy or gone, it cannot be asked, and no failure is known.
     state = told.get("state", "running")
     return ("ended" if state == "running" else state), told.get("reason", "")
 
 
 def how_it_ended(output_directory: str, run: str, seconds: float) -> Tuple[str, str]:
-    """Returns the state and the reason of a run that has ended, as they were recorded. Waits up to `seconds` for the
-    record. A run whose launcher recorded no end was killed."""
+    """Returns the state and the reason of a run that has ended, from its launch record. Waits up to `seconds` for the
+    record. If the launcher has recorded no end, the run was killed."""
     deadline = time.monotonic() + seconds
     while True:
         record = launch_record(output_directory, run)

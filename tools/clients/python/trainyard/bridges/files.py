@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines in numbered files, which one thread appends and another one reads and removes."""
+"""A sequence of lines in numbered files. One thread appends lines; another thread reads lines and removes files."""
 from __future__ import annotations
 
 import contextlib
@@ -12,15 +12,15 @@ _READ_BYTES = 1 << 20
 
 
 class Position(NamedTuple):
-    """A place between two lines."""
+    """A position between two lines."""
 
     file: int
     offset: int
 
 
 class LineFiles:
-    """The files `1.jsonl`, `2.jsonl`, ... in a folder. A process that was killed may have left half a line at the end of
-    a file. Such a line is never read, and a new process begins a new file."""
+    """The files `1.jsonl`, `2.jsonl`, ... in a folder. A process that was killed may have left an incomplete line at
+    the end of a file. Such a line is never read, because every process begins a new file."""
 
     def __init__(self, folder: str) -> None:
         self._folder, self._lock = folder, threading.Lock()
@@ -49,7 +49,7 @@ class LineFiles:
             self.bytes += len(lines)
 
     def read(self, position: Position, most: int) -> Tuple[List[bytes], Position]:
-        """Returns the next lines, at most so many, and the position after them."""
+        """Returns the lines from `position` on, at most `most` of them, and the position after them."""
         with self._lock:
             numbers = [number for number in self._numbers if number >= position.file]
         for number in numbers:
@@ -60,7 +60,7 @@ class LineFiles:
         return [], position
 
     def remove_before(self, position: Position) -> None:
-        """Removes the files that end before a position."""
+        """Removes the files that lie completely before a position."""
         with self._lock:
             done = [number for number in self._numbers if number < position.file]
             self._numbers = [number for number in self._numbers if number >= position.file]
@@ -77,7 +77,7 @@ class LineFiles:
         self.remove_before(Position(newest + 1, 0))
 
     def close(self) -> None:
-        """Nothing may be appended after this."""
+        """Closes the file. After this, no lines may be appended."""
         if self._file is not None:
             self._file.close()
 

@@ -14,14 +14,14 @@ from .component import BridgeComponent
 from .records import Record
 from .service import Facts, Service
 
-_MOST_IN_BATCH = {"metrics": 1000, "params": 100}  # What the REST interface of MLflow allows.
+_MOST_IN_BATCH = {"metrics": 1000, "params": 100}  # The limits of MLflow's REST interface.
 _MOST_VALUE, _MOST_TAG = 6000, 5000  # Characters.
 _STATUS = {"ended": "FINISHED", "interrupted": "KILLED", "killed": "KILLED"}  # Otherwise FAILED.
-_KEY = "trainyard.key"  # The tag by which a run is found again.
+_KEY = "trainyard.key"  # The tag that identifies the run of Trainyard, so that its run at MLflow can be found again.
 
 
 class Mlflow(Service):
-    """One run at an MLflow tracking server or in one of MLflow's local stores."""
+    """A run at an MLflow tracking server or in one of MLflow's local stores."""
 
     title, package, extra = "MLflow", "mlflow", "mlflow-skinny"
 
@@ -29,10 +29,10 @@ class Mlflow(Service):
         self._settings, self._run, self._experiment = settings, "", ""
 
     def open(self, facts: Facts, known: str) -> str:
-        # The courier tries again by itself, and wants to know soon that a server is away.
+        # The courier repeats failed calls itself, so MLflow should soon report that a server is unreachable.
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
-        os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")  # The log has the address already.
+        os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")  # The bridge logs the address itself.
         for name in ("mlflow", "alembic"):
             logging.getLogger(name).setLevel(logging.ERROR)
         self._entities: Any = importlib.import_module("mlflow.entities")
@@ -75,13 +75,15 @@ class Mlflow(Service):
             try:
                 return str(self._client.create_experiment(name))
             except self._errors.MlflowException:
-                found = self._client.get_experiment_by_name(name)  # Another run may have made it meanwhile.
+                # Another run may have created the experiment in the meantime.
+                found = self._client.get_experiment_by_name(name)
                 if found is None:
                     raise
         return str(found.experiment_id)
 
     def _found(self, facts: Facts) -> str:
-        """Returns the id of a run that was begun before this process could remember it; otherwise an empty text."""
+        """Returns the id of MLflow's run if an earlier process created it but was killed before it could store the id.
+        Otherwise returns an empty text."""
         runs = self._client.search_runs([self._experiment], f"tags.`{_KEY}` = '{facts.key}'", max_results=1)
         return str(runs[0].info.run_id) if runs else ""
 
@@ -101,7 +103,8 @@ class Mlflow(Service):
         return [(_name(name), value[:_MOST_TAG]) for name, value in tags.items()]
 
     def _send_parameters(self, parameters: Iterable[Tuple[str, Any]]) -> None:
-        """MLflow never changes a parameter. One that has another value already becomes a tag."""
+        """Sends parameters. MLflow does not allow to change a parameter, so a parameter that already has another value
+        is sent as a tag."""
         made = [self._entities.Param(_name(name), _text(value)) for name, value in parameters]
         for begin in range(0, len(made), _MOST_IN_BATCH["params"]):
             batch = made[begin:begin + _MOST_IN_BATCH["params"]]
@@ -122,7 +125,8 @@ class Mlflow(Service):
         return [reason for reason in reasons if reason]
 
     def _is_refused(self, **batch: List[Any]) -> str:
-        """Sends a batch. Returns why MLflow will never accept it; empty if it has accepted it."""
+        """Sends a batch. Returns an empty text if MLflow has accepted it, or the reason why MLflow will never accept
+        it."""
         try:
             self._client.log_batch(self._run, **batch)
         except self._errors.MlflowException as error:
@@ -133,7 +137,7 @@ class Mlflow(Service):
 
 
 def _name(text: str) -> str:
-    """Returns a name with the characters that MLflow allows, in the length that it allows."""
+    """Returns a name in which characters that MLflow does not allow are replaced, cut to the length that it allows."""
     return re.sub(r"[^\w\-. /:]", "_", text, flags=re.ASCII)[:250] or "_"
 
 

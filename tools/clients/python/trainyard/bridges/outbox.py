@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A queue on disk between the run and a tracking service. It survives the death of the process and of the service."""
+"""A queue on disk between a run and a tracking service. Its records are not lost if the process or the service dies."""
 from __future__ import annotations
 
 import collections
@@ -15,17 +15,18 @@ from ..errors import TrainyardError
 from .files import LineFiles, Position
 from .records import Record
 
-_MOST_WAITING = 10_000  # Records in memory, while the disk is busy.
+_MOST_WAITING = 10_000  # The largest number of records in memory while the disk is busy.
 _COUNT_AT_ONCE = 10_000
 
 
 class Outbox:
-    """A folder with files of records, and `outbox.json`, which says how far they have been delivered. Files that were
-    delivered are removed.
+    """A folder with files of records, and the file `outbox.json`, which contains the position up to which records have
+    been delivered. Files whose records have all been delivered are removed.
 
-    put() never waits: a thread writes what it was given. If the disk is slow or full, or if more than `most_bytes` are
-    undelivered, records are lost and counted. One other thread may call take() and confirm(). If this process dies, the
-    next one delivers the last `keep` records that were confirmed once more.
+    put() never waits, because a separate thread writes the records. If the disk is slow or full, or if more than
+    `most_bytes` bytes are undelivered, records are dropped and counted. One other thread may call take() and confirm().
+    If this process dies, the next process delivers the last `keep` confirmed records again, because the service may not
+    have stored them yet.
 
     Raises TrainyardError if another process uses the folder, and OSError if the folder cannot be made."""
 
@@ -47,8 +48,10 @@ class Outbox:
         self.trouble = ""
         #: The number of records on disk that are not delivered. `has_end` is True if the last one is the end of the run.
         self.pending, self.has_end = self._count()
-        self._taken: Optional[Tuple[Position, int]] = None  # The position after what take() has returned, and its count.
-        self._kept: Deque[Tuple[Position, int]] = collections.deque()  # The same for what was confirmed and is kept.
+        # The position after the records that take() has returned, and their number.
+        self._taken: Optional[Tuple[Position, int]] = None
+        # The same for records that were confirmed but are kept.
+        self._kept: Deque[Tuple[Position, int]] = collections.deque()
         self._next = self._position()
         self._closing = False
         self._writer = threading.Thread(target=self._write_all, name="outbox", daemon=True)
@@ -64,14 +67,15 @@ class Outbox:
             self._changed.notify_all()
 
     def close(self, seconds: float) -> None:
-        """Writes what is in memory, and waits for that up to `seconds`. Nothing may be put after this."""
+        """Writes the records that are still in memory, and waits up to `seconds` until they are on disk. put() must not
+        be called afterwards."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
         self._writer.join(seconds)
 
     def undelivered(self) -> int:
-        """Returns the number of records that have been put and not confirmed."""
+        """Returns the number of records that have been put but not confirmed."""
         with self._changed:
             return self.pending + len(self._waiting)
 
@@ -99,7 +103,8 @@ class Outbox:
         return int(self.state["delivered"]) + sum(count for _, count in self._kept)
 
     def confirm(self, keep: bool = True) -> None:
-        """Forgets the records that the last take() returned, and with `keep` = False also those that were kept."""
+        """Marks the records that the last take() returned as delivered. With `keep` = False, the next process does not
+        deliver any confirmed records again."""
         if self._taken is None:
             return
         self._kept.append(self._taken)
@@ -111,7 +116,7 @@ class Outbox:
         while self._kept and (not keep or kept - self._kept[0][1] >= self._keep):
             (self.state["file"], self.state["offset"]), count = self._kept.popleft()
             self.state["delivered"], kept = self.state["delivered"] + count, kept - count
-        # If the disk is full, a process that is started again delivers some records once more.
+        # If the disk is full and the state cannot be saved, a later process delivers some records again.
         with contextlib.suppress(OSError):
             self.save()
             self._files.remove_before(self._position())
@@ -124,7 +129,7 @@ class Outbox:
         os.replace(f"{path}.new", path)
 
     def clear(self) -> None:
-        """Removes the files of records. Called when everything has been delivered and nothing more will come."""
+        """Removes the files with records. Called when everything has been delivered and no more records will be put."""
         self._writer.join()
         self._files.remove_all()
 
@@ -167,18 +172,19 @@ class Outbox:
         self.trouble = why
 
     def _write_all(self) -> None:
-        """The thread that writes."""
+        """Writes records until the outbox is closed. This is the main function of the writing thread."""
         while True:
             with self._changed:
                 while not self._waiting and not self._closing:
                     self._changed.wait()
                 if not self._waiting:
                     return self._files.close()
-                # They stay in the queue meanwhile, so that finished() and take() know that there are more to come.
+                # The records stay in the queue while they are written, so that finished() and take() know about them.
                 records = list(self._waiting)
             trouble = self._write(records)
             with self._changed:
-                # put() may have dropped the oldest ones meanwhile, although they are on disk.
+                # While the lock was released, put() may have dropped the oldest records from the queue, although they
+                # are now on disk.
                 written = {id(record) for record in records}
                 while self._waiting and id(self._waiting[0]) in written:
                     self._waiting.popleft()
@@ -189,7 +195,7 @@ class Outbox:
                 self._changed.notify_all()
 
     def _write(self, records: List[Record]) -> str:
-        """Returns why the records are not on disk now; empty if they are."""
+        """Writes records to the disk. Returns an empty text, or the reason if they could not be written."""
         if self._files.bytes >= self._most_bytes and records[-1]["kind"] != "end":
             return f"{self._most_bytes >> 20} MiB are undelivered"
         lines = b"".join(json.dumps(record, separators=(",", ":")).encode() + b"\n" for record in records)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a bridge carries: small dictionaries that are made from messages, and kept as one line of JSON each."""
+"""The records that a bridge delivers. A record is a small dictionary that is made from a message, and stored as one
+line of JSON."""
 from __future__ import annotations
 
 import time
@@ -8,7 +9,8 @@ from typing import Any, Dict
 #: The key "kind" is "metrics", "text", "facts" or "end".
 Record = Dict[str, Any]
 
-_MOST_TEXT = 1 << 20  # Characters. A model may generate a book.
+# The largest number of characters in a text record, because a model may generate a very long text.
+_MOST_TEXT = 1 << 20
 
 
 def metrics_record(message: Dict[str, Any]) -> Record:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a bridge needs of a tracking service, and what it tells the service about the run."""
+"""The interface of a tracking service for bridges, and the facts about a run that a service receives."""
 from __future__ import annotations
 
 import abc
@@ -14,7 +14,7 @@ from .records import Record
 
 @dataclasses.dataclass
 class Facts:
-    """What is known about a run when it begins."""
+    """The facts about a run that are known when it begins."""
 
     run: str  #: The full name, such as "mnist-9ix".
     name: str  #: The name without the suffix.
@@ -27,13 +27,13 @@ class Facts:
 
     @property
     def key(self) -> str:
-        """A name that no other run has, on any machine."""
+        """Returns a name that no other run on any machine has."""
         return f"{self.run}-{self.started_ns // 1_000_000:x}"
 
 
 class Service(abc.ABC):
-    """One run at a tracking service. One thread uses it. Every call may take as long as it likes and may raise anything:
-    it is then repeated later."""
+    """The base class for one run at a tracking service. Only the thread of the courier uses it. A call may take any
+    time. If it raises an exception, the courier repeats the call later."""
 
     #: The name for users.
     title: str
@@ -46,29 +46,31 @@ class Service(abc.ABC):
 
     @abc.abstractmethod
     def open(self, facts: Facts, known: str) -> str:
-        """Begins a run at the service, or goes on with the run `known` if this is not empty. Returns its id. A call that
-        was interrupted and is repeated must not make a second run."""
+        """Begins a run at the service, or continues the run with the id `known` if it is not empty. Returns the id. If
+        a call is interrupted and repeated, it must not create a second run."""
 
     @abc.abstractmethod
     def place(self) -> str:
-        """Returns where users find the run, such as its address."""
+        """Returns where users can find the run, such as a web address."""
 
     @abc.abstractmethod
     def send(self, records: List[Record]) -> List[str]:
-        """Passes records on. Returns the reasons for which the service will never accept some of them."""
+        """Sends records to the service. If the service will never accept some of them, returns the reasons; these
+        records are dropped."""
 
     @abc.abstractmethod
     def close(self, end: Record) -> None:
         """Ends the run at the service."""
 
     def undelivered_hint(self) -> str:
-        """Returns what a user should do first if close() has not returned in time; empty if there is nothing."""
+        """Returns what a user must do if close() has not returned in time, or an empty text."""
         return ""
 
     @classmethod
     def check_package(cls) -> None:
         """Raises TrainyardError if the package is not installed. Does not import it, which takes seconds."""
         found = importlib.util.find_spec(cls.package)
-        if found is None or found.origin is None:  # A mere folder of this name in the working directory has no origin.
+        # If the working directory contains a folder with this name, it is found as a package without an origin.
+        if found is None or found.origin is None:
             raise TrainyardError(f"the package '{cls.package}' is not installed for {sys.executable}; install it with: "
                                  f"pip install {cls.extra}")

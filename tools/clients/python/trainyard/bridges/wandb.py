@@ -13,16 +13,18 @@ from .component import BridgeComponent
 from .records import Record
 from .service import Facts, Service
 
-_INIT_S = 30  # How long the server may take to accept a run.
+_INIT_S = 30  # How many seconds the server may take to accept a run.
 _EXIT_CODES = {"ended": 0, "interrupted": 255, "killed": 255}  # 255 is Ctrl-C for W&B. Otherwise 1.
 
 
 class Wandb(Service):
-    """One run at Weights & Biases. Its package writes everything to a folder first, and a process of its own sends it
-    from there."""
+    """A run at Weights & Biases. The package `wandb` first writes everything to a folder, from which a separate process
+    sends it."""
 
     title, package, extra = "Weights & Biases", "wandb", "wandb"
-    uncertain = 500  # Its process writes to disk in blocks of 32 KiB, which is about a hundred records.
+    # The number of records that may be lost if the process of the package is killed. It writes to disk in blocks of 32
+    # KiB, which is about a hundred records.
+    uncertain = 500
 
     def __init__(self, settings: Dict[str, Any], output_directory: str) -> None:
         self._settings, self._folder = settings, os.path.abspath(output_directory)
@@ -31,7 +33,7 @@ class Wandb(Service):
     def open(self, facts: Facts, known: str) -> str:
         self._wandb: Any = importlib.import_module("wandb")
         chosen = self._settings
-        # A run that is resumed in the offline mode gets one more folder, and keeps its id.
+        # In offline mode, a run that is resumed gets an additional folder, and keeps its id.
         self._run = self._wandb.init(
             id=known or chosen["run_id"] or facts.key, resume="allow", name=facts.run,
             project=chosen["project"] or facts.name, entity=chosen["entity"] or None, group=chosen["group"] or None,
@@ -39,7 +41,8 @@ class Wandb(Service):
             mode="offline" if chosen["offline"] else None, config={**facts.hyperparameters, "run": facts.details},
             settings=self._wandb.Settings(console="off", silent=True, disable_git=True, save_code=False,
                                           init_timeout=_INIT_S, x_disable_stats=not chosen["system_metrics"]))
-        # Steps come from the run: those of W&B may not go back, as they do when a run begins again at a checkpoint.
+        # The step is sent as a metric, because W&B's own step cannot decrease, as it must when a run resumes from a
+        # checkpoint.
         self._run.define_metric("step", hidden=True)
         self._run.define_metric("*", step_metric="step")
         return str(self._run.id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers calls: the parameters of a component and its services."""
+"""Answers calls to a component: calls that get and set parameters, and calls of its services."""
 from __future__ import annotations
 
 import difflib
@@ -13,7 +13,7 @@ from .ports import Service
 
 
 def _suggestion(given: str, known: Iterable[str]) -> str:
-    """Returns the end of an error about an unknown name."""
+    """Returns the end of an error message about an unknown name: the most similar known name, and all known names."""
     names = sorted(known)
     near = difflib.get_close_matches(given, names, 1)
     meant = f"did you mean '{near[0]}'? " if near else ""
@@ -21,7 +21,7 @@ def _suggestion(given: str, known: Iterable[str]) -> str:
 
 
 class Calls:
-    """The calls of one component."""
+    """Answers the calls to one component."""
 
     def __init__(self, component: Component) -> None:
         self._component, self._where = component, f"component '{component.name}'"
@@ -29,7 +29,8 @@ class Calls:
         self._services: Dict[str, Service] = type(component)._declared(Service)
 
     def perform(self, method: str, body: Any) -> Any:
-        """Returns the answer, or raises what the service raises."""
+        """Carries out a call and returns the answer. If the method of the service raises an exception, it is raised
+        here, too."""
         if method == "param.list":
             return [self._describe(one) for one in self._parameters.values()]
         if method in ("param.get", "param.set"):

@@ -15,8 +15,8 @@ class Component:
     overrides the hooks that it needs. Its name in the declaration is `component_name`, by default the name of the class
     in lower case; its description is the first paragraph of the docstring.
 
-    All methods run on one thread, one at a time. An exception puts the component into the error state, is reported with
-    the component's name, and ends the run."""
+    All methods run on the main thread, one at a time. If a method raises an exception, the error is reported with the
+    component's name, and the run ends."""
 
     #: The name of the kind of component, as a plugin has one. By default, made from the name of the class.
     component_name = ""
@@ -39,51 +39,53 @@ class Component:
     trace: int  #: The number of the batch that caused the message that is being handled; what is sent gets it, too.
 
     def on_configure(self) -> None:
-        """Checks parameters, opens files and allocates memory. Nothing can be sent yet."""
+        """Override this to check parameters, open files and allocate memory. Messages cannot be sent yet."""
 
     def on_activate(self) -> None:
-        """Called when every edge is connected, before any message is handled."""
+        """Called when all connections of the run have been made, before any message is handled."""
 
     def on_deactivate(self) -> None:
-        """Finishes the work that has begun, and stops sending. Messages that arrive later are still handled."""
+        """Override this to finish work that has begun, and to stop sending. Messages that arrive later are still
+        handled."""
 
     def on_finalize(self) -> None:
-        """Closes files. Not called if the component has failed."""
+        """Override this to close files. Not called if the component has failed."""
 
     def save_state(self, into: StateWriter) -> None:
-        """Stores what must be in every checkpoint, with into.set(name, value). It is called while all ranks wait between
-        two steps. A class that overrides this overrides restore_state(), too."""
+        """Override this to save state in checkpoints, with into.set(name, value). Called for every checkpoint, while
+        all ranks wait between two steps. A class that overrides this method must also override restore_state()."""
 
     def restore_state(self, saved: StateReader) -> None:
-        """Takes back what save_state() stored: saved[name]. Called before the first order, if the run resumes from a
-        checkpoint that has state of this component. A rank that the earlier run did not have gets only what is the same
-        on all ranks."""
+        """Override this to restore the state that save_state() has stored: saved[name]. Called before training begins,
+        if the run resumes from a checkpoint that contains state of this component. If the earlier run did not have this
+        rank, `saved` contains only the state that is the same on all ranks."""
 
     def finish_run(self, reason: str, success: bool = True) -> None:
-        """Ends the run. `reason` is shown to the user."""
+        """Ends the run, successfully or as a failure. `reason` is shown to the user."""
         self._host.finish_run(reason, success)
 
     def post(self, action: Callable[[], None]) -> None:
-        """Runs `action` on the thread of the component. Any thread may call this."""
+        """Calls the function `action` later on the main thread, where all methods of the component run. Any thread may
+        call post()."""
         self._host.post(lambda: self._host.guarded(action))
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
-        """Runs `action` on the thread of the component after so many seconds."""
+        """Calls the function `action` on the main thread after `seconds` seconds. Any thread may call after()."""
         self._host.after(seconds, action)
 
     def allocate(self, shape: Any, dtype: Any) -> Any:
-        """Returns a numpy array in shared memory, which is not initialized. It is sent without a copy. Do not change it
-        after it has been sent."""
+        """Returns a numpy array in shared memory, whose elements are not initialized. If the array is sent in a
+        message, it is not copied, so it must not be changed afterwards."""
         return self._host.allocate(shape, dtype, permanent=False)
 
     def allocate_permanent(self, shape: Any, dtype: Any) -> Any:
-        """Returns a numpy array of zeros in shared memory that is never used for anything else. It may be changed after
-        it has been sent, for instance as the state of an optimizer."""
+        """Returns a numpy array of zeros in shared memory that is not reused for other arrays. It may be changed after
+        it has been sent; receivers see the changes. This suits, for example, the state of an optimizer."""
         return self._host.allocate(shape, dtype, permanent=True)
 
     def take_settings(self, settings: List[Dict[str, str]]) -> None:
-        """Applies the parameters that were changed before the checkpoint from which the run resumes. `settings` is the
-        field of the same name of the message RunState."""
+        """Sets the parameters of this component that were changed during the earlier run, before the checkpoint from
+        which this run resumes. `settings` is the field of this name in the message RunState."""
         self._host.take_settings(settings)
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -93,7 +95,8 @@ class Component:
 
     @classmethod
     def _declared(cls, kind: type) -> Dict[str, Any]:
-        """Returns the declared attributes of one kind, those of base classes first, in the order of declaration."""
+        """Returns the attributes of the class that declare an object of type `kind`, in the order of declaration,
+        beginning with those of base classes."""
         found: Dict[str, Any] = {}
         for base in reversed(cls.__mro__):
             found.update({name: one for name, one in vars(base).items() if isinstance(one, kind)})
@@ -101,7 +104,8 @@ class Component:
 
     @classmethod
     def declaration(cls) -> Dict[str, Any]:
-        """Returns what the planner must know of the class (docs/wire_format.md, section 9)."""
+        """Returns the declaration of the class, which the launcher needs to plan a run (docs/wire_format.md, section
+        9)."""
         paragraph = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
         return {"kind": "component", "name": cls.component_name or _snake_case(cls.__name__), "description": paragraph,
                 "traits": {"per_rank": cls.per_rank, "restartable": cls.restartable, "memory_bytes": cls.memory_bytes},

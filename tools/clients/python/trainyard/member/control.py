@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control thread: the launcher, heartbeats and visitors. It goes on while the component works."""
+"""The control thread of a process. It communicates with the launcher, sends heartbeats and serves visitors (programs
+that attach to the run), even while the component is busy."""
 from __future__ import annotations
 
 import collections
@@ -23,12 +24,12 @@ from .sockets import Admission, Keys, Sockets
 from .wake import Wake
 
 _BEAT_S = 1.0
-_MOST_TAPPED = 64  # Messages that wait between the component and its visitors.
+_MOST_TAPPED = 64  # The largest number of messages that may wait on their way from the component to visitors.
 _MOST_TAPPED_BYTES = 32 << 20
 
 
 def _resident_bytes() -> int:
-    """The resident memory of this process, including shared memory; 0 if it is unknown."""
+    """Returns the resident memory of this process in bytes, including shared memory, or 0 if it is unknown."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -37,8 +38,8 @@ def _resident_bytes() -> int:
 
 
 class Control:
-    """`received` is called on this thread with the name and the fields of each message of the launcher, except for what
-    this thread answers itself."""
+    """The control thread. It calls `received` with the name and the fields of each message from the launcher, except
+    for messages that it answers itself."""
 
     def __init__(self, process: str, endpoint: str, keys: Keys, received: Callable[[str, Dict[str, Any]], None],
                  post_to_component: Callable[[Callable[[], None]], None]) -> None:
@@ -64,7 +65,7 @@ class Control:
         self._thread.start()
 
     def post(self, task: Callable[[], None]) -> None:
-        """Runs a task on the control thread."""
+        """Calls the function `task` on the control thread."""
         self._tasks.append(task)
         self._wake.notify()
 
@@ -80,7 +81,8 @@ class Control:
         return self.gateway.endpoint
 
     def tap(self, topic: str, message: Outgoing) -> None:
-        """Passes a message of the component to its visitors. What is too much is dropped, the oldest first."""
+        """Passes a message of the component to its visitors. If too many messages are waiting, the oldest are
+        dropped."""
         with self._lock:
             self._tapped.append((topic, message))
             self._tapped_bytes += message.payload_bytes
@@ -94,7 +96,7 @@ class Control:
         self.post(lambda: self.gateway.tell(record) if self.gateway is not None else None)
 
     def say_ended(self) -> None:
-        """Sends visitors what is left, and tells them that nothing more will come."""
+        """Sends the remaining messages to the visitors, and tells them that no more follow."""
         def tell() -> None:
             self._drain_tapped()
             if self.gateway is not None:
@@ -102,10 +104,10 @@ class Control:
         self.post(tell)
 
     def end(self) -> None:
-        """Sends what is left, and ends the thread."""
+        """Sends the remaining messages to the launcher, and ends the thread."""
         self.post(lambda: setattr(self, "_ended", True))
         self._thread.join(10)
-        # The sockets may still send for half a second.
+        # ZeroMQ may take up to half a second to send the last messages.
         self.sockets.context.destroy(500)
 
     def _send(self, frames: List[bytes]) -> None:
@@ -114,7 +116,8 @@ class Control:
     def _run(self) -> None:
         try:
             self._serve()
-        except Exception:  # Without this thread, the process would only seem to be alive.
+        # An error on this thread ends the process, because without this thread it would only seem to be alive.
+        except Exception:
             traceback.print_exc()
             sys.stderr.flush()
             os._exit(1)
@@ -156,7 +159,7 @@ class Control:
                 frames = self._link.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
                 return
-            # A newer launcher may send other messages.
+            # Unknown messages are ignored, because a newer launcher may send them.
             name = frames[0].decode("utf-8", "replace")
             if len(frames) != 2 or name not in CONTROL:
                 continue
@@ -175,7 +178,7 @@ class Control:
         self._link.send_multipart(control_frames("Reply", id=message["id"], ok=known, body=body))
 
     def _feel_pulse(self) -> None:
-        """Asks the component for a sign of life, unless it has not answered yet."""
+        """Asks the main thread for a sign of life, unless it has not answered the previous request."""
         if not self._answered or not self.component:
             return
         self._asked, self._answered = time.monotonic(), False

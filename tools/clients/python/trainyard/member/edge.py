@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sending end of an edge of the plan: its policy and its credit, without sockets."""
+"""The sending end of an edge, that is, of the connection from an output to one input: its policy and its credit,
+without sockets."""
 from __future__ import annotations
 
 import collections
@@ -9,9 +10,10 @@ from .outgoing import Outgoing
 
 
 class Edge:
-    """Messages are passed to `transmit`, with their receiver, as long as it has credit; the others wait or are dropped,
-    as the policy says. Without a receiver there is no credit. `transmit` returns the size that the receiver will count,
-    or None if the message had to be dropped."""
+    """Decides when messages are sent. The receiver gives credit for a number of messages and bytes. As long as there is
+    credit, messages are passed to `transmit`; further messages wait or are dropped, as the policy requires. While no
+    receiver is connected, there is no credit. `transmit` returns the number of bytes for which the receiver will return
+    credit, or None if it had to drop the message."""
 
     def __init__(self, plan: Dict[str, Any], transmit: Callable[[Edge, Outgoing], Optional[int]],
                  changed: Callable[[], None]) -> None:
@@ -20,13 +22,13 @@ class Edge:
         self.window_messages, self.window_bytes = plan["window_messages"], plan["window_bytes"]
         self.peer: Optional[bytes] = None
         self.subscription = self.reader = 0
-        self.reader_pid = 0  # 0 if it is unknown.
+        self.reader_pid = 0  # The pid of the receiver; 0 if it is unknown.
         self.payloads = "none"
         self.waiting: Deque[Outgoing] = collections.deque()
         self.waiting_bytes = 0
         self.receiver_gone = False
         self._reset()
-        # Counters for users.
+        # Counters for `trainyard topic info`.
         self.sent = self.dropped = self.bytes = self.blocked = 0
 
     def _reset(self) -> None:
@@ -40,7 +42,7 @@ class Edge:
         return self.receiver_gone or (not self.waiting and self.has_room())
 
     def is_blocked(self) -> bool:
-        """Returns True if messages wait that may not be dropped, so the component must wait, too."""
+        """Returns True if messages are waiting that must not be dropped. The component must then wait, too."""
         return self.policy == "block" and bool(self.waiting)
 
     def drained(self) -> bool:
@@ -80,7 +82,7 @@ class Edge:
         return message
 
     def on_room(self) -> None:
-        """Sends what waits, as far as there is credit."""
+        """Sends the waiting messages for which there is credit."""
         while self.waiting:
             room = self.has_room()
             if not room and not self.receiver_gone:
@@ -94,7 +96,8 @@ class Edge:
         self._changed()
 
     def attach(self, peer: bytes, request: Dict[str, Any], pid: int = 0) -> None:
-        """Connects the receiver, for the first time or again. `pid` is its process, if it has said so."""
+        """Connects the receiver, for the first time or again. `pid` is the pid of its process, or 0 if it has not sent
+        it."""
         self.reader_pid = pid
         self.peer, self.subscription, self.reader = peer, request["subscription"], request["process_index"]
         self.payloads = request["payloads"]
@@ -102,23 +105,24 @@ class Edge:
         self._reset()
 
     def detach(self) -> None:
-        """Messages under way count as handled."""
+        """Disconnects the receiver. Messages in flight count as handled."""
         self.peer = None
         self._reset()
 
     def has_successor_of(self, dead: int) -> bool:
-        """Returns True if the receiver has said which process it is, and it is another one than `dead`: a process that
-        was started again may subscribe before its death is known. Both pids are those on the receiver's own host."""
+        """Returns True if the receiver is known to be another process than `dead`. This happens if a process is started
+        again and subscribes before the death of its predecessor has been reported. Both pids are valid on the
+        receiver's host."""
         return self.peer is not None and dead > 0 and self.reader_pid > 0 and self.reader_pid != dead
 
     def lose(self) -> None:
-        """The receiver's process has died: messages are dropped until it has subscribed again."""
+        """Called when the process of the receiver has died. Messages are dropped until it has subscribed again."""
         self.detach()
         self.receiver_gone = True
         self.on_room()
 
     def credit(self, messages: int, size: int) -> None:
-        # Never more than was sent, whatever the receiver says.
+        # The receiver cannot return more credit than was used.
         self.under_way = max(self.under_way - messages, 0)
         self.bytes_under_way = max(self.bytes_under_way - size, 0)
         self.on_room()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main function of a program that is a member."""
+"""The main function of a program that is a member, that is, a component of a run in a separate program."""
 from __future__ import annotations
 
 import argparse
@@ -19,7 +19,7 @@ from .sockets import Keys
 
 
 def _check(kind: Type[Component]) -> None:
-    """Raises TrainyardError for a class that cannot work."""
+    """Raises TrainyardError if the class of the component is not valid."""
     for what in (Input, Output, Parameter):
         for attribute in kind._declared(what):
             if hasattr(Component, attribute) or attribute in Component.__annotations__:
@@ -34,15 +34,17 @@ def _check(kind: Type[Component]) -> None:
 
 
 def _print_declaration(kind: Type[Component]) -> None:
-    """Whatever the program prints meanwhile must not get between."""
+    """Prints the declaration. Other output of the program is redirected, so that it does not mix with the
+    declaration."""
     with contextlib.redirect_stdout(sys.stderr):
         text = json.dumps(kind.declaration())
     print(text)
 
 
 def run_member(kind: Type[Component]) -> None:
-    """Runs a component as a member of a run, and ends the program. The launcher gives the arguments: `--describe` asks
-    for the declaration of the class, and `--control` and `--process` name the run and the process."""
+    """Runs a component of the class `kind` as a member of a run, and ends the program. The launcher passes the
+    command-line arguments: `--describe` requests the declaration of the class, and `--control` and `--process` identify
+    the run and the process."""
     parser = argparse.ArgumentParser(description=(kind.__doc__ or kind.__name__).strip().split("\n\n")[0],
                                      epilog="This program is a member of a Trainyard run; `trainyard launch` starts it.")
     parser.add_argument("--describe", action="store_true", help="print what the component declares, as JSON")
@@ -51,14 +53,14 @@ def run_member(kind: Type[Component]) -> None:
     arguments = parser.parse_args()
     if not arguments.describe and not (arguments.control and arguments.process):
         parser.error("name this program in a launch file, with `command` and `declaration`, and launch that")
-    # The launcher decides when this process ends, and its signals shall end it without words.
+    # The launcher decides when this process ends. Its signals must end the process without a traceback.
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, signal.SIG_DFL)
     try:
         _check(kind)
         if arguments.describe:
             return _print_declaration(kind)
-        # What the program prints goes through a pipe, and shall be seen at once.
+        # stdout is a pipe to the launcher, so it is flushed after every line.
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
         keys = Keys.read(sys.stdin.buffer.read(4096))
         Host(kind, arguments.process, arguments.control, keys).run()
@@ -66,5 +68,5 @@ def run_member(kind: Type[Component]) -> None:
         sys.exit(f"{os.path.basename(sys.argv[0])}: {error}")
     sys.stdout.flush()
     sys.stderr.flush()
-    # Threads of the user's program must not keep a process whose component is finalized.
+    # The process ends even if threads of the user's program are still running.
     os._exit(0)

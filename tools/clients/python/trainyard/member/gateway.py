@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The socket at which visitors listen to a member (docs/wire_format.md, section 3). It runs on the control thread and
-never delays the component: what a visitor has no credit for waits here, and is dropped if it becomes too much."""
+"""The socket at which visitors (programs that attach to a run) subscribe to the topics of a member
+(docs/wire_format.md, section 3). It runs on the control thread and never delays the component: messages for which a
+visitor has no credit wait here, and are dropped if there are too many."""
 from __future__ import annotations
 
 import collections
@@ -19,8 +20,8 @@ from .sockets import Sockets
 
 VISITOR = 0xFFFFFFFF
 _MOST_SUBSCRIPTIONS = 256
-_MOST_BYTES = 128 << 20  # Under way to all visitors together.
-_MOST_QUEUED = 256  # Messages that a connection has not read.
+_MOST_BYTES = 128 << 20  # The largest number of bytes in flight to all visitors together.
+_MOST_QUEUED = 256  # The largest number of messages that one connection may leave unread.
 _EARLY_RECORDS = 256
 
 
@@ -45,7 +46,8 @@ class _Visitor(Edge):
 
 
 class Gateway:
-    """`wanted(topic, is_wanted)` is called when the first visitor of a topic comes and when the last one goes."""
+    """Serves visitors. Calls `wanted(topic, is_wanted)` when the first visitor subscribes to a topic and when the last
+    one leaves."""
 
     def __init__(self, sockets: Sockets, address: str, outputs: Dict[str, Output],
                  wanted: Callable[[str, bool], None]) -> None:
@@ -75,7 +77,7 @@ class Gateway:
             visitor.send(message)
 
     def tell(self, record: Dict[str, Any]) -> None:
-        """Publishes a log record. Until the log has its first reader, the newest records are kept for it."""
+        """Publishes a log record. Until the first visitor subscribes to the log, the newest records are kept for it."""
         log = self._topics[LOG_TOPIC]
         message = Outgoing(log.declared.schema, record, self._pool, share=False)
         message.sequence, message.time = self._sequence, record["time_ns"]
@@ -86,12 +88,12 @@ class Gateway:
             self.publish(LOG_TOPIC, message)
 
     def say_ended(self) -> None:
-        """Tells all visitors that nothing more will come."""
+        """Tells all visitors that no more messages follow."""
         for (peer, number), _ in list(self._visitors.items()):
             self._send([peer, *edge_frames("Ended", subscription=number)])
 
     def sweep(self) -> None:
-        """Finds visitors that have gone without a word. Must be called about once a second."""
+        """Removes visitors that have disconnected without unsubscribing. Must be called about once a second."""
         for peer in {peer for peer, _ in self._visitors}:
             if not self._send([peer, b""]):
                 self._dismiss_all(peer)
@@ -105,7 +107,7 @@ class Gateway:
             try:
                 self._handle(frames)
             except BadMessage:
-                pass  # A stranger who sends nonsense gets no answer.
+                pass  # Invalid frames get no answer.
 
     def transmit(self, edge: Edge, message: Outgoing) -> Optional[int]:
         assert edge.peer is not None
@@ -114,7 +116,7 @@ class Gateway:
             self.socket.send_multipart([edge.peer, *frames], zmq.NOBLOCK)
         except zmq.ZMQError as error:
             raise_unless_gone(error)
-            return None  # It does not read, or it has gone, which sweep() will find out.
+            return None  # The visitor does not read, or it has disconnected, which sweep() will notice.
         return size
 
     def _send(self, frames: List[bytes]) -> bool:
@@ -145,7 +147,7 @@ class Gateway:
             self._dismiss(visitor)
 
     def _objection(self, peer: bytes, request: Dict[str, Any]) -> str:
-        """Returns why a subscription is refused; empty if it is not."""
+        """Returns why a subscription is refused, or an empty text if it is accepted."""
         topic = self._topics.get(request["topic"])
         mine = sum(1 for known, _ in self._visitors if known == peer)
         if topic is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one component: what the launcher asks for, messages, timers and calls, all on the main thread."""
+"""Runs one component on the main thread: handles the launcher's requests, messages, timers and calls."""
 from __future__ import annotations
 
 import collections
@@ -31,12 +31,14 @@ from .wake import Wake
 from .wiring import Wiring
 
 _DRAIN_INTERVAL_S = 0.002
-_LONGEST_REST_S = 1.0  # Senders that do not wait for this member may go on for ever.
+# The longest time for which messages are still handled after deactivation, because senders that do not wait for this
+# member may never stop.
+_LONGEST_REST_S = 1.0
 
 
 def describe(error: BaseException) -> str:
-    """Returns one sentence about an exception, with the place in the user's program. An error of this package says by
-    itself what is wrong."""
+    """Returns an exception as one sentence, with the file and line in the user's program. The texts of this package's
+    own exceptions are returned unchanged."""
     if isinstance(error, TrainyardError):
         return str(error)
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -61,8 +63,8 @@ class Host:
         self._inputs: Dict[str, InputPort] = {}
         self._outputs: Dict[str, OutputPort] = {}
         self._state, self._was_active, self._ended = "unconfigured", False, False
-        self._announced = True  # False while a Connect has not been answered.
-        # These exist once the plan has arrived.
+        self._announced = True  # False until the request Connect of the launcher has been answered.
+        # These are set when the plan has arrived.
         self._me: Dict[str, Any] = {}
         self._component: Optional[Component] = None
         self._calls: Optional[Calls] = None
@@ -70,7 +72,7 @@ class Host:
         self._pool, self._imports = Pool(), Imports(0, self._wake_from_elsewhere)
 
     def run(self) -> None:
-        """Returns when the component is finalized. Whether it has failed, it has told the launcher."""
+        """Runs the component, and returns when it is finalized. A failure has then been reported to the launcher."""
         self._control.start()
         while not self._ended:
             due = self._timers[0][0] - time.monotonic() if self._timers else 1.0
@@ -86,22 +88,22 @@ class Host:
             self._imports.release()
         self._control.end()
 
-    # What components use.
+    # Functions that components use.
 
     def post(self, task: Callable[[], None]) -> None:
         self._tasks.append(task)
         self._wake.notify()
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
-        # Another thread may call this, but only this thread uses the timers.
+        # Other threads may call this function, so the timer is added by a task on the main thread.
         due = time.monotonic() + seconds
         self.post(lambda: self._add_timer(due, lambda: self.guarded(action)))
 
     def guarded(self, action: Callable[[], None]) -> None:
-        """Runs an action of the component, which fails if the action raises an exception."""
+        """Calls a function of the component. If it raises an exception, the component fails."""
         try:
             action()
-        except Exception as error:  # Whatever the user's program raises.
+        except Exception as error:  # The user's program may raise any exception.
             self._fail(error)
 
     def finish_run(self, reason: str, success: bool) -> None:
@@ -118,7 +120,7 @@ class Host:
         assert self._calls is not None
         self._calls.take_settings(settings)
 
-    # What the launcher asks for.
+    # Requests of the launcher.
 
     def _received(self, name: str, message: Dict[str, Any]) -> None:
         """Runs on the control thread."""
@@ -207,11 +209,11 @@ class Host:
                 raise TrainyardError(f"no component '{request['target']}' in process '{self._process}'")
             answer = self._calls.perform(request["method"], json.loads(request["body"] or "{}"))
             ok, body = True, json.dumps(answer)
-        except Exception as error:  # The caller's error, so the component does not fail.
+        except Exception as error:  # The error is returned to the caller; the component does not fail.
             ok, body = False, describe(error)
         self._control.send("Reply", id=request["id"], ok=ok, body=body)
 
-    # The life of the component.
+    # The life cycle of the component.
 
     def _on_transition(self, transition: Dict[str, Any]) -> None:
         target = transition["state"]
@@ -224,7 +226,7 @@ class Host:
             self._change(self._component, self._wiring, target)
 
     def _change(self, component: Component, wiring: Wiring, target: str) -> None:
-        # A failure elsewhere may end a component that is still active.
+        # After a failure of another component, a component may be finalized while it is still active.
         first = [component.on_deactivate] if self._state == "active" else []
         hooks = {"active": [component.on_activate], "inactive": [component.on_deactivate],
                  "finalized": [*first, component.on_finalize]}
@@ -243,15 +245,17 @@ class Host:
             self._mailbox.release()
 
     def _settle(self, state: str) -> None:
-        """Reports a state. When the component is finalized, its visitors are told, and the process ends."""
+        """Reports the new state to the launcher. When the component is finalized, also tells its visitors, and ends the
+        process."""
         self._ended = state == "finalized"
         if self._ended:
             self._control.say_ended()
         self._report(state)
 
     def _report_when_drained(self, wiring: Wiring, rest_until: float) -> None:
-        """Reports when all receivers have handled what was sent to them, and this component what has arrived: senders on
-        edges that drop messages have not waited for that."""
+        """Reports to the launcher as soon as all receivers have handled the messages that were sent to them, and this
+        component has handled the messages that have arrived. Those may come from senders that do not wait, because
+        their edges drop messages."""
         if wiring.drained() and (not wiring.has_arrivals() or time.monotonic() > rest_until):
             self._report("inactive")
         else:
@@ -266,7 +270,7 @@ class Host:
         first, self._state = self._state != "error", "error"
         if first:
             self._report("error", describe(error))
-        # What was kept back is discarded, so that its senders are not held up.
+        # Messages that were kept back are discarded, so that their senders do not wait.
         for port in self._inputs.values():
             self._mailbox.resume(port)
         self._mailbox.release()

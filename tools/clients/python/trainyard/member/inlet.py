@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The receiving end of edges: one socket for each sending event loop."""
+"""The receiving end of edges. A process has one socket for each event loop that sends to it."""
 from __future__ import annotations
 
 import collections
@@ -31,7 +31,8 @@ class InputPort:
         self._resume: Callable[[InputPort], None] = lambda port: None
 
     def pause(self) -> None:
-        """Keeps messages back, with their credit, until resume() is called."""
+        """Keeps messages back until resume() is called. Their credit is not returned meanwhile, so senders with the
+        policy `block` have to wait."""
         self.paused = True
 
     def resume(self) -> None:
@@ -45,11 +46,11 @@ class Delivery(NamedTuple):
     port: InputPort
     header: Header
     message: Any
-    done: Callable[[], None]  # Returns its credit.
+    done: Callable[[], None]  # Returns the credit for the message; called when the handler has finished.
 
 
 class _Receiver:
-    """One subscription."""
+    """The subscription for one edge."""
 
     def __init__(self, port: InputPort, edge: Dict[str, Any], number: int) -> None:
         self.port, self.edge, self.number = port, edge, number
@@ -58,7 +59,8 @@ class _Receiver:
 
 
 class Inlet:
-    """A DEALER that is connected to one publisher. `visits` is True at a gateway, where everybody is a visitor."""
+    """A DEALER socket that is connected to one publisher. `visits` is True if the publisher is the gateway of a
+    process, where this member is a visitor."""
 
     def __init__(self, sockets: Sockets, endpoint: str, imports: Imports, index: int, visits: bool,
                  deliver: Callable[[Delivery], None], failed: Callable[[str], None]) -> None:
@@ -77,7 +79,7 @@ class Inlet:
                               window_messages=edge["window_messages"], window_bytes=edge["window_bytes"],
                               payloads="handle" if shares else "inline",
                               process_index=0 if self._visits else self._index)
-        # An offer without a ring says only which process subscribes.
+        # A ring offer without a ring only tells the publisher which process subscribes.
         self._send(request if self._visits else [*request, ring_offer(os.getpid())])
 
     def connected(self) -> bool:
@@ -87,7 +89,8 @@ class Inlet:
         self.socket.close(0)
 
     def poll(self) -> None:
-        """Takes what has arrived, at most a few messages at once, so that others have their turn."""
+        """Handles messages that have arrived, but only a few per call, so that other sockets and timers are not
+        delayed."""
         for _ in range(16):
             try:
                 frames = self.socket.recv_multipart(zmq.NOBLOCK)
@@ -105,7 +108,7 @@ class Inlet:
         self.socket.send_multipart(frames, zmq.NOBLOCK)
 
     def _on_control(self, frames: List[bytes]) -> None:
-        # Everything that is not known is ignored, so that a newer publisher may send more.
+        # Unknown frames are ignored, because a newer publisher may send them.
         if len(frames) not in (3, 4) or frames[1] not in (b"Subscribed", b"Flush"):
             return
         message = EDGES[frames[1].decode()].decode(frames[2])
@@ -127,7 +130,7 @@ class Inlet:
             raise BadMessage(f"a message of {len(frames)} frames, which has no header of wire version 1")
         header = Header._make((*HEADER.unpack(frames[1]), frames[0].decode("utf-8", "replace")))
         if header.subscription >= len(self._receivers) or header.payloads != len(frames) - 3:
-            return  # There is nobody to blame by name.
+            return  # The message cannot be assigned to a subscription, so no error can name its sender.
         receiver = self._receivers[header.subscription]
         schema = receiver.port.declared.schema
         if header.fingerprint != schema.fingerprint:
@@ -139,12 +142,12 @@ class Inlet:
                                for index, frame in enumerate(frames[3:])]
         size = len(frames[2]) + sum(map(len, payloads))
         message = schema.decode(frames[2], payloads)
-        del payloads  # The tensors of the message refer to them now.
+        del payloads  # From here on, only the tensors of the message refer to the payloads.
         self._deliver(Delivery(receiver.port, header, message, lambda: self._consumed(receiver, size)))
 
     def _consumed(self, receiver: _Receiver, size: int) -> None:
         if self.socket.closed:
-            return  # The sender has died.
+            return  # The socket was closed because the sender has died, so no credit is returned.
         receiver.messages, receiver.bytes = receiver.messages + 1, receiver.bytes + size
         if (receiver.flushing or receiver.messages * 2 >= receiver.edge["window_messages"] or
                 receiver.bytes * 2 >= receiver.edge["window_bytes"]):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The log of a member: lines on standard error, in the form that all processes of a run have, and records on /log."""
+"""The log of a member: lines on stderr, in the same format as in the other processes of a run, and records on the topic
+/log."""
 from __future__ import annotations
 
 import sys
@@ -12,7 +13,7 @@ _LEVELS = ("trace", "debug", "info", "warning", "error", "critical", "off")
 
 
 class Log:
-    """Any thread may write to it."""
+    """Writes log records. Any thread may use it."""
 
     def __init__(self, component: str, level: str, publish: Callable[[Dict[str, Any]], None]) -> None:
         self._component, self._publish = component, publish

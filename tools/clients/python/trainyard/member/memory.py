@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that processes of one run share by handle (docs/wire_format.md, section 6). It needs numpy."""
+"""Shared memory between processes of one run. Messages contain handles, which describe where the bytes are
+(docs/wire_format.md, section 6). Requires numpy."""
 from __future__ import annotations
 
 import collections
@@ -13,7 +14,7 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 numpy: Any
 try:
     import numpy
-except ImportError:  # Without it, tensors travel as bytes.
+except ImportError:  # Without numpy, tensors are sent as bytes.
     numpy = None
 
 from ..errors import BadMessage, TrainyardError
@@ -22,14 +23,14 @@ __all__ = ["HANDLE", "Imports", "PAGE", "PROCESSES", "Pool", "Segment", "numpy"]
 
 HANDLE = struct.Struct("<iiQQQQQ")  # pid, fd, inode, segment_bytes, offset, bytes, counted
 PAGE = 4096
-PROCESSES = 256  # The processes that have counters; the others receive copies.
+PROCESSES = 256  # The number of processes for which a segment has counters; further processes receive copies.
 _MOST_MAPPINGS = 128
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW if hasattr(fcntl, "F_SEAL_SHRINK") else 2 | 4
 _ADD_SEALS = getattr(fcntl, "F_ADD_SEALS", 1033)
 
 
 class _Mapped:
-    """A mapped memfd: its bytes, and the counters at its beginning."""
+    """The mapped memory of another process: its bytes, and the counters at its beginning."""
 
     def __init__(self, fd: int, size: int) -> None:
         self.bytes = numpy.frombuffer(mmap.mmap(fd, size), numpy.uint8)
@@ -39,8 +40,8 @@ class _Mapped:
 
 
 class Imports:
-    """The memory of other processes. What is no longer used is returned by release(), on the thread of the component,
-    because the garbage collector may find out at any time and on any thread."""
+    """The memory of other processes that this process uses. The garbage collector may free arrays at any time and on
+    any thread; therefore their memory is only marked then, and release() returns it later, on the main thread."""
 
     def __init__(self, index: int, wake: Callable[[], None]) -> None:
         self.index, self._wake = index, wake
@@ -48,8 +49,8 @@ class Imports:
         self._unused: Deque[_Mapped] = collections.deque()
 
     def open(self, frame: bytes) -> memoryview:
-        """Returns the bytes of a payload. Counted bytes are read-only, and are returned to their owner when nothing
-        refers to them any longer."""
+        """Returns the bytes of a payload that a frame with a handle describes. If the bytes are counted, they are
+        read-only, and are returned to their owner when nothing refers to them any longer."""
         if len(frame) != HANDLE.size:
             raise BadMessage(f"a handle has {len(frame)} bytes; {HANDLE.size} expected")
         pid, fd, inode, size, offset, count, counted = HANDLE.unpack(frame)
@@ -58,7 +59,7 @@ class Imports:
         mapped = self._map(pid, fd, inode, size, bool(counted))
         view = mapped.bytes[offset:offset + count]
         if counted:
-            # An array of its own, so that its end is that of all arrays that are made from it.
+            # All arrays of this payload are made from this array, so the payload is unused when this array is freed.
             view = numpy.frombuffer(memoryview(mapped.bytes), numpy.uint8, count, offset)
             view.flags.writeable = False
             weakref.finalize(view, self._drop, mapped).atexit = False
@@ -83,7 +84,7 @@ class Imports:
             os.close(opened)
         if counted:
             self._mappings[inode] = mapped
-            # What is still referred to stays mapped without this table.
+            # Memory that is still in use stays mapped when it is removed from this table.
             while len(self._mappings) > _MOST_MAPPINGS:
                 self._mappings.popitem(last=False)
         return mapped
@@ -93,14 +94,15 @@ class Imports:
         self._wake()
 
     def release(self) -> None:
-        """Returns what is no longer used. Only this thread writes these counters, so no addition is lost."""
+        """Returns the memory that is no longer used to its owners. Only the main thread writes these counters, so no
+        addition is lost."""
         while self._unused:
             returned = self._unused.popleft().returned
             returned[self.index] = (int(returned[self.index]) + 1) & 0xFFFFFFFF
 
 
 class Segment:
-    """A memfd of this process."""
+    """A piece of shared memory of this process that is used repeatedly."""
 
     def __init__(self, size: int, counted: bool) -> None:
         self.counted = counted
@@ -114,7 +116,7 @@ class Segment:
         self.in_use = False
 
     def free(self) -> bool:
-        """Returns True if no other process holds a reference."""
+        """Returns True if no other process is using the segment."""
         return not self.counted or bool((self.mapped.lent == self.mapped.returned).all())
 
     def lend(self, reader: int) -> None:
@@ -126,7 +128,7 @@ class Segment:
 
 
 class Loan:
-    """A piece of a segment, from its beginning, that arrays of this process use."""
+    """The use of a segment by arrays of this process."""
 
     def __init__(self, segment: Segment, count: int) -> None:
         self.segment, self.count = segment, count
@@ -136,7 +138,8 @@ class Loan:
 
 
 class Pool:
-    """The segments of this process. A segment is used again when nobody uses it any longer, here or elsewhere."""
+    """The segments of this process. A segment is used again as soon as neither this process nor another process uses
+    it."""
 
     def __init__(self) -> None:
         self._segments: Dict[int, List[Segment]] = {}
@@ -164,8 +167,8 @@ class Pool:
         return loan.array
 
     def find(self, array: Any) -> Optional[Tuple[Any, Segment, int, int]]:
-        """Returns the array that allocate() returned, its segment, the bytes of it, and where `array` begins in it; or
-        None if the array is elsewhere."""
+        """If `array` is in shared memory of this pool, returns the array that allocate() returned, its segment, the
+        size in bytes, and the offset at which `array` begins. Otherwise returns None."""
         base = array
         while base is not None:
             key = base.__array_interface__["data"][0] if isinstance(base, numpy.ndarray) else 0
@@ -176,7 +179,7 @@ class Pool:
         return None
 
     def forget(self, reader: int) -> None:
-        """What was lent to a process that has died counts as returned."""
+        """Called when the process `reader` has died. Memory that was lent to it counts as returned."""
         for segments in self._segments.values():
             for segment in segments:
                 segment.mapped.returned[reader] = segment.mapped.lent[reader]

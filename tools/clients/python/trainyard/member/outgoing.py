@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages on their way out: encoded once, and sent to every receiver in the way that it has asked for."""
+"""Messages that are being sent. A message is encoded once, and every receiver gets the tensors in the way that it has
+requested: as bytes, as handles, or not at all."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
@@ -21,7 +22,7 @@ _DTYPE_NAMES = {name for name, _ in DTYPES}
 
 
 class Payload(NamedTuple):
-    """The bytes of one or more tensors, and the segment that they are in, if any."""
+    """The bytes of one or more tensors, and the segment of shared memory that contains them, if any."""
 
     data: Any  # An array or bytes, which stay alive as long as this object.
     size: int
@@ -35,7 +36,7 @@ class _Encoder(_Writer):
         super().__init__(schema.structs)
         self.pool, self.share = pool, share
         self.parts: List[Payload] = []
-        self._known: Dict[int, int] = {}  # The numbers of payloads by the arrays that they are.
+        self._known: Dict[int, int] = {}  # The numbers of the payloads, by the ids of their arrays.
 
     def simple(self, kind: str, value: Any) -> None:
         if kind != "Tensor":
@@ -50,7 +51,7 @@ class _Encoder(_Writer):
             self.parts += [Payload(data, len(data)) for data in payloads]
 
     def message(self, schema: Schema, message: Any) -> None:
-        """Encodes all of it. Raises TrainyardError if a value does not fit its type, or the message is too large."""
+        """Encodes a message. Raises TrainyardError if a value does not fit its type, or the message is too large."""
         self.value(Type("struct", None, schema.name), message, "")
         if len(self.body) > BODY_BYTES or len(self.parts) > PAYLOADS:
             raise TrainyardError(f"message has {len(self.body)} bytes and {len(self.parts)} payloads; at most "
@@ -66,7 +67,8 @@ class _Encoder(_Writer):
         self.body += tensor[:-12] + payload.to_bytes(4, "little") + offset.to_bytes(8, "little")
 
     def place(self, array: Any) -> Tuple[int, int]:
-        """Returns the number of the payload with the elements of an array, and where they begin in it."""
+        """Returns the number of the payload that contains the elements of an array, and the offset at which they
+        begin."""
         found = self.pool.find(array)
         if found is None and self.share and array.nbytes >= _WORTHWHILE:
             copy = self.pool.allocate(array.nbytes)
@@ -83,13 +85,14 @@ class _Encoder(_Writer):
 
 
 def _shifted(tensor: bytes, by: int) -> bytes:
-    """Moves the payload of an encoded tensor behind those that the message has already."""
+    """Returns an encoded tensor whose payload number is increased by `by`, because the message already has other
+    payloads."""
     payload = int.from_bytes(tensor[-12:-8], "little")
     return tensor if payload == NO_PAYLOAD else tensor[:-12] + (payload + by).to_bytes(4, "little") + tensor[-8:]
 
 
 class _Checker(_Encoder):
-    """Encodes a message that nobody receives: the elements of its arrays are not copied."""
+    """Encodes a message only to check it, when it has no receiver. The elements of arrays are not copied."""
 
     def place(self, array: Any) -> Tuple[int, int]:
         if self.pool.find(array) is not None:
@@ -114,11 +117,12 @@ class Outgoing:
         self.fingerprint, self.body, self.payloads = schema.fingerprint, bytes(encoder.body), encoder.parts
         self.payload_bytes = sum(payload.size for payload in self.payloads)
         self.sequence = self.source = self.trace = self.time = 0
-        self.lent: Dict[int, int] = {}  # What was lent to a process before the first frame was sent.
+        # How often the segments were lent to each process before the first frame was sent.
+        self.lent: Dict[int, int] = {}
 
     def lend_ahead(self, readers: List[int]) -> None:
-        """Lends the segments to all processes that will be sent handles right now. Nobody else has them yet, so nobody
-        else counts what it lends."""
+        """Counts the segments as lent to all processes that are about to receive handles. No other process has the
+        handles yet, so no other process changes these counters at the same time."""
         segments = [payload.segment for payload in self.payloads if payload.segment and payload.segment.counted]
         if not all(segment.free() for segment in segments):
             return
@@ -128,7 +132,8 @@ class Outgoing:
             self.lent[reader] = self.lent.get(reader, 0) + 1
 
     def frames(self, topic: bytes, subscription: int, mode: str, reader: int) -> Tuple[List[Any], int]:
-        """Returns the frames of the message, and the bytes that its receiver will count."""
+        """Returns the frames of the message for one receiver, and the number of bytes for which the receiver will
+        return credit."""
         size = len(self.body) + (0 if mode == "none" else self.payload_bytes)
         handles, parts = 0, []
         may_lend = self._may_lend(mode, reader)
@@ -149,7 +154,8 @@ class Outgoing:
         if self.lent.get(reader, 0) > 0:
             self.lent[reader] -= 1
             return True
-        # A process that has a reference may lend it, too, with an addition that this program cannot make atomic.
+        # A process that has a handle may lend the segment further, and change the same counter. This program cannot
+        # increment it atomically, so it then sends a copy.
         if not all(segment.free() for segment in segments):
             return False
         for segment in segments:

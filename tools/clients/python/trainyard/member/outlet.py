@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sending end of a component: its outputs, and the socket at which other members subscribe."""
+"""The outputs of a component, and the socket at which other members of the run subscribe to them."""
 from __future__ import annotations
 
 import time
@@ -43,8 +43,9 @@ class OutputPort:
         return len(self.edges)
 
     def ready(self) -> bool:
-        """Returns True if the next message would not have to wait. A component that sends by itself sends only then. If
-        no receiver limits the component, the result is False after every 64 messages, for up to a millisecond."""
+        """Returns True if the next message can be sent without waiting. A component that sends messages on its own
+        initiative must check this first. If no receiver limits the component, the result is False for up to a
+        millisecond after every 64 messages, so that messages and timers can be handled."""
         blocking = [edge for edge in self.edges if edge.policy == "block"]
         if not all(edge.ready() for edge in blocking):
             return False
@@ -69,15 +70,18 @@ class OutputPort:
             self._guarded(self._on_ready)
 
     def on_ready(self, callback: Callable[[], None]) -> None:
-        """Sets what is called whenever the output is ready again."""
+        """Sets a function that is called whenever the output becomes ready again."""
         self._on_ready = callback
 
     def send(self, message: Any) -> None:
         """Sends a message: a dictionary, or an object, with the fields of the type."""
         if not self.edges and not self.declared.latched and self.tap is None:
-            # It must fit although nobody listens: a visitor who comes later must not make it fail.
+            # The message is checked although it has no receiver. Otherwise an error in it would appear only when a
+            # visitor subscribes.
             check_message(self.declared.schema, message, self._pool)
-            self._sequence += 1  # A visitor that comes later learns how many messages there were.
+            # Messages without receivers are counted, too, so that a visitor that subscribes later sees how many
+            # messages were sent before.
+            self._sequence += 1
             return
         share = any(edge.payloads == "handle" for edge in self.edges)
         outgoing = Outgoing(self.declared.schema, message, self._pool, share)
@@ -97,7 +101,7 @@ class OutputPort:
         return any(edge.is_blocked() for edge in self.edges)
 
     def changed(self) -> None:
-        """Called when an edge has room again."""
+        """Called when an edge has credit again."""
         if not self.is_blocked():
             self._room_again()
             if self._on_ready is not None and self.ready():
@@ -105,7 +109,7 @@ class OutputPort:
 
 
 class Outlet:
-    """The ROUTER at which the receivers of planned edges subscribe."""
+    """The ROUTER socket at which the receivers of the edges in the plan subscribe."""
 
     def __init__(self, sockets: Sockets, address: str) -> None:
         self.socket = sockets.router(address, for_members=True)
@@ -134,7 +138,7 @@ class Outlet:
             try:
                 self._handle(frames)
             except BadMessage:
-                pass  # Whoever sends nonsense gets no answer and cannot stop the others.
+                pass  # Invalid frames get no answer, and do not disturb other receivers.
 
     def _send(self, frames: List[Any]) -> bool:
         try:
@@ -149,11 +153,12 @@ class Outlet:
         assert edge.peer is not None
         frames, size = message.frames(edge.plan["topic"].encode(), edge.subscription, edge.payloads, edge.reader)
         if not self._send([edge.peer, *frames]):
-            edge.peer = None  # It is gone. If it comes back, it subscribes again.
+            edge.peer = None  # The receiver has disconnected. If it reconnects, it subscribes again.
         return size
 
     def _handle(self, frames: List[bytes]) -> None:
-        # The ring that a fifth frame offers is not used: the receiver then takes its messages from this socket.
+        # A fifth frame may offer a ring in shared memory. This program does not use the ring, so the receiver takes its
+        # messages from this socket.
         if len(frames) not in (4, 5) or frames[1]:
             return
         peer, kind = frames[0], frames[2].decode("utf-8", "replace")
@@ -185,5 +190,5 @@ class Outlet:
             edge.attach(peer, request, pid)
         self._send([peer, *edge_frames("Subscribed", **answer)])
         if edge is not None and not answer["error"]:
-            # What waited for a subscriber must not overtake the answer.
+            # Waiting messages are sent only after the answer to the subscription.
             edge.on_room()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of a member, with the same kinds and rules as those of a plugin."""
+"""The parameters of a member. They have the same kinds and rules as the parameters of a plugin in C++."""
 from __future__ import annotations
 
 import json
@@ -30,9 +30,10 @@ class Parameter:
     """A parameter, declared in the class of a component. `self.NAME` is its value.
 
     `default` also determines the kind, unless `kind` is given: bool, int, float or str, or a list with one of them. A
-    number may be `at_least` a value, `positive`, or `between` two values, and a string may be `one_of` some words. Only a
-    `settable` parameter can be changed while the run goes on; then a method that is decorated with `@NAME.changed` is
-    called with the new value. `name` is its name in launch files, by default that of the attribute."""
+    number may be `at_least` a value, `positive`, or `between` two values, and a string may be `one_of` some words. Only
+    a `settable` parameter can be changed during the run. When it is changed, the method that is decorated with
+    `@NAME.changed`, if there is one, is called with the new value. `name` is the name of the parameter in launch files,
+    by default the name of the attribute."""
 
     def __init__(self, default: Any = REQUIRED, help: str = "", *, kind: Any = None, at_least: Optional[float] = None,
                  positive: bool = False, between: Optional[Tuple[float, float]] = None, one_of: Sequence[str] = (),
@@ -55,7 +56,8 @@ class Parameter:
         return _KINDS.get(kind or type(default), "any")
 
     def changed(self, method: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-        """Decorates the method that is called with the new value when the parameter has been set during the run."""
+        """A decorator for the method that is called with the new value when the parameter has been set during the
+        run."""
         self.on_change = method
         return method
 
@@ -71,7 +73,7 @@ class Parameter:
         raise TrainyardError(f"{self.name} is a parameter; only the launch file and `trainyard param set` change it")
 
     def allowed(self) -> str:
-        """Returns the allowed values as text, in the words that are used for plugins."""
+        """Returns a description of the allowed values, in the same words as for parameters of plugins in C++."""
         if self.choices:
             return f"one of: {', '.join(self.choices)}"
         text = "an integer" if self.kind == "integer" else f"a {self.kind}"
@@ -82,7 +84,8 @@ class Parameter:
         return text + (f" ({self.unit})" if self.unit else "")
 
     def check(self, value: Any) -> Any:
-        """Returns the value as the component sees it. Raises TrainyardError if it is not allowed."""
+        """Checks a value, and converts it to the type of the parameter. Raises TrainyardError if the value is not
+        allowed."""
         elements = value if isinstance(value, list) else [value]
         fits = _is(self.kind, value) and all(self._fits(element) for element in elements)
         if not fits:
@@ -112,14 +115,15 @@ class Parameter:
         return out
 
     def description(self, value: Any) -> Dict[str, Any]:
-        """The answer to param.get: the whole declaration, and the value."""
+        """Returns the answer to the call param.get: the declaration of the parameter, and its value."""
         default = None if self.default is REQUIRED else self.default
         return {**self.declaration(), "default": default, "plugin_kind": "", "allowed": self.allowed(), "value": value}
 
 
 def read_values(declared: List[Parameter], given: Dict[str, Any], places: Dict[str, str]) -> Dict[str, Any]:
-    """Returns the value of every parameter. The planner has checked what the launch file gives, but a declaration in a
-    file may be older than the class. Raises TrainyardError."""
+    """Returns the values of all parameters. The launcher has already checked the values in the launch file, but its
+    copy of the declaration may be older than the class, so they are checked again. Raises TrainyardError if a value is
+    not allowed."""
     known = {parameter.name for parameter in declared}
     for name in given:
         if name not in known:

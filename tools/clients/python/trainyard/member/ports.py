@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs, outputs and services that a component declares. What a class declares is here; what one component of a run
-does with it is in inlet.py and outlet.py."""
+"""The declarations of inputs, outputs and services in the class of a component. The code that sends and receives
+messages in a run is in inlet.py and outlet.py."""
 from __future__ import annotations
 
 import functools
@@ -40,10 +40,10 @@ class _Port:
 
 
 class Input(_Port):
-    """An input, declared in the class of a component. `topic` may be empty, and is then the name of the input. `type` is
-    the name of a standard message type or a schema text. `name` is the name of the port, by default that of the
-    attribute. Messages are passed to the method that is decorated with
-    `@NAME.handler`, as dictionaries. The options are those of an input of a plugin (docs/adding_a_component.md)."""
+    """An input, declared in the class of a component. If `topic` is empty, the topic is the name of the input. `type`
+    is the name of a standard message type or a schema text. `name` is the name of the port, by default the name of the
+    attribute. Messages are passed to the method that is decorated with `@NAME.handler`, as dictionaries. The options
+    are those of an input of a plugin (docs/adding_a_component.md)."""
 
     def __init__(self, topic: str, type: str, help: str = "", *, optional: bool = False, every_rank: bool = False,
                  policy: str = "block", window_messages: int = 64, window_bytes: int = 256 << 20,
@@ -56,7 +56,7 @@ class Input(_Port):
         self.method: Optional[Callable[[Any, Any], None]] = None
 
     def handler(self, method: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-        """Decorates the method that handles the messages of this input."""
+        """A decorator for the method that handles the messages of this input."""
         self.method = method
         return method
 
@@ -95,7 +95,8 @@ class Service:
         return {"name": self.name, "request": self.request_text, "reply": self.reply_text, "help": self.help}
 
     def serve(self, component: Any, body: Any) -> Any:
-        """Calls the method. Raises TrainyardError if the request or the reply does not fit its schema."""
+        """Calls the method of the service with the request, and returns the reply. Raises TrainyardError if the request
+        or the reply does not match its schema."""
         fields = [name for name, _ in self.request.structs[self.request.name]]
         if not isinstance(body, dict) or set(body) - set(fields):
             raise TrainyardError(f"the request of {self.name} has the fields: {', '.join(fields) or 'none'}")
@@ -107,8 +108,9 @@ class Service:
 
 
 def service(method: Optional[Callable[[Any, Any], Any]] = None, *, request: str = "", reply: str = "") -> Any:
-    """Makes a method a service of the component. The method is called with the request, a dictionary, and returns the
-    reply, a dictionary or None. `request` and `reply` are schema texts; by default both have no fields."""
+    """A decorator that makes a method a service of the component. The method is called with the request, a dictionary,
+    and returns the reply, a dictionary or None. `request` and `reply` are schema texts; by default both have no
+    fields."""
     if method is None:
         return lambda method: Service(method, request, reply)
     return Service(method, request, reply)

@@ -66,6 +66,6 @@ def edge_frames(name: str, **fields: Any) -> List[bytes]:
 
 
 def ring_offer(pid: int) -> bytes:
-    """Returns a RingOffer without a ring, which says only which process subscribes."""
+    """Returns a message RingOffer without a ring, which only tells a publisher which process subscribes."""
     return EDGES["RingOffer"].encode({"ring_fd": -1, "ring_inode": 0, "ring_bytes": 0, "wake": {
         "pid": pid, "state_fd": -1, "state_inode": 0, "state_bytes": 0, "pipe": -1}})[0]

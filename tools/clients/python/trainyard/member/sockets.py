@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sockets of a member. Those between members accept only the keys of the run."""
+"""The sockets of a member. Sockets between members accept only connections with the keys of the run."""
 from __future__ import annotations
 
 from typing import NamedTuple, Optional
@@ -10,20 +10,20 @@ from zmq.utils import z85
 from ..bounds import CONTROL_BYTES
 from ..errors import TrainyardError
 
-_ADMISSION = "inproc://zeromq.zap.01"  # The address at which libzmq asks; it prescribes it.
+_ADMISSION = "inproc://zeromq.zap.01"  # The fixed address at which libzmq asks whether to accept a connection.
 _HANDSHAKE_MS = 10_000
 _LARGEST_FRAME = 4 << 30
 
 
 class Keys(NamedTuple):
-    """The pair of keys that all members of a run share."""
+    """The key pair that all members of a run share."""
 
     public: bytes
     secret: bytes
 
     @staticmethod
     def read(text: bytes) -> Keys:
-        """Reads what the launcher writes to the standard input. The keys themselves are in no error."""
+        """Reads the keys, which the launcher writes to stdin of this process. Errors never contain the keys."""
         if len(text) != 80:
             raise TrainyardError(f"the standard input has {len(text)} bytes; the launcher writes the keys of the run "
                                  "there, which have 80")
@@ -38,7 +38,8 @@ class Sockets:
 
     def _make(self, kind: int) -> zmq.Socket[bytes]:
         socket: zmq.Socket[bytes] = self.context.socket(kind)
-        # The credits of the edges bound the queues. A process that ends may still send its last messages.
+        # Queues are unlimited, because the credits of the edges limit them. After a process has closed its sockets,
+        # ZeroMQ may take up to half a second to send the last messages.
         socket.linger, socket.sndhwm, socket.rcvhwm, socket.maxmsgsize = 500, 0, 0, _LARGEST_FRAME
         return socket
 
@@ -48,13 +49,13 @@ class Sockets:
 
     @staticmethod
     def address(socket: zmq.Socket[bytes]) -> str:
-        """Returns the address to connect to."""
+        """Returns the address to which other processes must connect."""
         address = socket.getsockopt(zmq.LAST_ENDPOINT)
         assert isinstance(address, bytes)
         return address.decode().rstrip("\0")
 
     def dealer(self, keys: Optional[Keys], identity: bytes = b"") -> zmq.Socket[bytes]:
-        """Returns a socket that connects to a member, or without keys to a gateway."""
+        """Returns a socket that connects to another member, or, if `keys` is None, to a gateway."""
         socket = self._make(zmq.DEALER)
         if keys is not None:
             self._take_part(socket, keys)
@@ -64,8 +65,8 @@ class Sockets:
         return socket
 
     def router(self, address: str, for_members: bool) -> zmq.Socket[bytes]:
-        """Returns a bound socket for members or for visitors. Only control messages may arrive there. The admission must
-        exist before a socket for members is made."""
+        """Returns a bound socket for members or for visitors. The socket accepts only small control messages. The
+        object Admission must exist before a socket for members is made."""
         socket = self._make(zmq.ROUTER)
         if for_members:
             self._take_part(socket, self.keys)
@@ -80,7 +81,7 @@ class Sockets:
 
 
 class Admission:
-    """Answers libzmq, which asks before it accepts a connection of a member (ZAP, ZeroMQ RFC 27)."""
+    """Decides which connections of members are accepted: libzmq asks it about every connection (ZAP, ZeroMQ RFC 27)."""
 
     def __init__(self, sockets: Sockets) -> None:
         self.socket: zmq.Socket[bytes] = sockets.context.socket(zmq.REP)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""State in checkpoints: what a component saves, what it gets back, and the messages for it (docs/wire_format.md, section
-9). A component that overrides save_state() has the ports of this file."""
+"""The state of components in checkpoints: the objects with which a component saves and restores its state, and the
+messages for this (docs/wire_format.md, section 9). A component that overrides save_state() automatically has the ports
+that this file declares."""
 from __future__ import annotations
 
 import json
@@ -15,7 +16,8 @@ _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def _as_json(value: Any) -> Any:
-    """JSON has no numbers that are not finite, so they become the words that all messages use."""
+    """Prepares a value for JSON. JSON has no infinite numbers and no NaN, so they become the words that all messages of
+    Trainyard use."""
     if not isinstance(value, float) or math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -30,8 +32,9 @@ class StateWriter:
         self._arrays: Dict[bool, Dict[str, Any]] = {}
 
     def set(self, name: str, value: Any, *, per_rank: bool = False) -> None:
-        """Stores a number, a text, True or False, a list or dictionary of them, or a numpy array, which is copied. What is
-        `per_rank` belongs to this rank; anything else is the same on all ranks, and that of rank 0 is saved."""
+        """Stores a number, a text, True or False, a list or dictionary of these, or a numpy array, which is copied.
+        With `per_rank`, the value belongs to this rank only. Otherwise it must be the same on all ranks, and the value
+        of rank 0 is saved."""
         if numpy is not None and isinstance(value, numpy.ndarray):
             copy = self._component.allocate(value.shape, value.dtype)
             copy[...] = value
@@ -66,7 +69,8 @@ class StateReader:
         for state in restored["states"]:
             if state["owner"] == owner and (not state["per_rank"] or state["rank"] == rank):
                 self._found.update(self._values(state["values"]))
-                # A copy, which may be changed; the message refers to memory of the checkpoint writer.
+                # The component gets a copy that it may change, because the message refers to memory of the checkpoint
+                # writer.
                 self._found.update({one["name"]: one["data"].numpy().copy() for one in state["tensors"]})
 
     def _values(self, text: str) -> Dict[str, Any]:
@@ -79,20 +83,21 @@ class StateReader:
         return values
 
     def empty(self) -> bool:
-        """Returns True if the checkpoint has no state of this component."""
+        """Returns True if the checkpoint contains no state of this component."""
         return not self._found
 
     def __contains__(self, name: str) -> bool:
         return name in self._found
 
     def __getitem__(self, name: str) -> Any:
-        """Returns what was stored under this name. Raises TrainyardError if nothing was."""
+        """Returns the value that was stored under this name. Raises TrainyardError if there is none."""
         if name not in self._found:
             raise TrainyardError(f"{self._where} has no value '{name}'; it has {', '.join(sorted(self._found)) or 'none'}")
         return self._found[name]
 
     def number(self, name: str) -> float:
-        """Returns a number that may be infinite or not a number, which a checkpoint contains as a word."""
+        """Returns a number that may be infinite or NaN. Checkpoints contain such numbers as words, which this method
+        converts."""
         value = self[name]
         if isinstance(value, str) and value in _WORDS:
             return _WORDS[value]
@@ -102,7 +107,8 @@ class StateReader:
 
 
 def owner_of(component: Any) -> str:
-    """Returns the name without the rank, because a resumed run may have another number of ranks."""
+    """Returns the name under which the state of a component is saved. It does not contain the rank, because a resumed
+    run may have another number of ranks."""
     prefix = f"rank{component.rank}/"
     name: str = component.name
     return name[len(prefix):] if name.startswith(prefix) else name
@@ -122,7 +128,7 @@ def _on_restored(component: Any, restored: Any) -> None:
 
 
 def add_ports(kind: Any) -> None:
-    """Declares the ports through which a component saves its state and gets it back."""
+    """Adds the ports through which a component saves and restores its state to the class `kind`."""
     kind._state_request = Input("/state_request", "StateRequest", "a request for the component's state, for a checkpoint",
                                 optional=True, name="state_request")
     kind._state_request.handler(_on_request)

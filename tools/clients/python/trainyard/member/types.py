@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The message types of the standard components, by their names. tools/clients/python/member_types.py writes their
-schemas into the file schemas.txt, and a test compares them with what the components declare."""
+"""The message types of the standard components, by their names. The schemas are in the file schemas.txt, which
+tools/clients/python/member_types.py generates. A test compares them with the declarations of the components."""
 from __future__ import annotations
 
 import difflib
@@ -20,8 +20,8 @@ def _standard() -> Dict[str, str]:
 
 
 def schema_of(type_or_text: str) -> str:
-    """Returns the schema text of a standard message type, such as "Metrics". A schema text is returned as it is. Raises
-    TrainyardError for anything else."""
+    """Returns the schema text of a standard message type, such as "Metrics". If the argument is itself a schema text,
+    returns it unchanged. Raises TrainyardError for any other text."""
     if "{" in type_or_text:
         parse_schema(type_or_text)
         return type_or_text

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wakes a thread that waits for sockets."""
+"""Wakes a thread that is waiting for sockets."""
 from __future__ import annotations
 
 import os
 
 
 class Wake:
-    """A pipe: any thread, also the garbage collector on any thread, may call notify()."""
+    """A pipe with which a waiting thread can be woken. Any thread may call notify(), even during garbage collection."""
 
     def __init__(self) -> None:
         self.reader, self._writer = os.pipe()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ends of edges that one component has: which there are, where they lead, and what happens when others end."""
+"""Manages the ends of all edges (connections between an output and an input) of one component: creates them, connects
+them, and handles the end of other processes."""
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional
@@ -41,7 +42,7 @@ class Wiring:
 
     @property
     def edges(self) -> List[Edge]:
-        """The edges that begin at the component."""
+        """Returns the edges that begin at the outputs of the component."""
         return self.outlet.edges if self.outlet is not None else []
 
     def _port(self, ports: Dict[str, Any], name: str) -> Any:
@@ -50,7 +51,8 @@ class Wiring:
         return ports[name]
 
     def _log_edges(self) -> List[Dict[str, Any]]:
-        """Inputs that listen to the log have no edges in the plan: they are visitors of every gateway."""
+        """Returns edges for inputs that receive the log. The plan contains no edges for the log, so these inputs
+        subscribe at the gateways of all processes, as visitors do."""
         return [{"id": _VISITOR, "topic": LOG_TOPIC, "input": port.name, "policy": "drop_oldest", "transport": "tcp",
                  "window_messages": min(port.declared.window_messages, WINDOW_MESSAGES),
                  "window_bytes": min(port.declared.window_bytes, WINDOW_BYTES)}
@@ -59,8 +61,8 @@ class Wiring:
 
     def connect(self, endpoints: Dict[str, str], deliver: Callable[[Delivery], None],
                 failed: Callable[[str], None]) -> None:
-        """Subscribes at all publishers that are new. One that is not running has no address yet; a later Connect has
-        it."""
+        """Subscribes at all publishers that are not connected yet. A publisher that is not running has no address yet;
+        a later message Connect will contain it."""
         wanted: Dict[str, List[Dict[str, Any]]] = {}
         for edge in self._edges("to"):
             sender = self._plan["components"][edge["from"]]
@@ -79,7 +81,7 @@ class Wiring:
             self._poller.register(inlet.socket, zmq.POLLIN)
 
     def connected(self) -> bool:
-        """Returns True if every subscription has been answered."""
+        """Returns True if all subscriptions have been answered."""
         return all(inlet.connected() for inlet in self._inlets.values())
 
     def poll(self) -> None:
@@ -89,7 +91,8 @@ class Wiring:
             inlet.poll()
 
     def peer_gone(self, peer: Dict[str, Any], pool: Pool) -> None:
-        """Frees what a dead process held, no longer waits for it, and no longer listens to it."""
+        """Called when the process of another component has ended. Frees the memory that was lent to it, no longer waits
+        for it, and closes the connection to it."""
         edges = [edge for edge in self.edges
                  if self._plan["components"][edge.plan["to"]]["process"] == peer["process"]]
         if not any(edge.has_successor_of(peer["pid"]) for edge in edges):
@@ -108,19 +111,20 @@ class Wiring:
             self.outlet.request_flush()
 
     def drained(self) -> bool:
-        """Returns True if everything that was sent on blocking edges has been handled."""
+        """Returns True if all messages that were sent over edges with the policy `block` have been handled."""
         return all(edge.policy != "block" or edge.drained() for edge in self.edges)
 
     def has_arrivals(self) -> bool:
-        """Returns True if messages have arrived that have not been handled."""
+        """Returns True if messages have arrived that have not been handled yet."""
         return any(inlet.socket.poll(0) for inlet in self._inlets.values())
 
     def endpoints(self, process: str) -> Dict[str, str]:
-        """Returns the address at which others subscribe, by the name under which they look for it."""
+        """Returns the address at which other members subscribe to this component, by the name under which the launcher
+        announces it to them."""
         return {f"{process}/{self._me['thread']}": self.outlet.endpoint} if self.outlet is not None else {}
 
     def counters(self) -> List[Dict[str, Any]]:
-        """The answer about edges to the call `counters`. Another thread may ask."""
+        """Returns the counters of all edges, for the answer to the call `counters`. Other threads may call this."""
         names = {one["index"]: one["name"] for one in self._plan["components"]}
         return [{"topic": edge.plan["topic"], "edge": edge.id, "from": self._me["name"], "to": names[edge.plan["to"]],
                  "policy": edge.policy, "window": edge.window_messages, "under_way": None, "sent": edge.sent,
@@ -128,6 +132,7 @@ class Wiring:
                 for edge in self.edges]
 
     def sent(self) -> Dict[str, int]:
-        """The answer about messages to the call `pulse`."""
+        """Returns the numbers of sent messages, for the answer to the call `pulse`, with which the launcher checks
+        whether the run makes progress."""
         return {"sent": sum(edge.sent for edge in self.edges),
                 "sent_blocking": sum(edge.sent for edge in self.edges if edge.policy == "block")}
