@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -67,6 +68,11 @@ class ClaimedDevice {
   /// Returns the counter of the bytes that are copied between host memory and the memory of this device. It is null if
   /// the device works on host memory (AcceleratorTraits::host_memory).
   const std::shared_ptr<devices::LinkBytes>& link_bytes() const { return link_bytes_; }
+
+  /// Begins to read the value of a tensor with one element, and returns a function that waits for the value and returns
+  /// it. The function does not wait for work that is submitted after this call. A device that cannot do this returns an
+  /// empty function, which is the default.
+  virtual std::function<double()> read_later(const at::Tensor& /*scalar*/) { return {}; }
 
   /// Returns an object that records the work of training steps and repeats it, if the device can do this and the user
   /// wants it. Otherwise returns null, as the default does. The object is valid as long as this device object exists.

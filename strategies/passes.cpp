@@ -77,16 +77,30 @@ at::Tensor Passes::differentiable(at::Tensor loss) const {
 void Passes::watch(const at::Tensor& loss, const MicroBatch& batch) const {
   if (options_.on_nan != OnNan::kStop) return;
   if (!loss.device().is_cpu()) {
-    unchecked_.push_back({loss.detach(), batch.step, batch.epoch, batch.index, batch.data.split});
+    Unchecked one{{}, false, batch.step, batch.epoch, batch.index, batch.data.split};
+    if (options_.read_later) one.read = options_.read_later(loss.detach());
+    one.is_read_later = one.read != nullptr;
+    if (!one.is_read_later) one.read = [value = loss.detach()] { return value.item<double>(); };
+    unchecked_.push_back(std::move(one));
     return;
   }
   const double value =
       loss.scalar_type() == at::kFloat ? static_cast<double>(*loss.data_ptr<float>()) : loss.item<double>();
-  if (!std::isfinite(value)) check(value, {{}, batch.step, batch.epoch, batch.index, batch.data.split});
+  if (!std::isfinite(value)) check(value, {{}, false, batch.step, batch.epoch, batch.index, batch.data.split});
 }
 
-void Passes::check_losses() const {
-  for (const Unchecked& one : unchecked_) check(one.loss.item<double>(), one);
+void Passes::check_losses() {
+  if (unchecked_.empty()) return;
+  const std::uint64_t newest = unchecked_.back().step;
+  const auto waits = [newest](const Unchecked& one) { return one.is_read_later && one.step == newest; };
+  for (const Unchecked& one : unchecked_) {
+    if (!waits(one)) check(one.read(), one);
+  }
+  std::erase_if(unchecked_, [&](const Unchecked& one) { return !waits(one); });
+}
+
+void Passes::check_all_losses() {
+  for (const Unchecked& one : unchecked_) check(one.read(), one);
   unchecked_.clear();
 }
 

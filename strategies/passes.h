@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,8 @@ class Passes {
     /// The generator of this rank's random numbers; null if the rank need not share LibTorch's generator with other
     /// ranks.
     RankGenerator* generator = nullptr;
+    /// Begins to read the value of a loss; see ClaimedDevice::read_later. Empty if the device cannot do this.
+    std::function<std::function<double()>(const at::Tensor&)> read_later;
     /// Records the passes of a micro-batch and repeats them for later ones; null to compute every pass anew.
     WorkRecorder* recorder = nullptr;
     StepTrace* trace = nullptr;  ///< Records when the rank did what; null to record nothing.
@@ -91,14 +94,18 @@ class Passes {
   /// NaN, so that the step is skipped.
   at::Tensor loss(at::Tensor loss, const MicroBatch& batch) const;
 
-  /// Checks the losses on a device that loss() has not checked, and throws what loss() throws. Called at the end of a
-  /// step, when the rank waits for the device anyway.
-  void check_losses() const;
+  /// Checks the losses that loss() left unchecked, and throws what loss() throws. Called at the end of a step. If the
+  /// device reads losses later (Options::read_later), those of the newest step are left for the next call, because
+  /// waiting for them would leave the device without work.
+  void check_losses();
+  /// Checks all losses that are unchecked. Called when the rank stops training.
+  void check_all_losses();
 
  private:
   /// A loss on a device, with the step and the batch for the error message.
   struct Unchecked {
-    at::Tensor loss;
+    std::function<double()> read;  ///< Waits for the value, and returns it.
+    bool is_read_later;            ///< True if `read` does not wait for work that was submitted after the loss.
     std::uint64_t step, epoch, index;
     std::string split;
   };

@@ -44,7 +44,9 @@ class FusedUpdateTest : public ::testing::TestWithParam<std::size_t> {
   static UpdateBlocks values(Formula formula, at::ScalarType type) {
     UpdateBlocks blocks{at::randn({kCount}).to(type), at::randn({kCount}).to(type), {}};
     for (std::size_t i = 0; i < states_of(formula); ++i) {
-      blocks.state.push_back(at::randn({kCount}).abs().to(update_state_type(type)));
+      // The first state is the mean of squares in some rules, and the second one the mean, whose square is smaller.
+      const at::Tensor magnitude = at::randn({kCount}).abs().clamp_max(1.5);
+      blocks.state.push_back((i == 0 ? magnitude + 4 : magnitude).to(update_state_type(type)));
     }
     return blocks;
   }

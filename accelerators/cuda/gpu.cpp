@@ -2,6 +2,7 @@
 #include "accelerators/cuda/gpu.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 #include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/ops/empty.h>
@@ -22,8 +23,11 @@ namespace {
 
 /// Makes the device current for this thread.
 c10::DeviceIndex made_current(int index) {
-  // cuBLAS cannot be deterministic without this variable, and reads it when it is first used.
-  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+  // cuBLAS cannot be deterministic without this variable, and reads it when it is first used. Other runs do not set it,
+  // because cuBLAS may choose slower kernels then.
+  if (at::globalContext().deterministicAlgorithms()) {
+    ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+  }
   const auto device = static_cast<c10::DeviceIndex>(index);
   c10::cuda::set_device(device);
   return device;
@@ -86,6 +90,19 @@ std::unique_ptr<devices::Update> Gpu::make_update(const devices::UpdateRequest& 
 #else
   return make_tensor_update(request, std::move(blocks));
 #endif
+}
+
+/// The value is copied to pinned memory behind the work that has been submitted so far. Waiting for this copy does not
+/// wait for work that is submitted later.
+std::function<double()> Gpu::read_later(const at::Tensor& scalar) {
+  const at::Tensor pinned = at::empty({}, scalar.options().device(at::kCPU).pinned_memory(true));
+  at::Tensor(pinned).copy_(scalar, /*non_blocking=*/true);
+  const auto copied = std::make_shared<at::cuda::CUDAEvent>();
+  copied->record(compute_);
+  return [pinned, copied] {
+    copied->synchronize();
+    return pinned.item<double>();
+  };
 }
 
 void Gpu::synchronize() { c10::cuda::device_synchronize(); }

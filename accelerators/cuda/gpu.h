@@ -3,6 +3,7 @@
 
 #include <c10/cuda/CUDAStream.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -26,6 +27,8 @@ class Gpu final : public ClaimedDevice {
 
   /// Returns an update that makes one pass over all parameters, if this build has the kernel.
   std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) override;
+
+  std::function<double()> read_later(const at::Tensor& scalar) override;
 
   WorkRecorder* recorder() override { return recorder_ ? &*recorder_ : nullptr; }
 

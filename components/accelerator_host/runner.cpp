@@ -65,6 +65,8 @@ int Runner::device_index() const {
 }
 
 void Runner::build(const DatasetInfo& data) {
+  // A device may set itself up in another way for deterministic results.
+  at::globalContext().setDeterministicAlgorithms(options_.deterministic, /*warn_only=*/false);
   device_ = accelerator_->claim(device_index());
   const AcceleratorTraits traits = accelerator_->traits();
   batches_.emplace(*device_, options_.precision, /*own_memory=*/!traits.host_memory);
@@ -74,7 +76,6 @@ void Runner::build(const DatasetInfo& data) {
       .clipping_allowed = traits.gradient_clipping,
       .loss = options_.precision.scales_loss ? std::optional(options_.loss_scaling) : std::nullopt,
       .skips_not_finite = options_.on_nan == OnNan::kSkip});
-  at::globalContext().setDeterministicAlgorithms(options_.deterministic, /*warn_only=*/false);
   torch::autograd::AnomalyMode::set_enabled(options_.detect_anomaly);
   random_.emplace(*device_, context_.seed, context_.rank);
   random_->draw_initial([&] { model_->build(data); });
@@ -106,6 +107,7 @@ void Runner::make_arena() {
                                   .autocast = autocast_type(),
                                   .on_nan = on_nan(),
                                   .generator = &random_->generator(),
+                                  .read_later = [this](const at::Tensor& loss) { return device_->read_later(loss); },
                                   .recorder = options_.detect_anomaly ? nullptr : device_->recorder(),
                                   .trace = trace});
   strategy_->set_up(

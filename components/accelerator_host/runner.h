@@ -112,6 +112,10 @@ class Runner {
   /// last step, for the error text.
   void check_parameters(std::uint64_t step) const;
 
+  /// Throws if a loss that has not been checked yet is not finite; see Passes::check_losses. Called when training
+  /// pauses or ends.
+  void check_all_losses() { passes_->check_all_losses(); }
+
   /// Prepares the rank's memory for a copy by the checkpoint writer; see Strategy::begin_snapshot.
   void begin_snapshot() { strategy_->begin_snapshot(); }
 

@@ -146,7 +146,10 @@ void TrainOrder::record_step() {
   step_began_ns_ = now;
 }
 
-void TrainOrder::conclude(OrderDone&) { workplace().reporter.not_training(); }
+void TrainOrder::conclude(OrderDone&) {
+  workplace().runner.check_all_losses();
+  workplace().reporter.not_training();
+}
 
 // The optimizer, which normally zeroes the gradients, does not get those of the unfinished step, so they are discarded
 // here.

@@ -7,10 +7,12 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/softmax.h>
+#include <ATen/ops/split.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "tensors/fused/attention_kernel.h"
 #include "tensors/fused/ops.h"
@@ -76,19 +78,23 @@ struct CausalAttention : torch::autograd::Function<CausalAttention> {
 /// Computes attention with scaled_dot_product_attention if LibTorch has it, otherwise with a sequence of LibTorch's
 /// operations. Used for devices and sizes that the kernel does not support, and for dropout.
 at::Tensor plain_attention(const at::Tensor& qkv_N3D, const AttentionShape& shape, double dropout) {
-  const at::Tensor split =
-      qkv_N3D.view({shape.batch, shape.tokens, 3, shape.heads, shape.size}).permute({2, 0, 3, 1, 4});
+  // Three parts of one tensor, whose gradients LibTorch joins in one pass.
+  const std::vector<at::Tensor> parts = at::split(qkv_N3D, shape.width(), 1);
+  const auto of_heads = [&](const at::Tensor& part_ND) {
+    return part_ND.view({shape.batch, shape.tokens, shape.heads, shape.size}).transpose(1, 2);
+  };
+  const at::Tensor queries = of_heads(parts[0]), keys = of_heads(parts[1]), values = of_heads(parts[2]);
 #if TRAINYARD_TORCH_HAS_SDPA
-  return at::scaled_dot_product_attention(split[0], split[1], split[2], {}, dropout, /*is_causal=*/true)
+  return at::scaled_dot_product_attention(queries, keys, values, {}, dropout, /*is_causal=*/true)
       .transpose(1, 2)
       .reshape({qkv_N3D.size(0), shape.width()});
 #else
-  at::Tensor scores = at::matmul(split[0], split[1].transpose(-2, -1)) / std::sqrt(static_cast<double>(shape.size));
+  at::Tensor scores = at::matmul(queries, keys.transpose(-2, -1)) / std::sqrt(static_cast<double>(shape.size));
   const double lowest = -std::numeric_limits<double>::infinity();
   // The mask is -inf above the diagonal and 0 on and below it, so no token sees a later one.
   const at::Tensor mask = at::full({shape.tokens, shape.tokens}, lowest, qkv_N3D.options()).triu_(1);
   const at::Tensor probabilities = at::dropout(at::softmax(scores + mask, -1), dropout, /*train=*/dropout > 0);
-  return at::matmul(probabilities, split[2]).transpose(1, 2).reshape({qkv_N3D.size(0), shape.width()});
+  return at::matmul(probabilities, values).transpose(1, 2).reshape({qkv_N3D.size(0), shape.width()});
 #endif
 }
 

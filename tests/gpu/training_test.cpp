@@ -55,9 +55,8 @@ class GpuTest : public TrainingTest {
     for (std::string line; std::getline(lines, line);) {
       const json record = json::parse(line);
       if (record.value("kind", "") != "metrics" || record.value("stage", "") != "train") continue;
-      for (const json& value : record.at("values")) {
-        if (value.at("name") == name) found.push_back(value.at("value"));
-      }
+      const json& values = record.at("values");
+      if (values.contains(name)) found.push_back(values.at(name));
     }
     return found;
   }
@@ -97,8 +96,14 @@ TEST_F(GpuTest, ARunThatResumesHasTheBitsOfOneThatDidNotStop) {
                                                (directory_ / "half/checkpoints/last").string()});
   run_to_end("rest", rest);
   std::vector<double> values;
-  for (const std::string& loss : losses("rest", 20)) values.push_back(std::stod(loss));
+  for (const testing::TrainedStep& step : steps("rest")) values.push_back(std::stod(step.loss));
   EXPECT_EQ(values, std::vector<double>(expected.begin() + 20, expected.end()));
+}
+
+TEST_F(GpuTest, ALossThatIsNotFiniteEndsTheRunAndNamesItsStep) {
+  const std::string said = run_to_end(
+      "gpu", {"max_steps=40", "placement=composed", kGpu, "component.optimizer.params={rule=\"sgd\",lr=1e30}"}, 1);
+  EXPECT_THAT(said, ::testing::ContainsRegex("the loss is (-?inf|nan) in step [23], batch"));
 }
 
 TEST_F(GpuTest, TheMeasurementsOfTheGpuAreLogged) {

@@ -39,7 +39,8 @@ class Bench:
         self.fast = arguments.fast
         self.failed = False
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-gpu-bench-"))
-        self.environment = dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", XDG_RUNTIME_DIR=str(self.work))
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.work))
+        self.environment.pop("OMP_NUM_THREADS", None)  # Every program may use all cores.
 
     def run(self, command):
         done = subprocess.run(command, env=self.environment, cwd=self.work, capture_output=True, text=True, timeout=300)

@@ -38,9 +38,8 @@ class DeviceMemoryTest : public TrainingTest {
     for (std::string line; std::getline(lines, line);) {
       const json record = json::parse(line);
       if (record.value("kind", "") != "metrics" || record.value("stage", "") != "train") continue;
-      for (const json& value : record.at("values")) {
-        if (value.at("name") == name) found.push_back(value.at("value"));
-      }
+      const json& values = record.at("values");
+      if (values.contains(name)) found.push_back(values.at(name));
     }
     return found;
   }
