@@ -27,6 +27,10 @@ namespace trainyard {
 enum class Existing : std::uint8_t { kKeep, kError, kReplace };
 constexpr auto words_of(Existing) { return words("way with existing checkpoints", "keep", "error", "replace"); }
 
+/// What the hosts that do not have the checkpoint writer do with the state of their ranks.
+enum class OtherHosts : std::uint8_t { kSend, kWrite };
+constexpr auto words_of(OtherHosts) { return words("way to save the state of other hosts", "send", "write"); }
+
 /// The component that saves and restores the state of the run (docs/checkpoint_format.md).
 ///
 /// The writer answers a Snapshot with SnapshotTaken when it has copied the arena. A separate thread then hashes, writes
@@ -39,6 +43,7 @@ constexpr auto words_of(Existing) { return words("way with existing checkpoints"
 ///
 /// The memory of ranks on other hosts is read and filled by their checkpoint relays (docs/decisions/0035). The writer
 /// sends SnapshotTaken as soon as the relays have made copies, and writes the checkpoint when the copies have arrived.
+/// If all hosts share the folder, the relays can write their copies themselves (docs/decisions/0037).
 ///
 /// When a run resumes, every component that has state receives it before the run begins. RunState contains the position
 /// at which the run begins.
@@ -62,8 +67,10 @@ class CheckpointWriter final : public Component {
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
   void on_remote_memory(const RemoteMemory& memory);
-  // Called when every block of every rank is known. Makes the layout, restores, and announces where the run begins.
+  // Called when every block of every rank is known. Makes the layout, and checks the folder if all hosts use it.
   void begin_run();
+  // Restores, and announces where the run begins.
+  void begin_from_checkpoint();
   // Reads the checkpoint that the run resumes into `here`. Returns null if the run does not resume.
   std::shared_ptr<Resumed> restore(const StateLayout& here);
   void give_states_back(Resumed& resumed);
@@ -77,6 +84,8 @@ class CheckpointWriter final : public Component {
   void begin_copy();
   // Called when every component and every relay has made its copy, or with the reason why one of them has not.
   void finish_copy(std::vector<SavedState> states, const std::string& error);
+  // Lets the relays send their copies, or write them.
+  void gather();
   // Called when the open copy is whole, or with the reason why it will never be.
   void write_copy(const std::string& error);
   // Runs on the component's event loop after the writer's thread has finished a checkpoint.
@@ -101,6 +110,10 @@ class CheckpointWriter final : public Component {
   Parameter<Existing> existing_{*this, "existing", Existing::kKeep,
                                 "checkpoints of other runs in the directory: leave them alone (keep), refuse to start "
                                 "(error), or delete them as the rule says, like those of this run (replace)"};
+  Parameter<OtherHosts> other_hosts_{
+      *this, "other_hosts", OtherHosts::kSend,
+      "in a run on several hosts: the other hosts send their state to this one (send), or write it into the directory, "
+      "which all hosts must then share (write)"};
 
   Output<SnapshotTaken> snapshot_taken_{*this, "snapshot_taken",
                                         "the copy has been made, so the arena may change again"};

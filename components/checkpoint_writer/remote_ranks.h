@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "components/checkpoint_writer/probe_file.h"
 #include "components/checkpoint_writer/state_copy.h"
 #include "components/checkpoint_writer/state_layout.h"
 #include "core/component/input.h"
@@ -36,12 +38,24 @@ class RemoteRanks {
   /// A callback for the end of an operation. `error` is empty if the operation succeeded.
   using Done = std::function<void(const std::string& error)>;
 
+  /// Checks that every relay can read and write in the folder `directory` of this host. Calls `done` when all of them
+  /// have answered, with one sentence about the first that cannot.
+  void probe(const std::string& directory, Done done);
+
+  /// What happens to the bytes that the relays copy.
+  enum class Then : std::uint8_t { kSend, kKeep };
+
   /// Asks the relays to copy the blocks in `into.layout()` that are on other hosts, and calls `copied` when all of them
-  /// have done so. Their bytes then arrive in `into`, which must stay alive until receive() has reported the end.
-  void copy(StateCopy& into, Done copied);
+  /// have done so. With kSend, their bytes then arrive in `into`, which must stay alive until receive() has reported
+  /// the end. With kKeep, the relays wait for write().
+  void copy(StateCopy& into, Then then, Done copied);
 
   /// Calls `complete` when every byte that copy() asked for has arrived.
   void receive(Done complete);
+
+  /// Lets the relays write what they have copied into the files of `into`, which must stay alive until `complete` is
+  /// called: when all of them have done so, or with the reason why one of them cannot.
+  void write(SharedCheckpoint& into, Done complete);
 
   /// Sends the blocks `filled`, which have the values of a checkpoint, to the other hosts that need them. `layout` is
   /// the layout of the run, and `here` is with_memory_here(layout), in which the values are. Calls `done` when they are
@@ -56,6 +70,8 @@ class RemoteRanks {
   void on_copied(const MemoryCopied& answer);
   void on_part(const MemoryPart& part);
   void on_restored(const MemoryRestored& answer);
+  void on_written(const MemoryWritten& answer);
+  void on_probed(const FolderProbed& answer);
   void send_block(const StatePiece& piece, std::vector<BlockPlace> places);
   void report_if_complete();
 
@@ -65,12 +81,19 @@ class RemoteRanks {
   Input<MemoryCopied> copied_;
   Input<MemoryPart> parts_;
   Input<MemoryRestored> answers_;
+  Output<WriteMemory> write_;
+  Input<MemoryWritten> written_;
+  Output<FolderProbe> probe_;
+  Input<FolderProbed> probed_;
 
   std::uint64_t order_ = 0;              ///< The checkpoint order for which blocks are being copied.
   StateCopy* into_ = nullptr;            ///< The copy that the arriving bytes belong to; null if none is in progress.
+  SharedCheckpoint* shared_ = nullptr;   ///< What the relays are writing into; null if they are not.
+  std::set<std::uint32_t> relays_;       ///< The ranks that have relays.
+  std::optional<ProbeFile> probe_file_;  ///< Exists while answers to probe() are awaited.
   std::uint64_t missing_bytes_ = 0;      ///< The number of bytes that have not arrived yet.
   std::set<std::uint32_t> waiting_for_;  ///< The ranks whose relays have not answered yet.
-  Done on_copied_, on_complete_;
+  Done on_copied_, on_complete_, on_probed_;
   std::function<void()> on_restored_;
 };
 

@@ -187,6 +187,11 @@ std::size_t StateLayout::bytes() const {
   return total;
 }
 
+bool StateLayout::has_remote_pieces() const {
+  return std::ranges::any_of(
+      blocks, [](const StateBlock& block) { return std::ranges::any_of(block.pieces, &StatePiece::is_remote); });
+}
+
 // The model's blocks come first, in the order of the arena, because the indices of its entries rely on it.
 StateLayout make_state_layout(const std::vector<RankState>& ranks) {
   LayoutMaker maker{ranks};

@@ -49,7 +49,8 @@ struct StateLayout {
   /// "rank1/optimizer/exp_avg". It is stored in state.safetensors.
   std::vector<StateSlice> own;
 
-  std::size_t bytes() const;  ///< The size of all blocks, each counted once.
+  bool has_remote_pieces() const;  ///< True if a checkpoint has bytes that only ranks on other hosts have.
+  std::size_t bytes() const;       ///< The size of all blocks, each counted once.
 };
 
 /// The messages that announced the memory of one rank.
