@@ -26,6 +26,7 @@ HostLink::HostLink(zmq::context_t& context, PollLoop& loop, std::string endpoint
   // Nothing is queued for a host that is not there: a message that could not be sent says so.
   socket_.set(zmq::sockopt::immediate, true);
   socket_.set(zmq::sockopt::reconnect_ivl, kReconnectMilliseconds);
+  socket_.set(zmq::sockopt::ipv6, endpoint_.starts_with("tcp://["));
   socket_.connect(endpoint_);
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "launch/hosts/addresses.h"
 #include "launch/hosts/join_check.h"
 #include "launch/run/gateway_address.h"
 #include "launch/run/seconds.h"
@@ -89,7 +90,7 @@ void RemoteHosts::on_changed(std::uint32_t host, const ProcessChanged& change) {
 }
 
 void RemoteHosts::begin() {
-  const std::string control = run_.control.listen_at(fmt::format("tcp://{}:*", run_.places.front().address), run_.keys);
+  const std::string control = run_.control.listen_at(tcp_endpoint(run_.places.front().address, "*"), run_.keys);
   for (const Entrance& entrance : entrances_of(0)) tunnels_.open_entrance(entrance);
   for (std::uint32_t host = 1; host < door_.hosts(); ++host) door_.send(host, part_of(host, control));
 }
