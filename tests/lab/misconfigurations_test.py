@@ -97,12 +97,14 @@ MISTAKES = {
     "a folder that is not shared": Mistake(
         run=[*RUN, "run.checkpoint_every_steps=2", "component.checkpoint_writer.params.other_hosts=write",
              "component.checkpoint_writer.params.directory=/tmp/checkpoints"], codes=(1, 1),
-        here=r"the host h1, with rank 1, does not share the folder of the checkpoints, /tmp/checkpoints: there is no file /tmp/"),
+        here=r"the host h1, with rank 1, does not share the folder of the checkpoints, /tmp/checkpoints: there is no file "
+             r"/tmp/"),
     "a folder on whose copy of each host both can write": Mistake(
         run=[*RUN, "run.checkpoint_every_steps=2", "component.checkpoint_writer.params.other_hosts=write",
              "component.checkpoint_writer.params.directory=/mnt/checkpoints"], codes=(1, 1),
         on_h1=over("/mnt/checkpoints", "true"),
-        here=r"the host h1, with rank 1, does not share the folder of the checkpoints, /mnt/checkpoints: there is no file /mnt/"),
+        here=r"the host h1, with rank 1, does not share the folder of the checkpoints, /mnt/checkpoints: there is no file "
+             r"/mnt/"),
     "a name server that does not answer": Mistake(
         second={"TRAINYARD_MEET_AT": "h9.example.org"},
         # The network takes its packets and returns nothing.

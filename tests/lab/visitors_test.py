@@ -94,22 +94,23 @@ class VisitorsTest(unittest.TestCase):
         here.signal("TERM", "guard")
         self.assertEqual((here.end(), there.end()), (130, 130), here.output() + there.output())
         self.assertEqual(recorder.wait(60), 0)
-        counts = {topic["topic"]: topic["messages"] for topic in json.loads(self.visit("bag", "info", "/mnt/both.mcap", "--json"))["topics"]}
+        info = json.loads(self.visit("bag", "info", "/mnt/both.mcap", "--json"))
+        counts = {topic["topic"]: topic["messages"] for topic in info["topics"]}
         for topic in ("/rank0/gradients", "/rank1/gradients"):
             self.assertGreater(counts.get(topic, 0), 50, counts)
         nothing_is_left(self, *self.lab.hosts)
 
     def test_a_visitor_that_does_not_read_delays_nobody(self):
         here, there = self.train()
-        # `cat` waits for a reader that never comes, so the pipe and then the visitor's socket fill up.
-        lazy = self.lab.hosts[0].start(
-            ["sh", "-c", f"{doctor.PROGRAM} topic echo /rank1/gradients --json | (read line && echo ok > /mnt/read; sleep 1000)"])
+        # Nobody reads the pipe after the first line, so the pipe and then the visitor's socket fill up.
+        lazy = self.lab.hosts[0].start(["sh", "-c", f"{doctor.PROGRAM} topic echo /rank1/gradients --json | "
+                                                    "(read line && echo ok > /mnt/read; sleep 1000)"])
         until = time.monotonic() + 60
         while not (self.lab.shared / "read").exists():
             self.assertLess(time.monotonic(), until)
             time.sleep(0.05)
-        first = json.loads(self.visit("topic", "echo", "/rank1/gradients", "--count", "1", "--json"))["step"]
-        last = json.loads(self.visit("topic", "echo", "/rank1/gradients", "--count", "200", "--json").splitlines()[-1])["step"]
+        lines = self.visit("topic", "echo", "/rank1/gradients", "--count", "200", "--json").splitlines()
+        first, last = (json.loads(line)["step"] for line in (lines[0], lines[-1]))
         self.assertGreater(last, first + 100)
         self.lab.hosts[0].end(lazy)
         self.lab.hosts[0].run(["pkill", "sleep"])
