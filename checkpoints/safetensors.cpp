@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "messages/error.h"
@@ -15,13 +17,14 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian, and so are the tensors");
 
-SafetensorsHeader lay_out(const std::vector<SafetensorsTensor>& tensors,
+SafetensorsHeader lay_out(const std::vector<SafetensorsTensor>& tensors, const std::vector<std::size_t>& order,
                           const std::map<std::string, std::string>& metadata, const std::string& path) {
   SafetensorsHeader header{.tensors = {}, .metadata = metadata};
   // This is the only name that the format reserves.
   std::set<std::string> names{"__metadata__"};
   std::uint64_t position = 0;
-  for (const SafetensorsTensor& tensor : tensors) {
+  for (const std::size_t index : order) {
+    const SafetensorsTensor& tensor = tensors[index];
     if (!names.insert(tensor.name).second) {
       throw Error(Code::kInvalidArgument, "{}: the tensor name '{}' is taken", path, tensor.name);
     }
@@ -64,18 +67,33 @@ std::uint64_t read_header_size(const InputFile& file) {
 
 }  // namespace
 
-FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
-                             const std::map<std::string, std::string>& metadata) {
+SafetensorsPlan plan_safetensors(const std::string& path, const std::vector<SafetensorsTensor>& tensors,
+                                 const std::map<std::string, std::string>& metadata) {
+  SafetensorsPlan plan{.order = std::vector<std::size_t>(tensors.size()),
+                       .begins = std::vector<std::uint64_t>(tensors.size())};
+  std::iota(plan.order.begin(), plan.order.end(), std::size_t{0});
   // The sort is stable, so tensors whose dtypes have the same width keep the order in which they were given.
-  std::stable_sort(tensors.begin(), tensors.end(),
-                   [](const auto& a, const auto& b) { return size_of(a.dtype) > size_of(b.dtype); });
-  const std::string header = header_text(lay_out(tensors, metadata, path), path);
+  std::ranges::stable_sort(plan.order, std::ranges::greater(),
+                           [&](std::size_t index) { return size_of(tensors[index].dtype); });
+  const std::string header = header_text(lay_out(tensors, plan.order, metadata, path), path);
   const std::uint64_t header_size = header.size();
-  DurableFile file(path);
   // The file consists of the size of the header (u64), the header, and the tensors' bytes one after another.
-  file.write(std::as_bytes(std::span(&header_size, 1)));
-  file.write(header);
-  for (const SafetensorsTensor& tensor : tensors) file.write(tensor.data);
+  plan.head.assign(reinterpret_cast<const char*>(&header_size), sizeof header_size);
+  plan.head += header;
+  plan.bytes = plan.head.size();
+  for (const std::size_t index : plan.order) {
+    plan.begins[index] = plan.bytes;
+    plan.bytes += tensors[index].data.size();
+  }
+  return plan;
+}
+
+FileDigest write_safetensors(const std::string& path, const std::vector<SafetensorsTensor>& tensors,
+                             const std::map<std::string, std::string>& metadata) {
+  const SafetensorsPlan plan = plan_safetensors(path, tensors, metadata);
+  DurableFile file(path);
+  file.write(plan.head);
+  for (const std::size_t index : plan.order) file.write(tensors[index].data);
   return file.close();
 }
 

@@ -26,8 +26,20 @@ struct SafetensorsTensor {
 /// exists or cannot be written. Throws kInvalidArgument if two tensors have the same name, if a name is reserved or not
 /// valid UTF-8, or if the header is too long. Throws kInternal if the size of a tensor's data does not match its dtype
 /// and shape.
-FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
+FileDigest write_safetensors(const std::string& path, const std::vector<SafetensorsTensor>& tensors,
                              const std::map<std::string, std::string>& metadata);
+
+/// The arrangement of a safetensors file: what comes before the tensors' bytes, and where these are.
+struct SafetensorsPlan {
+  std::string head;                   ///< The size of the header, and the header.
+  std::vector<std::size_t> order;     ///< The indices of the given tensors, in the order of the file.
+  std::vector<std::uint64_t> begins;  ///< The position in the file of each of the given tensors.
+  std::uint64_t bytes = 0;            ///< The size of the file.
+};
+
+/// Returns the arrangement of the file that write_safetensors() writes. `path` is for errors, which are the same.
+SafetensorsPlan plan_safetensors(const std::string& path, const std::vector<SafetensorsTensor>& tensors,
+                                 const std::map<std::string, std::string>& metadata);
 
 /// A safetensors file from any source, open for reading. The file is not trusted: everything in it is checked before
 /// use, and memory is allocated only for sizes that do not exceed the size of the file.

@@ -71,10 +71,12 @@ struct CopyMemory {
   std::uint64_t order = 0;  ///< The id of the checkpoint order.
   std::uint64_t step = 0;
   std::vector<BlockPlace> blocks;
+  /// True if the relay keeps the copies until WriteMemory comes; false if it sends them (MemoryPart).
+  bool keep = false;
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(blocks));
+    archive(CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(blocks), CEREAL_NVP(keep));
   }
 };
 
@@ -105,6 +107,96 @@ struct MemoryPart {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(order), CEREAL_NVP(place), CEREAL_NVP(begin_bytes), CEREAL_NVP(data));
+  }
+};
+
+/// A range of a block that a checkpoint relay has copied, and its place in a file of the checkpoint.
+struct MemoryRange {
+  static constexpr const char* kTypeName = "MemoryRange";
+
+  BlockPlace place;
+  std::uint64_t begin_bytes = 0;  ///< Where the range begins in the block of the rank.
+  std::uint64_t bytes = 0;
+  std::uint32_t file = 0;  ///< The index of the file in WriteMemory::files.
+  std::uint64_t at = 0;    ///< Where the range begins in the file, in bytes.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(place), CEREAL_NVP(begin_bytes), CEREAL_NVP(bytes), CEREAL_NVP(file), CEREAL_NVP(at));
+  }
+};
+
+/// The checkpoint writer's request to the checkpoint relays to write what they have copied into files that exist
+/// already, in a folder that all hosts share. Each relay writes the ranges of its rank, and all of them in the order of
+/// the list.
+struct WriteMemory {
+  static constexpr const char* kTypeName = "WriteMemory";
+
+  std::uint64_t order = 0;         ///< The id of the checkpoint order.
+  std::string folder;              ///< The absolute path of the folder.
+  std::vector<std::string> files;  ///< The names of the files in the folder.
+  std::vector<MemoryRange> ranges;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(order), CEREAL_NVP(folder), CEREAL_NVP(files), CEREAL_NVP(ranges));
+  }
+};
+
+/// What a checkpoint relay has written into one file.
+struct WrittenPart {
+  static constexpr const char* kTypeName = "WrittenPart";
+
+  std::uint32_t file = 0;   ///< The index of the file in WriteMemory::files.
+  std::uint64_t bytes = 0;  ///< The number of bytes.
+  std::string sha256;       ///< The SHA-256 of the bytes, in the order of the ranges.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(file), CEREAL_NVP(bytes), CEREAL_NVP(sha256));
+  }
+};
+
+/// A checkpoint relay's answer to WriteMemory: what it has written is safe on the disk.
+struct MemoryWritten {
+  static constexpr const char* kTypeName = "MemoryWritten";
+
+  std::uint64_t order = 0;
+  std::uint32_t rank = 0;
+  std::vector<WrittenPart> parts;  ///< One for each file with ranges of the rank.
+  std::string error;               ///< Why the relay could not write; empty if it has written everything.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(order), CEREAL_NVP(rank), CEREAL_NVP(parts), CEREAL_NVP(error));
+  }
+};
+
+/// The checkpoint writer's question whether the hosts of the checkpoint relays share its folder. Each relay reads the
+/// file, and writes the same text into a file of its own, whose name is that of the file with "-RANK" behind it.
+struct FolderProbe {
+  static constexpr const char* kTypeName = "FolderProbe";
+
+  std::string path;  ///< The absolute path of the file.
+  std::string text;  ///< What the file contains.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(path), CEREAL_NVP(text));
+  }
+};
+
+/// A checkpoint relay's answer to FolderProbe.
+struct FolderProbed {
+  static constexpr const char* kTypeName = "FolderProbed";
+
+  std::uint32_t rank = 0;
+  std::string host;   ///< The name of the relay's host.
+  std::string error;  ///< Why the relay cannot use the folder; empty if it has found and written both files.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(rank), CEREAL_NVP(host), CEREAL_NVP(error));
   }
 };
 

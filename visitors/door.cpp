@@ -89,6 +89,7 @@ void present(zmq::socket_t& socket, const Key& own, const PublicKey& host) {
   socket.set(zmq::sockopt::tcp_keepalive_intvl, 10);
   socket.set(zmq::sockopt::tcp_keepalive_cnt, 3);
   socket.set(zmq::sockopt::connect_timeout, 3000);
+  socket.set(zmq::sockopt::ipv6, true);  // The name of the host may have IPv6 addresses only.
   socket.set(zmq::sockopt::reconnect_ivl, kFirstRetry);
   socket.set(zmq::sockopt::reconnect_ivl_max, kLastRetry);
 }

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/checkpoint_relay/checkpoint_relay.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "checkpoints/durable_file.h"
+#include "checkpoints/shared_file.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -18,6 +25,12 @@ std::vector<RemoteBlock> describe(const std::vector<ArenaBlock>& blocks) {
     described.push_back({block.name, static_cast<std::uint8_t>(block.data.dtype), block.data.shape});
   }
   return described;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
 }
 
 }  // namespace
@@ -50,6 +63,7 @@ const Tensor& CheckpointRelay::block(std::uint32_t index) const {
 }
 
 void CheckpointRelay::on_copy(const CopyMemory& request) {
+  kept_.clear();  // What nobody has asked to write belongs to a checkpoint that was given up.
   std::vector<std::pair<std::uint32_t, Buffer>> copied;
   for (const BlockPlace& place : request.blocks) {
     if (place.rank == context().rank) copied.emplace_back(place.block, copies_.copy(block(place.block)));
@@ -57,7 +71,73 @@ void CheckpointRelay::on_copy(const CopyMemory& request) {
   if (copied.empty()) return;
   // The answer is sent before the data, because training waits for it.
   copied_.send(MemoryCopied{.order = request.order, .rank = context().rank});
+  if (request.keep) {
+    kept_order_ = request.order;
+    kept_ = {copied.begin(), copied.end()};
+    return;
+  }
   for (const auto& [index, copy] : copied) send_block(request.order, index, copy);
+}
+
+void CheckpointRelay::on_write(const WriteMemory& request) {
+  const bool asked = std::ranges::any_of(
+      request.ranges, [this](const MemoryRange& range) { return range.place.rank == context().rank; });
+  if (!asked) return kept_.clear();
+  MemoryWritten answer{.order = request.order, .rank = context().rank};
+  try {
+    answer.parts = write(request);
+  } catch (const Error& error) {
+    answer.error = error.what();  // This ends the checkpoint, not the run.
+  }
+  kept_.clear();
+  written_.send(std::move(answer));
+}
+
+// The ranges of a file follow each other, and so do the files.
+std::vector<WrittenPart> CheckpointRelay::write(const WriteMemory& request) const {
+  std::vector<WrittenPart> parts;
+  std::optional<checkpoints::SharedFile> file;
+  const auto close = [&] {
+    if (!file) return;
+    const checkpoints::FileDigest digest = file->close();
+    parts.back().bytes = digest.bytes;
+    parts.back().sha256 = digest.sha256;
+    file.reset();
+  };
+  for (const MemoryRange& range : request.ranges) {
+    if (range.place.rank != context().rank) continue;
+    const auto copy = kept_.find(range.place.block);
+    const std::size_t size = copy == kept_.end() || request.order != kept_order_ ? 0 : copy->second.size();
+    if (range.bytes > size || range.begin_bytes > size - range.bytes || range.file >= request.files.size() ||
+        request.files[range.file].find('/') != std::string::npos) {
+      throw Error(Code::kCorrupt, "{}: {} bytes at byte {} of block {} cannot be written; {} were copied", where(),
+                  range.bytes, range.begin_bytes, range.place.block, size);
+    }
+    if (parts.empty() || parts.back().file != range.file) {
+      close();
+      parts.push_back({.file = range.file});
+      file.emplace(request.folder + "/" + request.files[range.file]);
+    }
+    file->write(range.at, copy->second.bytes().subspan(range.begin_bytes, range.bytes));
+  }
+  close();
+  return parts;
+}
+
+void CheckpointRelay::on_probe(const FolderProbe& probe) {
+  FolderProbed answer{.rank = context().rank, .host = host_name()};
+  try {
+    const checkpoints::InputFile file(probe.path);
+    std::string text(probe.text.size(), '\0');
+    if (file.size() == text.size()) file.read(0, std::as_writable_bytes(std::span(text)));
+    if (text != probe.text) throw Error(Code::kCorrupt, "{} has another content there", probe.path);
+    checkpoints::DurableFile copy(fmt::format("{}-{}", probe.path, context().rank));
+    copy.write(probe.text);
+    copy.close();
+  } catch (const Error& error) {
+    answer.error = error.what();
+  }
+  probed_.send(std::move(answer));
 }
 
 void CheckpointRelay::send_block(std::uint64_t order, std::uint32_t index, const Buffer& copy) {

@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <numeric>
+#include <sstream>
 
+#include "checkpoints/shared_file.h"
 #include "core/testing/rig.h"
+#include "core/testing/temporary_folder.h"
 
 namespace trainyard {
 namespace {
@@ -18,6 +22,12 @@ Tensor bytes_from(std::uint8_t first, std::int64_t count) {
   const auto bytes = tensor.as<std::uint8_t>();
   std::iota(bytes.begin(), bytes.end(), first);
   return tensor;
+}
+
+std::string content_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
 }
 
 class CheckpointRelayTest : public ::testing::Test {
@@ -128,6 +138,78 @@ TEST_F(CheckpointRelayTest, FillsTheMemoryOfItsRank) {
   ASSERT_EQ(rig_.received<MemoryRestored>("/memory_restored").size(), 1u);
   EXPECT_THAT(state_.as<std::uint8_t>(), ::testing::ElementsAre(20, 21, 90, 91, 92, 25));
   EXPECT_THAT(parameters_.as<std::uint8_t>(), ::testing::ElementsAre(10, 11, 12, 13));
+  rig_.stop();
+}
+
+TEST_F(CheckpointRelayTest, WritesTheBlocksAsTheyWereIntoTheFiles) {
+  const testing::TemporaryFolder folder;
+  announce();
+  rig_.send("/copy_memory", CopyMemory{.order = 7, .step = 3, .blocks = {{1, 0}, {2, 0}, {2, 1}}, .keep = true});
+  rig_.run_until_idle();
+  ASSERT_EQ(rig_.received<MemoryCopied>("/memory_copied").size(), 1u);
+  EXPECT_TRUE(rig_.received<MemoryPart>("/memory_parts").empty());
+  parameters_.as<std::uint8_t>()[0] = 99;  // As if training continued.
+  for (const char* name : {"model", "optimizer"}) checkpoints::create_shared_file(folder.path(name), "", 8);
+  rig_.send(
+      "/write_memory",
+      WriteMemory{.order = 7,
+                  .folder = folder.path(),
+                  .files = {"model", "optimizer"},
+                  .ranges = {{{1, 0}, 0, 4, 0, 0}, {{2, 0}, 0, 2, 0, 4}, {{2, 0}, 2, 2, 0, 6}, {{2, 1}, 1, 4, 1, 2}}});
+  rig_.run_until_idle();
+  const auto answers = rig_.received<MemoryWritten>("/memory_written");
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0]->error, "");
+  ASSERT_EQ(answers[0]->parts.size(), 2u);
+  EXPECT_EQ(answers[0]->parts[0].bytes, 4u);
+  EXPECT_EQ(answers[0]->parts[1].file, 1u);
+  EXPECT_EQ(content_of(folder.path("model")), std::string("\0\0\0\0\x0a\x0b\x0c\x0d", 8));
+  EXPECT_EQ(content_of(folder.path("optimizer")), std::string("\0\0\x15\x16\x17\x18\0\0", 8));
+  rig_.stop();
+}
+
+TEST_F(CheckpointRelayTest, ReportsWhatItCannotWrite) {
+  const testing::TemporaryFolder folder;
+  announce();
+  const auto error_for = [&](const WriteMemory& request) {
+    rig_.send("/copy_memory", CopyMemory{.order = 7, .blocks = {{2, 0}}, .keep = true});
+    rig_.run_until_idle();
+    rig_.send("/write_memory", request);
+    rig_.run_until_idle();
+    const auto answers = rig_.received<MemoryWritten>("/memory_written");
+    return answers.empty() ? "(no answer)" : answers.back()->error;
+  };
+  const std::string missing = folder.path("model");
+  EXPECT_EQ(error_for({.order = 7, .folder = folder.path(), .files = {"model"}, .ranges = {{{2, 0}, 0, 4, 0, 0}}}),
+            "cannot open " + missing + ": No such file or directory");
+  const std::vector<WriteMemory> impossible = {
+      {.order = 7, .folder = folder.path(), .files = {"model"}, .ranges = {{{2, 0}, 1, 4, 0, 0}}},
+      {.order = 7, .folder = folder.path(), .files = {"model"}, .ranges = {{{2, 1}, 0, 4, 0, 0}}},
+      {.order = 7, .folder = folder.path(), .files = {"model"}, .ranges = {{{2, 0}, 0, 4, 1, 0}}},
+      {.order = 7, .folder = folder.path(), .files = {"../model"}, .ranges = {{{2, 0}, 0, 4, 0, 0}}},
+      {.order = 8, .folder = folder.path(), .files = {"model"}, .ranges = {{{2, 0}, 0, 4, 0, 0}}}};
+  for (const WriteMemory& request : impossible) {
+    EXPECT_THAT(error_for(request), ::testing::HasSubstr("cannot be written"));
+  }
+  rig_.stop();
+}
+
+TEST_F(CheckpointRelayTest, SaysWhetherItSharesAFolder) {
+  const testing::TemporaryFolder folder;
+  announce();
+  const std::string path = folder.write("probe", "secret");
+  rig_.send("/folder_probe", FolderProbe{.path = path, .text = "secret"});
+  rig_.send("/folder_probe", FolderProbe{.path = path, .text = "another"});
+  rig_.send("/folder_probe", FolderProbe{.path = folder.path("none"), .text = "secret"});
+  rig_.run_until_idle();
+  const auto answers = rig_.received<FolderProbed>("/folder_probed");
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_EQ(answers[0]->error, "");
+  EXPECT_EQ(answers[0]->rank, 2u);
+  EXPECT_NE(answers[0]->host, "");
+  EXPECT_EQ(content_of(path + "-2"), "secret");
+  EXPECT_THAT(answers[1]->error, ::testing::HasSubstr("has another content there"));
+  EXPECT_EQ(answers[2]->error, "there is no file " + folder.path("none"));
   rig_.stop();
 }
 

@@ -75,27 +75,38 @@ checkpoints::RunRecord CheckpointStore::record_of(const Snapshot& snapshot) cons
           .time = checkpoints::utc_now()};
 }
 
-// The manifest is written last, so a checkpoint without a manifest is known to be incomplete.
-std::uint64_t CheckpointStore::write_files(const StateCopy& state, const std::string& directory) const {
+std::vector<CheckpointStore::TensorFile> CheckpointStore::files_of(const StateCopy& state) const {
   const StateLayout& layout = state.layout();
-  std::map<std::string, std::string> metadata = {
-      {"format", "trainyard"}, {"trainyard", TRAINYARD_VERSION}, {"step", std::to_string(state.snapshot().step)}};
-  const auto in = [&](const char* name) { return directory + "/" + name; };
-  checkpoints::Manifest manifest{.trainyard = TRAINYARD_VERSION};
-  metadata["model"] = model_;
-  manifest.files[checkpoints::kModelFile] =
-      checkpoints::write_safetensors(in(checkpoints::kModelFile), state.tensors(layout.model), metadata);
+  std::map<std::string, std::string> metadata = {{"format", "trainyard"},
+                                                 {"trainyard", TRAINYARD_VERSION},
+                                                 {"step", std::to_string(state.snapshot().step)},
+                                                 {"model", model_}};
+  std::vector<TensorFile> files;
+  files.push_back({checkpoints::kModelFile, state.tensors(layout.model), layout.model, metadata});
   if (options_.save_optimizer && !layout.optimizer.empty()) {
-    // Added only now, because the model's file does not have this entry.
-    metadata["rule"] = optimizer_;
-    manifest.files[checkpoints::kOptimizerFile] =
-        checkpoints::write_safetensors(in(checkpoints::kOptimizerFile), state.tensors(layout.optimizer), metadata);
+    files.push_back({checkpoints::kOptimizerFile, state.tensors(layout.optimizer), layout.optimizer, metadata});
+    files.back().metadata["rule"] = optimizer_;  // Only the optimizer's file has this entry.
   }
-  if (const auto tensors = state.state_tensors(); !tensors.empty()) {
-    metadata.erase("rule");
-    manifest.files[checkpoints::kStateFile] =
-        checkpoints::write_safetensors(in(checkpoints::kStateFile), tensors, metadata);
+  if (auto tensors = state.state_tensors(); !tensors.empty()) {
+    files.push_back({checkpoints::kStateFile, std::move(tensors), layout.own, metadata});
   }
+  return files;
+}
+
+std::unique_ptr<SharedCheckpoint> CheckpointStore::share(const StateCopy& state) const {
+  auto shared =
+      std::make_unique<SharedCheckpoint>(options_.directory, checkpoints::checkpoint_name(state.snapshot().step));
+  for (const TensorFile& file : files_of(state)) {
+    shared->add_file(file.name, file.tensors, state.layout(), file.slices, file.metadata);
+  }
+  return shared;
+}
+
+// The manifest is written last, so a checkpoint without a manifest is known to be incomplete.
+std::uint64_t CheckpointStore::complete(const StateCopy& state, const std::string& directory,
+                                        std::map<std::string, checkpoints::FileDigest> files) const {
+  const auto in = [&](const char* name) { return directory + "/" + name; };
+  checkpoints::Manifest manifest{.trainyard = TRAINYARD_VERSION, .files = std::move(files)};
   manifest.files[checkpoints::kRunFile] =
       write_text(in(checkpoints::kRunFile), checkpoints::format_run_record(record_of(state.snapshot())));
   std::uint64_t bytes = write_text(in(checkpoints::kManifestFile), checkpoints::format_manifest(manifest)).bytes;
@@ -103,17 +114,29 @@ std::uint64_t CheckpointStore::write_files(const StateCopy& state, const std::st
   return bytes;
 }
 
+// A second checkpoint of the same step contains the same state with newer metrics, so it replaces the first one.
+std::string CheckpointStore::publish(TemporaryCheckpoint& temporary, const std::string& name) const {
+  return temporary.publish(
+      std::any_of(stored_.begin(), stored_.end(), [&](const auto& stored) { return file_name(stored.path) == name; }));
+}
+
 CheckpointStore::Written CheckpointStore::write(const StateCopy& state) {
   const std::uint64_t step = state.snapshot().step;
   const std::string name = checkpoints::checkpoint_name(step);
   Written written;
-  {
+  if (SharedCheckpoint* shared = state.shared()) {
+    TemporaryCheckpoint& temporary = shared->temporary();
+    written.bytes = complete(state, temporary.path(), shared->finish());
+    written.path = publish(temporary, name);
+  } else {
     TemporaryCheckpoint temporary(options_.directory, name);
-    written.bytes = write_files(state, temporary.path());
-    // A second checkpoint of the same step contains the same state with newer metrics, so it replaces the first one.
-    const bool ours =
-        std::any_of(stored_.begin(), stored_.end(), [&](const auto& stored) { return file_name(stored.path) == name; });
-    written.path = temporary.publish(ours);
+    std::map<std::string, checkpoints::FileDigest> files;
+    for (const TensorFile& file : files_of(state)) {
+      files[file.name] =
+          checkpoints::write_safetensors(temporary.path() + "/" + file.name, file.tensors, file.metadata);
+    }
+    written.bytes = complete(state, temporary.path(), std::move(files));
+    written.path = publish(temporary, name);
   }
   // Now the checkpoint is safe, so problems from here on are only warnings.
   remember({.path = written.path, .step = step, .value = value_of(state.snapshot().metrics)});

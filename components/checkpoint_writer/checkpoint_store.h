@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,10 @@ class CheckpointStore {
   /// of the update rule, and the options of the rule. `optimizer` is empty if the run has no optimizer.
   void describe(std::string model, std::string optimizer, std::map<std::string, double> hyperparameters);
 
+  /// Makes the files of a checkpoint into which other hosts write, too (StateCopy::share). Any thread may call this
+  /// after the last call of describe(). `state` must outlive the result. Throws kIo.
+  std::unique_ptr<SharedCheckpoint> share(const StateCopy& state) const;
+
   /// Describes a checkpoint that has been written.
   struct Written {
     std::string path;
@@ -48,8 +54,19 @@ class CheckpointStore {
   Written write(const StateCopy& state);
 
  private:
-  // Writes the files of a checkpoint and returns their total size in bytes.
-  std::uint64_t write_files(const StateCopy& state, const std::string& directory) const;
+  /// A file of tensors that is to be written.
+  struct TensorFile {
+    const char* name = "";
+    std::vector<checkpoints::SafetensorsTensor> tensors;
+    const std::vector<StateSlice>& slices;  ///< Those of the first tensors.
+    std::map<std::string, std::string> metadata;
+  };
+
+  std::vector<TensorFile> files_of(const StateCopy& state) const;
+  // Writes run.json and the manifest, which has `files` as well. Returns the total size in bytes.
+  std::uint64_t complete(const StateCopy& state, const std::string& directory,
+                         std::map<std::string, checkpoints::FileDigest> files) const;
+  std::string publish(TemporaryCheckpoint& temporary, const std::string& name) const;
   checkpoints::RunRecord record_of(const Snapshot& snapshot) const;
   // Returns the value of the monitored metric, if there is one and it is finite.
   std::optional<double> value_of(const std::vector<Scalar>& metrics) const;

@@ -104,6 +104,15 @@ void CheckpointWriter::begin_run() {
   } else {
     store_->describe(arena->model, "", {});
   }
+  if (*other_hosts_ == OtherHosts::kSend) return begin_from_checkpoint();
+  const std::string directory = directory_or_default(*directory_, context().output_directory);
+  remote_.probe(directory, [this](const std::string& problem) {
+    if (!problem.empty()) throw Error(Code::kInvalidArgument, "{}", problem);
+    begin_from_checkpoint();
+  });
+}
+
+void CheckpointWriter::begin_from_checkpoint() {
   // The parts of ranks on other hosts are first read into memory on this host, and then sent to them.
   const StateLayout here = resume_->empty() ? StateLayout{} : with_memory_here(*layout_);
   const std::shared_ptr<Resumed> resumed = restore(here);
@@ -193,12 +202,14 @@ void CheckpointWriter::begin_copy() {
   span.reset();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   log().debug("copied {} bytes of step {} in {:.2f} ms", layout_->bytes(), snapshot.step, took.count());
-  remote_.copy(copy, [this, order = snapshot.order, step = snapshot.step](const std::string& failure) {
-    if (!failure.empty()) return finish_copy({}, failure);
-    components_.collect(order, step, [this](std::vector<SavedState> states, const std::string& error) {
-      finish_copy(std::move(states), error);
-    });
-  });
+  const bool write = *other_hosts_ == OtherHosts::kWrite;
+  remote_.copy(copy, write ? RemoteRanks::Then::kKeep : RemoteRanks::Then::kSend,
+               [this, order = snapshot.order, step = snapshot.step](const std::string& failure) {
+                 if (!failure.empty()) return finish_copy({}, failure);
+                 components_.collect(order, step, [this](std::vector<SavedState> states, const std::string& error) {
+                   finish_copy(std::move(states), error);
+                 });
+               });
 }
 
 // The ranks continue to train now, even if a component has not sent its state; the checkpoint is then not written.
@@ -206,9 +217,25 @@ void CheckpointWriter::finish_copy(std::vector<SavedState> states, const std::st
   StateCopy& copy = copies_.open();
   copy.add(std::move(states));
   snapshot_taken_.send(SnapshotTaken{.order = copy.snapshot().order, .step = copy.snapshot().step});
-  if (error.empty()) return remote_.receive([this](const std::string& failure) { write_copy(failure); });
+  if (error.empty()) return gather();
   remote_.give_up(error);
   write_copy(error);
+}
+
+// The ranks have gone on, so a checkpoint that cannot be begun is only reported.
+void CheckpointWriter::gather() {
+  const auto done = [this](const std::string& failure) { write_copy(failure); };
+  if (*other_hosts_ == OtherHosts::kSend) return remote_.receive(done);
+  StateCopy& copy = copies_.open();
+  if (!layout_->has_remote_pieces()) return done("");
+  try {
+    std::unique_ptr<SharedCheckpoint> shared = store_->share(copy);
+    if (shared->ranks().empty()) return done("");
+    copy.share(std::move(shared));
+  } catch (const Error& problem) {
+    return done(problem.what());
+  }
+  remote_.write(*copy.shared(), done);
 }
 
 void CheckpointWriter::write_copy(const std::string& error) {

@@ -28,6 +28,10 @@ namespace trainyard {
 enum class Existing : std::uint8_t { kKeep, kError, kReplace };
 constexpr auto words_of(Existing) { return words("way with existing checkpoints", "keep", "error", "replace"); }
 
+/// What the hosts on which the checkpoint writer does not run do with the state of their ranks.
+enum class OtherHosts : std::uint8_t { kSend, kWrite };
+constexpr auto words_of(OtherHosts) { return words("way to save the state of other hosts", "send", "write"); }
+
 /// The component that saves checkpoints of the run, and restores the run from a checkpoint (docs/checkpoint_format.md).
 ///
 /// An accelerator host requests a checkpoint with the message Snapshot. The checkpoint writer copies the parameters and
@@ -43,7 +47,8 @@ constexpr auto words_of(Existing) { return words("way with existing checkpoints"
 ///
 /// The memory of ranks on other hosts is read and filled by checkpoint relays, which are components on those hosts
 /// (docs/decisions/0035). The checkpoint writer sends SnapshotTaken as soon as the relays have made their copies, and
-/// writes the checkpoint when the copies have arrived.
+/// writes the checkpoint when the copies have arrived. If all hosts share the folder of the checkpoints, the relays can
+/// write their copies into it themselves (docs/decisions/0037).
 ///
 /// When a run resumes, every component that has state gets it back before the run begins. Then the checkpoint writer
 /// sends RunState, with the position at which the run begins.
@@ -69,9 +74,11 @@ class CheckpointWriter final : public Component {
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
   void on_remote_memory(const RemoteMemory& memory);
-  // Called when all ranks have announced their memory. Makes the layout, restores the checkpoint if the run resumes,
-  // and announces where the run begins.
+  // Called when all ranks have announced their memory. Makes the layout, and checks that all hosts share the folder of
+  // the checkpoints if they are to write into it.
   void begin_run();
+  // Restores the checkpoint if the run resumes, and announces where the run begins.
+  void begin_from_checkpoint();
   // Reads the checkpoint from which the run resumes into the memory of `here`. Returns null if the run does not resume.
   std::shared_ptr<Resumed> restore(const StateLayout& here);
   void give_states_back(Resumed& resumed);
@@ -86,6 +93,8 @@ class CheckpointWriter final : public Component {
   // Called with the states of all components when every component and every relay has made its copy. `error` is the
   // reason why one of them has not, or empty.
   void finish_copy(std::vector<SavedState> states, const std::string& error);
+  // Lets the relays send their copies, or write them into the files of the checkpoint.
+  void gather();
   // Called when the current copy is complete, or with the reason why it never will be.
   void write_copy(const std::string& error);
   // Called on the component's event loop after the writer's thread has finished a checkpoint.
@@ -110,6 +119,10 @@ class CheckpointWriter final : public Component {
   Parameter<Existing> existing_{*this, "existing", Existing::kKeep,
                                 "checkpoints of other runs in the directory: leave them alone (keep), refuse to start "
                                 "(error), or delete them as the rule says, like those of this run (replace)"};
+  Parameter<OtherHosts> other_hosts_{
+      *this, "other_hosts", OtherHosts::kSend,
+      "in a run on several hosts: the other hosts send their state to this one (send), or write it into the directory, "
+      "which all hosts must then share (write)"};
 
   Output<SnapshotTaken> snapshot_taken_{*this, "snapshot_taken",
                                         "the copy has been made, so the arena may change again"};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/checkpoint_writer/remote_ranks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -45,7 +47,10 @@ RemoteRanks::RemoteRanks(Component& owner, std::function<void(const RemoteMemory
       restored_(owner, "restored_memory", "values of the checkpoint that the run resumes, for other hosts",
                 {.topic = "/restored_memory"}),
       memory_(owner, "remote_memory", "the memory of ranks on other hosts",
-              [announced = std::move(announced)](const auto& message) { announced(*message); },
+              [this, announced = std::move(announced)](const auto& message) {
+                relays_.insert(message->arena.rank);
+                announced(*message);
+              },
               {.optional = true, .topic = "/remote_memory", .every_rank = true}),
       copied_(owner, "memory_copied", "relays have copied blocks", [this](const auto& message) { on_copied(*message); },
               {.optional = true, .topic = "/memory_copied", .every_rank = true}),
@@ -54,17 +59,41 @@ RemoteRanks::RemoteRanks(Component& owner, std::function<void(const RemoteMemory
              {.optional = true, .topic = "/memory_parts", .every_rank = true}),
       answers_(owner, "memory_restored", "relays have restored blocks",
                [this](const auto& message) { on_restored(*message); },
-               {.optional = true, .topic = "/memory_restored", .every_rank = true}) {}
+               {.optional = true, .topic = "/memory_restored", .every_rank = true}),
+      write_(owner, "write_memory", "where relays write what they have copied", {.topic = "/write_memory"}),
+      written_(owner, "memory_written", "relays have written blocks",
+               [this](const auto& message) { on_written(*message); },
+               {.optional = true, .topic = "/memory_written", .every_rank = true}),
+      probe_(owner, "folder_probe", "whether hosts share the folder of the checkpoints", {.topic = "/folder_probe"}),
+      probed_(owner, "folder_probed", "whether relays can use the folder",
+              [this](const auto& message) { on_probed(*message); },
+              {.optional = true, .topic = "/folder_probed", .every_rank = true}) {}
 
-void RemoteRanks::copy(StateCopy& into, Done copied) {
+void RemoteRanks::probe(const std::string& directory, Done done) {
+  if (relays_.empty()) return done("");
+  probe_file_.emplace(directory);
+  waiting_for_ = relays_;
+  on_probed_ = std::move(done);
+  probe_.send(probe_file_->question());
+}
+
+void RemoteRanks::on_probed(const FolderProbed& answer) {
+  if (!on_probed_ || waiting_for_.erase(answer.rank) == 0) return;
+  const std::string problem = probe_file_->problem_with(answer);
+  if (problem.empty() && !waiting_for_.empty()) return;
+  probe_file_.reset();
+  std::exchange(on_probed_, nullptr)(problem);
+}
+
+void RemoteRanks::copy(StateCopy& into, Then then, Done copied) {
   const Snapshot& snapshot = into.snapshot();
-  CopyMemory request{.order = snapshot.order, .step = snapshot.step, .blocks = {}};
+  CopyMemory request{.order = snapshot.order, .step = snapshot.step, .blocks = {}, .keep = then == Then::kKeep};
   missing_bytes_ = 0;
   for (const StateBlock& block : into.layout().blocks) {
     for (const StatePiece& piece : block.pieces) {
       if (!piece.is_remote()) continue;
       request.blocks.push_back(piece.place);
-      missing_bytes_ += piece.data.bytes();
+      if (then == Then::kSend) missing_bytes_ += piece.data.bytes();
     }
   }
   if (request.blocks.empty()) return copied("");
@@ -85,6 +114,25 @@ void RemoteRanks::receive(Done complete) {
   report_if_complete();
 }
 
+void RemoteRanks::write(SharedCheckpoint& into, Done complete) {
+  into_ = nullptr;
+  shared_ = &into;
+  waiting_for_ = into.ranks();
+  on_complete_ = std::move(complete);
+  write_.send(into.request(order_));
+}
+
+void RemoteRanks::on_written(const MemoryWritten& answer) {
+  if (shared_ == nullptr || answer.order != order_ || waiting_for_.erase(answer.rank) == 0) return;
+  if (!answer.error.empty()) {
+    return give_up(fmt::format("the host of rank {} could not write its part: {}", answer.rank, answer.error));
+  }
+  shared_->add(answer);
+  if (!waiting_for_.empty()) return;
+  shared_ = nullptr;
+  std::exchange(on_complete_, nullptr)("");
+}
+
 void RemoteRanks::on_part(const MemoryPart& part) {
   if (into_ == nullptr || part.order != order_) return;  // The bytes belong to a copy that was cancelled.
   const std::size_t bytes = part.data.bytes();
@@ -101,6 +149,7 @@ void RemoteRanks::report_if_complete() {
 
 void RemoteRanks::give_up(const std::string& error) {
   into_ = nullptr;
+  shared_ = nullptr;
   missing_bytes_ = 0;
   if (on_copied_) return std::exchange(on_copied_, nullptr)(error);
   if (on_complete_) std::exchange(on_complete_, nullptr)(error);

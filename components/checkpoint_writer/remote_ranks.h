@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "components/checkpoint_writer/probe_file.h"
 #include "components/checkpoint_writer/state_copy.h"
 #include "components/checkpoint_writer/state_layout.h"
 #include "core/component/input.h"
@@ -37,13 +39,24 @@ class RemoteRanks {
   /// Called at the end of an operation. `error` is empty if the operation succeeded.
   using Done = std::function<void(const std::string& error)>;
 
+  /// Checks that every relay can read and write in the folder `directory` of this host. Calls `done` with an empty text
+  /// when all relays have answered that they can, or with one sentence about the first relay that cannot.
+  void probe(const std::string& directory, Done done);
+
+  /// What happens to the bytes that the relays copy.
+  enum class Then : std::uint8_t { kSend, kKeep };
+
   /// Asks the relays to copy the blocks of `into.layout()` that are on other hosts, and calls `copied` when all relays
-  /// have done so. The copied bytes then arrive and are written into `into`, which must stay alive until the callback
-  /// of receive() is called.
-  void copy(StateCopy& into, Done copied);
+  /// have done so. With kSend, the copied bytes then arrive and are written into `into`, which must stay alive until
+  /// the callback of receive() is called. With kKeep, the relays keep their copies until write() is called.
+  void copy(StateCopy& into, Then then, Done copied);
 
   /// Calls `complete` when all bytes that copy() has requested have arrived.
   void receive(Done complete);
+
+  /// Lets the relays write what they have copied into the files of `into`, which must stay alive until `complete` is
+  /// called. Calls `complete` when all relays have done so, or with the reason why one of them cannot.
+  void write(SharedCheckpoint& into, Done complete);
 
   /// Sends the blocks with the indices `filled`, which have been read from a checkpoint, to the other hosts that need
   /// them. `layout` is the layout of the run, and `here` is the result of with_memory_here(layout), whose memory
@@ -59,6 +72,8 @@ class RemoteRanks {
   void on_copied(const MemoryCopied& answer);
   void on_part(const MemoryPart& part);
   void on_restored(const MemoryRestored& answer);
+  void on_written(const MemoryWritten& answer);
+  void on_probed(const FolderProbed& answer);
   void send_block(const StatePiece& piece, std::vector<BlockPlace> places);
   void report_if_complete();
 
@@ -68,12 +83,19 @@ class RemoteRanks {
   Input<MemoryCopied> copied_;
   Input<MemoryPart> parts_;
   Input<MemoryRestored> answers_;
+  Output<WriteMemory> write_;
+  Input<MemoryWritten> written_;
+  Output<FolderProbe> probe_;
+  Input<FolderProbed> probed_;
 
-  std::uint64_t order_ = 0;          ///< The checkpoint order for which blocks are being copied.
-  StateCopy* into_ = nullptr;        ///< The copy into which arriving bytes are written; null if none is in progress.
-  std::uint64_t missing_bytes_ = 0;  ///< The number of bytes that have not arrived yet.
+  std::uint64_t order_ = 0;              ///< The checkpoint order for which blocks are being copied.
+  StateCopy* into_ = nullptr;            ///< The copy into which bytes arrive; null if none is in progress.
+  SharedCheckpoint* shared_ = nullptr;   ///< The files into which the relays are writing; null if they are not writing.
+  std::set<std::uint32_t> relays_;       ///< The ranks that have relays.
+  std::optional<ProbeFile> probe_file_;  ///< Exists while answers to probe() are awaited.
+  std::uint64_t missing_bytes_ = 0;      ///< The number of bytes that have not arrived yet.
   std::set<std::uint32_t> waiting_for_;  ///< The ranks whose relays have not answered yet.
-  Done on_copied_, on_complete_;
+  Done on_copied_, on_complete_, on_probed_;
   std::function<void()> on_restored_;
 };
 

@@ -8,9 +8,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "checkpoints/checkpoint_reader.h"
+#include "checkpoints/manifest.h"
 #include "checkpoints/safetensors.h"
+#include "checkpoints/shared_file.h"
 #include "components/checkpoint_writer/checkpoint_writer.h"
 #include "components/checkpoint_writer/test_files.h"
 #include "core/testing/rig.h"
@@ -18,6 +21,7 @@
 namespace trainyard {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::Rig;
 
@@ -235,6 +239,141 @@ TEST_F(RemoteRanksTest, StateThatTheCheckpointLacksIsNotSent) {
   EXPECT_EQ(pieces[0]->places, (std::vector<BlockPlace>{{1, 0}}));
 }
 
+/// All hosts share the folder of the checkpoints.
+class SharedFolderTest : public RemoteRanksTest {
+ protected:
+  static constexpr const char* kWrite = R"({"other_hosts": "write"})";
+
+  /// Answers the question whether the far host shares the folder.
+  void share(const std::string& text = "", const std::string& error = "") {
+    const auto probes = rig_->received<FolderProbe>("/folder_probe");
+    ASSERT_EQ(probes.size(), 1u);
+    EXPECT_EQ(testing::read_file(probes[0]->path), probes[0]->text);
+    testing::write_file(probes[0]->path + "-1", text.empty() ? probes[0]->text : text);
+    rig_->send("/folder_probed", FolderProbed{.rank = 1, .host = "h1", .error = error});
+    rig_->run_until_idle();
+  }
+
+  /// Does what the relay is asked to do, and returns its answer.
+  MemoryWritten write(const WriteMemory& request) const {
+    MemoryWritten answer{.order = request.order, .rank = 1};
+    for (std::uint32_t index = 0; index < request.files.size(); ++index) {
+      checkpoints::SharedFile file(request.folder + "/" + request.files[index]);
+      for (const MemoryRange& range : request.ranges) {
+        if (range.file != index) continue;
+        const Tensor& data = range.place.block == 0 ? far_arena_.blocks[0].data : far_state_.blocks[0].data;
+        file.write(range.at,
+                   std::span<const std::byte>(data.data(), data.bytes()).subspan(range.begin_bytes, range.bytes));
+      }
+      const checkpoints::FileDigest digest = file.close();
+      if (digest.bytes != 0) answer.parts.push_back({index, digest.bytes, digest.sha256});
+    }
+    return answer;
+  }
+
+  /// Saves a checkpoint of step 7 up to the point at which the relay is asked to write, and returns the request.
+  WriteMemory request() {
+    start(kWrite);
+    share();
+    ask(7);
+    EXPECT_TRUE(rig_->received<CopyMemory>("/copy_memory").at(0)->keep);
+    copied(107);
+    EXPECT_EQ(answers(), 1u) << "the ranks may go on";
+    const auto requests = rig_->received<WriteMemory>("/write_memory");
+    EXPECT_EQ(requests.size(), 1u);
+    return *requests.at(0);
+  }
+
+  const CheckpointDone& answer(const MemoryWritten& written) {
+    rig_->send("/memory_written", written);
+    rig_->run_until([&] { return !results().empty(); });
+    return *results().at(0);
+  }
+};
+
+TEST_F(SharedFolderTest, TheFilesAreTheSameAsIfTheOtherHostHadSentItsState) {
+  start();
+  const checkpoints::Manifest sent = checkpoints::parse_manifest(testing::read_file(save() + "/manifest.json"), "");
+  rig_->stop();
+  std::filesystem::remove_all(directory_ / "checkpoints");
+  const WriteMemory asked = request();
+  const CheckpointDone& done = answer(write(asked));
+  EXPECT_EQ(done.error, "");
+  const checkpoints::Manifest written =
+      checkpoints::parse_manifest(testing::read_file(done.path + "/manifest.json"), "");
+  for (const char* file : {"model.safetensors", "optimizer.safetensors", "state.safetensors"}) {
+    EXPECT_EQ(written.files.at(file), sent.files.at(file)) << file;
+  }
+  EXPECT_TRUE(checkpoints::verify_files(written, done.path).empty());
+  rig_->stop();
+}
+
+TEST_F(SharedFolderTest, ACheckpointGetsNoNameIfAPartIsNotWhatItsHostHasWritten) {
+  const WriteMemory asked = request();
+  const MemoryWritten written = write(asked);
+  testing::flip_byte(asked.folder + "/optimizer.safetensors", 1);  // The last bytes are those of the last rank.
+  EXPECT_THAT(answer(written).error,
+              HasSubstr("optimizer.safetensors does not have the 64 bytes that the host of rank 1 has "
+                        "written"));
+  EXPECT_TRUE(checkpoints::list_checkpoints(directory_ / "checkpoints").empty());
+  EXPECT_FALSE(std::filesystem::exists(asked.folder));
+  rig_->stop();
+}
+
+TEST_F(SharedFolderTest, ACheckpointGetsNoNameIfAPartIsMissing) {
+  const WriteMemory asked = request();
+  MemoryWritten written = write(asked);
+  written.parts.pop_back();
+  EXPECT_THAT(answer(written).error, HasSubstr("does not have the 64 bytes that the host of rank 1 has written"));
+  rig_->stop();
+}
+
+TEST_F(SharedFolderTest, ACheckpointGetsNoNameIfAFileHasAnotherSize) {
+  const WriteMemory asked = request();
+  const MemoryWritten written = write(asked);
+  std::filesystem::resize_file(asked.folder + "/model.safetensors", 99);
+  EXPECT_NE(answer(written).error, "");
+  EXPECT_TRUE(checkpoints::list_checkpoints(directory_ / "checkpoints").empty());
+  rig_->stop();
+}
+
+TEST_F(SharedFolderTest, AHostThatCannotWriteIsNamed) {
+  const WriteMemory asked = request();
+  EXPECT_EQ(answer({.order = asked.order, .rank = 1, .error = "the disk is full"}).error,
+            "the host of rank 1 could not write its part: the disk is full");
+  rig_->stop();
+}
+
+TEST_F(SharedFolderTest, ARunThatEndsBeforeTheOtherHostHasWrittenReportsIt) {
+  const WriteMemory asked = request();
+  rig_->stop();
+  ASSERT_EQ(results().size(), 1u);
+  EXPECT_EQ(results().at(0)->error, "the run ended before other hosts had sent their state");
+  EXPECT_FALSE(std::filesystem::exists(asked.folder));
+}
+
+TEST_F(SharedFolderTest, ARunDoesNotBeginIfAHostDoesNotShareTheFolder) {
+  start(kWrite);
+  EXPECT_TRUE(rig_->received<RunState>("/run_state").empty()) << "it is not known yet";
+  EXPECT_THAT(testing::error_of([&] { share("", "there is no file x"); }),
+              AllOf(HasSubstr("the host h1, with rank 1, does not share the folder of the checkpoints, "),
+                    HasSubstr(": there is no file x. With other_hosts = \"write\", all hosts must share this folder")));
+}
+
+TEST_F(SharedFolderTest, ARunDoesNotBeginIfAHostWritesIntoAFolderOfItsOwn) {
+  start(kWrite);
+  EXPECT_THAT(testing::error_of([&] { share("another text"); }),
+              HasSubstr("what it has written there cannot be seen here"));
+}
+
+TEST_F(SharedFolderTest, NothingIsLeftOfTheQuestionWhenItIsAnswered) {
+  start(kWrite);
+  share();
+  EXPECT_EQ(rig_->received<RunState>("/run_state").size(), 1u);
+  EXPECT_TRUE(std::filesystem::is_empty(directory_ / "checkpoints"));
+  rig_->stop();
+}
+
 /// Tests ranks that both have all parameters.
 class RemoteReplicaTest : public RemoteRanksTest {
  protected:
@@ -254,6 +393,20 @@ TEST_F(RemoteReplicaTest, NothingIsAskedOfARelayIfItsRankHasOnlyWhatThisHostHas)
   ASSERT_EQ(pieces.size(), 3u);
   EXPECT_EQ(pieces[0]->data.bytes(), kElements * sizeof(float));
   EXPECT_EQ(pieces[0]->places, (std::vector<BlockPlace>{{1, 0}}));
+}
+
+TEST_F(RemoteReplicaTest, ASharedFolderIsCheckedEvenIfThisHostWritesEverything) {
+  start(R"({"other_hosts": "write"})");
+  const auto probes = rig_->received<FolderProbe>("/folder_probe");
+  ASSERT_EQ(probes.size(), 1u);
+  testing::write_file(probes[0]->path + "-1", probes[0]->text);
+  rig_->send("/folder_probed", FolderProbed{.rank = 1, .host = "h1"});
+  rig_->run_until_idle();
+  ask(7);
+  rig_->run_until([&] { return !results().empty(); });
+  EXPECT_EQ(results().at(0)->error, "");
+  EXPECT_TRUE(rig_->received<WriteMemory>("/write_memory").empty());
+  rig_->stop();
 }
 
 }  // namespace

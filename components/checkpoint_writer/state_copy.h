@@ -8,6 +8,7 @@
 
 #include "checkpoints/run_record.h"
 #include "checkpoints/safetensors.h"
+#include "components/checkpoint_writer/shared_checkpoint.h"
 #include "components/checkpoint_writer/state_layout.h"
 #include "messages/run_state.h"
 
@@ -26,14 +27,22 @@ class StateCopy {
   /// kCorrupt if the layout does not contain these bytes.
   void place(const BlockPlace& place, std::size_t begin, std::span<const std::byte> bytes);
 
-  /// Releases the components' states in the snapshot, whose tensors can refer to the memory of these components.
-  void forget_states() { snapshot_.states.clear(); }
+  /// Releases the components' states in the snapshot, whose tensors can refer to the memory of these components. Also
+  /// removes the files of a shared checkpoint that has not been published.
+  void forget_states() {
+    shared_.reset();
+    snapshot_.states.clear();
+  }
 
   /// Adds states of components that have arrived after take().
   void add(std::vector<SavedState> states);
 
   /// Returns the tensors of a checkpoint file, one for each slice, as views of the copied blocks.
   std::vector<checkpoints::SafetensorsTensor> tensors(const std::vector<StateSlice>& slices) const;
+
+  /// The checkpoint, if other hosts write into it; null if this host writes all of it.
+  SharedCheckpoint* shared() const { return shared_.get(); }
+  void share(std::unique_ptr<SharedCheckpoint> shared) { shared_ = std::move(shared); }
 
   /// Returns the layout of the last take(). There must have been one.
   const StateLayout& layout() const { return *layout_; }
@@ -45,6 +54,7 @@ class StateCopy {
   const StateLayout* layout_ = nullptr;
   Snapshot snapshot_;
   std::vector<Buffer> blocks_;
+  std::unique_ptr<SharedCheckpoint> shared_;
 };
 
 }  // namespace trainyard

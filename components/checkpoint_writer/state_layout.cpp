@@ -190,6 +190,11 @@ std::size_t StateLayout::bytes() const {
   return total;
 }
 
+bool StateLayout::has_remote_pieces() const {
+  return std::ranges::any_of(
+      blocks, [](const StateBlock& block) { return std::ranges::any_of(block.pieces, &StatePiece::is_remote); });
+}
+
 // The model's blocks come first, because add_model() relies on their indices.
 StateLayout make_state_layout(const std::vector<RankState>& ranks) {
   LayoutMaker maker{ranks};

@@ -51,7 +51,8 @@ struct StateLayout {
   /// block is a tensor of state.safetensors, such as "rank1/optimizer/exp_avg".
   std::vector<StateSlice> own;
 
-  std::size_t bytes() const;  ///< Returns the size of all blocks.
+  bool has_remote_pieces() const;  ///< Returns true if a checkpoint has bytes that only ranks on other hosts have.
+  std::size_t bytes() const;       ///< Returns the size of all blocks.
 };
 
 /// The messages in which one rank has announced its memory.

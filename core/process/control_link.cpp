@@ -10,6 +10,7 @@ ControlLink::ControlLink(zmq::context_t& context, const std::string& process, co
   present_as_member(socket_, keys);
   // The routing id must be set before connect(), because it is part of the handshake.
   socket_.set(zmq::sockopt::routing_id, process);
+  socket_.set(zmq::sockopt::ipv6, endpoint.starts_with("tcp://["));
   socket_.connect(endpoint);
 }
 

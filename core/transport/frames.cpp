@@ -88,6 +88,7 @@ zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type) {
 std::string bind_socket(zmq::socket_t& socket, const std::string& address) {
   if (socket.get(zmq::sockopt::mechanism) != ZMQ_CURVE) check_address(address);
   try {
+    socket.set(zmq::sockopt::ipv6, address.starts_with("tcp://["));
     socket.bind(address);
   } catch (const zmq::error_t& error) {
     throw Error(Code::kIo, "cannot bind {}: {}", address, error.what());

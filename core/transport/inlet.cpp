@@ -79,6 +79,7 @@ Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t
       imports_(process_index) {
   check_member_address(endpoint, keys);
   present_as_member(socket_, keys);
+  socket_.set(zmq::sockopt::ipv6, endpoint.starts_with("tcp://["));
   socket_.connect(endpoint);
 }
 

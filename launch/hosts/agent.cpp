@@ -65,6 +65,9 @@ void Agent::on_accepted(HostLink& link, std::chrono::milliseconds silence) {
   link.messages().on<HostNote>([this](const HostNote& note) {
     if (notes_) notes_->add(note);
   });
+  link.messages().on<TunnelPart>([this](const TunnelPart& part) {
+    if (tunnels_) tunnels_->handle(part);
+  });
   link.messages().on<StartProcess>([this](const StartProcess& request) {
     if (processes_) processes_->start(request.index);
   });
@@ -78,6 +81,9 @@ void Agent::on_accepted(HostLink& link, std::chrono::milliseconds silence) {
 void Agent::on_part(const HostPart& part) {
   if (processes_) return;
   notes_.emplace(loop_, directory_.path() + "/rendezvous", [this](const HostNote& note) { link_->send(note); });
+  tunnels_.emplace(loop_, settings_.self.host, directory_.path(),
+                   [this](const TunnelPart& tunnel) { return link_->send(tunnel); });
+  for (const Entrance& entrance : part.entrances) tunnels_->open_entrance(entrance);
   processes_.emplace(loop_, part,
                      CrewOptions{.process_program = options_.process_program,
                                  .control_endpoint = part.control,
@@ -107,7 +113,7 @@ void Agent::beat() {
 // host immediately, unless it is SIGHUP, SIGUSR1 or SIGUSR2.
 void Agent::on_signal(int signal) {
   if (signal == SIGCHLD) {
-    if (processes_) processes_->reap();
+    if (processes_) reap();
     return;
   }
   const std::string why = fmt::format("SIG{} came", ::sigabbrev_np(signal));
@@ -118,6 +124,14 @@ void Agent::on_signal(int signal) {
   interrupted_ = loop_.now();
   console_.say(fmt::format("asking host 0 to stop the run, because {}", why));
   link_->send(HostInterrupted{signal});
+}
+
+// A process may have said its last words to visitors. They must arrive before the launcher hears that it has ended, and
+// perhaps ends the run.
+void Agent::reap() {
+  while (tunnels_->serve()) {
+  }
+  processes_->reap();
 }
 
 void Agent::end(int exit_code, const std::string& reason) {

@@ -9,6 +9,7 @@
 #include "launch/hosts/host_search.h"
 #include "launch/hosts/host_settings.h"
 #include "launch/hosts/notes_folder.h"
+#include "launch/hosts/tunnels.h"
 #include "launch/run/guard.h"
 #include "launch/run/poll_loop.h"
 #include "launch/run/run_console.h"
@@ -36,6 +37,7 @@ class Agent {
   void on_signal(int signal);
   void on_accepted(HostLink& link, std::chrono::milliseconds silence);
   void on_part(const HostPart& part);
+  void reap();
   void beat();
   void end(int exit_code, const std::string& reason);
 
@@ -53,6 +55,7 @@ class Agent {
   HostLink* link_ = nullptr;  ///< The connection to host 0; null until host 0 has accepted this agent.
   std::chrono::milliseconds silence_{};
   std::optional<NotesFolder> notes_;
+  std::optional<Tunnels> tunnels_;
   /// The processes of this host; empty until the agent has received its part of the run.
   std::optional<AgentProcesses> processes_;
   std::optional<PollLoop::Clock::time_point> interrupted_;

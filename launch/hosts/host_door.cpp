@@ -20,16 +20,16 @@ constexpr std::chrono::seconds kFarewell{5};
 constexpr std::chrono::milliseconds kLook{10};
 
 /// Returns the socket for the agents. It listens on all interfaces, because host 0 does not know over which interface
-/// the agents connect; only agents with the key are admitted. If the meeting place is a loopback address, the socket
-/// listens only there.
+/// the agents connect; only agents with the key are admitted. A socket for all IPv6 addresses accepts connections over
+/// IPv4, too. If the meeting place is a loopback address, the socket listens only there.
 std::unique_ptr<RouterSocket> open_door(zmq::context_t& context, const HostSettings& settings) {
   const MeetingPlace& meeting = settings.meeting;
-  const bool local = means_loopback(meeting.host);
+  const std::string local = meeting.host == "::1" ? "::1" : "127.0.0.1";
+  const std::string address = means_loopback(meeting.host) ? local : has_ipv6() ? "::" : "0.0.0.0";
   std::string problem;
   for (const std::uint16_t port : meeting.ports) {
     try {
-      return std::make_unique<RouterSocket>(context, fmt::format("tcp://{}:{}", local ? "127.0.0.1" : "0.0.0.0", port),
-                                            settings.key);
+      return std::make_unique<RouterSocket>(context, tcp_endpoint(address, std::to_string(port)), settings.key);
     } catch (const Error& error) {
       if (error.code() != Code::kIo) throw;
       problem = error.what();

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 #include "launch/hosts/host_search.h"
@@ -211,6 +212,46 @@ TEST_F(HostDoorTest, AMessageOfAHostThatCannotBeReadNamesTheHost) {
   door.stop_serving();
   EXPECT_THAT(text, AllOf(StartsWith("host 1 (here, 127.0.0.1) sent a HostNote that is not allowed: "),
                           HasSubstr("the note 'x' of 0 bytes is not allowed")));
+}
+
+TEST_F(HostDoorTest, HostsMeetOverIpv6) {
+  if (!has_ipv6()) GTEST_SKIP() << "this machine has no IPv6";
+  HostSettings own = settings(0), other = settings(1);
+  own.meeting.host = other.meeting.host = "::1";
+  std::string answer;
+  std::jthread agent([&] { answer = search(other); });
+  HostDoor door(plan_, own);
+  door.gather(console_);
+  agent.join();
+  EXPECT_EQ(answer, "accepted");
+  EXPECT_EQ(door.joined(1).address, "::1");
+  EXPECT_EQ(door.own_address(), "::1");
+}
+
+TEST_F(HostDoorTest, ANameServerThatDoesNotAnswerDoesNotHoldUpTheAgent) {
+  std::promise<void> answer;
+  HostSettings own = settings(1);
+  own.join_timeout = 1s;
+  own.resolve = [gate = answer.get_future().share()](const std::string&) -> std::string {
+    gate.wait();
+    return "127.0.0.1";
+  };
+  EXPECT_THAT(search(own), StartsWith("host 1 did not find host 0 within 1 s: the address of '127.0.0.1' is not known "
+                                      "yet: no name server has answered"));
+  answer.set_value();
+}
+
+TEST_F(HostDoorTest, ANameThatBecomesKnownIsUsed) {
+  HostSettings other = settings(1);
+  other.resolve = [tries = std::make_shared<int>(0)](const std::string&) -> std::string {
+    if ((*tries)++ == 0) throw Error(Code::kNotFound, std::string("not yet"));
+    return "127.0.0.1";
+  };
+  std::string answer;
+  std::jthread agent([&] { answer = search(other); });
+  EXPECT_EQ(gather(settings(0)), "(no error)");
+  agent.join();
+  EXPECT_EQ(answer, "accepted");
 }
 
 TEST_F(HostDoorTest, APortThatIsTakenIsLeftToItsOwner) {

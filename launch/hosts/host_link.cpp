@@ -26,6 +26,7 @@ HostLink::HostLink(zmq::context_t& context, PollLoop& loop, std::string endpoint
   // With this option, send() fails while there is no connection, instead of queuing the message.
   socket_.set(zmq::sockopt::immediate, true);
   socket_.set(zmq::sockopt::reconnect_ivl, kReconnectMilliseconds);
+  socket_.set(zmq::sockopt::ipv6, endpoint_.starts_with("tcp://["));
   socket_.connect(endpoint_);
 }
 

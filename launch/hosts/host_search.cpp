@@ -55,12 +55,13 @@ void HostSearch::try_again() {
                                        in_seconds(settings_.join_timeout), state()));
   }
   try {
-    if (links_.empty() && now >= resolve_again_) open_links();
+    if (links_.empty() && now >= resolve_again_) find_host_0();
     ask(now);
   } catch (const Error& error) {
     if (error.code() == Code::kInvalidArgument) return reports_.failed(error.what());
     // It may be possible to resolve the name later, for instance that of a Kubernetes pod.
     problem_ = error.what();
+    lookup_.reset();
     resolve_again_ = now + kHostBeat;
   }
   remind(now);
@@ -79,6 +80,12 @@ void HostSearch::remind(PollLoop::Clock::time_point now) {
 
 std::string HostSearch::state() {
   if (!problem_.empty()) return problem_;
+  if (links_.empty()) {
+    return fmt::format(
+        "the address of '{}' is not known yet: no name server has answered; check the network, or set "
+        "TRAINYARD_MEET_AT to an address of host 0 on every host",
+        settings_.meeting.host);
+  }
   const std::string place = fmt::format("{} ({}{})", settings_.meeting.host, join_.reached,
                                         is_own_address(join_.reached) ? ", which is this host itself" : "");
   if (heard_other_job_) return fmt::format("at {}, only host 0 of another job or of another start answers", place);
@@ -87,14 +94,19 @@ std::string HostSearch::state() {
   return fmt::format("{} {}", place, knock_->finding(fmt::format("{} from {}", fingerprint, settings_.key_file)));
 }
 
-void HostSearch::open_links() {
-  join_.reached = resolve_host(settings_.meeting.host);
+void HostSearch::find_host_0() {
+  if (!lookup_) lookup_.emplace(settings_.meeting.host, settings_.resolve);
+  if (const std::optional<std::string> address = lookup_->result()) open_links(*address);
+}
+
+void HostSearch::open_links(const std::string& address) {
+  join_.reached = address;
   check_loopback(settings_, join_.reached);
   join_.address = address_towards(join_.reached);
   problem_.clear();
   for (const std::uint16_t port : settings_.meeting.ports) {
     links_.push_back(
-        std::make_unique<HostLink>(context_, loop_, fmt::format("tcp://{}:{}", join_.reached, port), settings_.key));
+        std::make_unique<HostLink>(context_, loop_, tcp_endpoint(join_.reached, std::to_string(port)), settings_.key));
     HostLink& link = *links_.back();
     link.messages().on<JoinAnswer>([this, &link](const JoinAnswer& answer) { on_answer(link, answer); });
     link.messages().on<RunEnded>([this](const RunEnded& ended) {

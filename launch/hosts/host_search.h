@@ -41,7 +41,9 @@ class HostSearch {
   void remind(PollLoop::Clock::time_point now);
   // Returns a text about what keeps this host from joining, for the user.
   std::string state();
-  void open_links();
+  // Finds the address of host 0, and then opens the connections to it. Returns at once.
+  void find_host_0();
+  void open_links(const std::string& address);
   void ask(PollLoop::Clock::time_point now);
   void on_answer(HostLink& link, const JoinAnswer& answer);
 
@@ -51,6 +53,7 @@ class HostSearch {
   const HostSettings& settings_;
   Reports reports_;
   std::vector<PollLoop::Clock::time_point> asked_;  ///< When a Join was last sent over each link.
+  std::optional<NameLookup> lookup_;                ///< Exists while the address of host 0 is being found.
   PollLoop::Clock::time_point resolve_again_;       ///< When the name of host 0 is to be resolved again.
   /// The reason why the search cannot begin, such as a name that cannot be resolved; empty if there is none.
   std::string problem_;

@@ -8,7 +8,9 @@
 #include "core/plugin/abi.h"
 #include "core/transport/run_keys.h"
 #include "environments/allocation.h"
+#include "launch/hosts/addresses.h"
 #include "launch/hosts/messages.h"
+#include "launch/hosts/name_lookup.h"
 #include "launch/plan/plan.h"
 #include "launch/run/engine.h"
 
@@ -25,6 +27,7 @@ struct HostSettings {
   std::chrono::milliseconds first_reminder{3'000};
   std::chrono::milliseconds reminder{10'000};  ///< The time between two reminders.
   std::chrono::milliseconds silence{20'000};   ///< The time without messages after which a host counts as lost.
+  NameLookup::Resolve resolve = resolve_host;  ///< Finds the address of host 0.
 };
 
 /// Returns the settings of this host. `plugins` are the plugins of this installation. Reads the key of the hosts, and

@@ -14,9 +14,9 @@
 namespace trainyard::launch {
 namespace {
 
-int begin_to_connect(int socket, const sockaddr_in& to) {
+int begin_to_connect(int socket, const SocketAddress& to) {
   if (socket < 0) return errno;
-  return ::connect(socket, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 ? 0 : errno;
+  return ::connect(socket, to.get(), to.size) == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -25,8 +25,9 @@ Knock::Knock(const std::string& address, const std::vector<std::uint16_t>& ports
   for (const std::uint16_t port : ports) {
     Attempt& attempt = attempts_.emplace_back();
     attempt.port = port;
-    attempt.socket.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    attempt.error = begin_to_connect(attempt.socket.get(), socket_address(address, port));
+    const SocketAddress to = socket_address(address, port);
+    attempt.socket.reset(::socket(to.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    attempt.error = begin_to_connect(attempt.socket.get(), to);
   }
 }
 

@@ -14,7 +14,7 @@ namespace trainyard::launch {
 /// never waits.
 class Knock {
  public:
-  /// Begins to connect to all of `ports`. Throws kInvalidArgument if `address` is not an IPv4 address.
+  /// Begins to connect to all of `ports`. Throws kInvalidArgument if `address` is not an IP address.
   Knock(const std::string& address, const std::vector<std::uint16_t>& ports);
 
   /// Returns the result so far. It continues a sentence that begins with the name of the host, as in "refuses

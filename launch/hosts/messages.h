@@ -14,7 +14,7 @@ namespace trainyard::launch {
 
 /// The version of the protocol between launcher and agents. Hosts with different versions cannot take part in the same
 /// run.
-inline constexpr std::uint32_t kHostProtocol = 2;
+inline constexpr std::uint32_t kHostProtocol = 3;
 
 /// The first message of an agent. It identifies the agent's host, and contains everything that must be the same on all
 /// hosts. The agent repeats the message until the launcher answers.
@@ -86,6 +86,19 @@ struct HostProcess {
   }
 };
 
+/// The entrance to the gateway of a process on another host; see Tunnels.
+struct Entrance {
+  static constexpr const char* kTypeName = "Entrance";
+
+  std::uint32_t process = 0;  ///< The index of the process in the plan.
+  std::uint32_t host = 0;     ///< The host of the process.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(process), CEREAL_NVP(host));
+  }
+};
+
 /// The part of the run on the host of an agent: the processes that it is to start, and the settings that they need. The
 /// launcher sends it when all hosts have joined.
 struct HostPart {
@@ -96,10 +109,12 @@ struct HostPart {
   std::string control;  ///< The address at which the launcher accepts the control connections of processes.
   bool flush_denormals = true;
   std::vector<HostProcess> processes;
+  std::vector<Entrance> entrances;  ///< The entrances that the agent makes for the processes of its host.
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(run), CEREAL_NVP(keys), CEREAL_NVP(control), CEREAL_NVP(flush_denormals), CEREAL_NVP(processes));
+    archive(CEREAL_NVP(run), CEREAL_NVP(keys), CEREAL_NVP(control), CEREAL_NVP(flush_denormals), CEREAL_NVP(processes),
+            CEREAL_NVP(entrances));
   }
 };
 
@@ -181,6 +196,28 @@ struct HostNote {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(name), CEREAL_NVP(text));
+  }
+};
+
+/// What one end of a tunnel sends to its other end; see Tunnels. Parts between two agents travel through the launcher.
+struct TunnelPart {
+  static constexpr const char* kTypeName = "TunnelPart";
+
+  std::uint32_t near_host = 0;  ///< The host of the visitor, which has numbered the tunnel.
+  std::uint32_t far_host = 0;   ///< The host of the gateway.
+  std::uint32_t number = 0;
+  bool to_far = false;        ///< True if the near host has sent the part.
+  bool opens = false;         ///< True for the first part, which has no bytes.
+  std::uint32_t process = 0;  ///< In the first part: the index of the process whose gateway the visitor wants.
+  std::string gateway;        ///< In the first part: the address of the gateway, which only the launcher sets.
+  std::string bytes;
+  std::uint32_t written = 0;  ///< How many more bytes the sender has passed on to its socket.
+  bool closed = false;        ///< True for the last part.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(near_host), CEREAL_NVP(far_host), CEREAL_NVP(number), CEREAL_NVP(to_far), CEREAL_NVP(opens),
+            CEREAL_NVP(process), CEREAL_NVP(gateway), CEREAL_NVP(bytes), CEREAL_NVP(written), CEREAL_NVP(closed));
   }
 };
 

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "launch/hosts/addresses.h"
 #include "launch/hosts/join_check.h"
+#include "launch/run/gateway_address.h"
 #include "launch/run/seconds.h"
 #include "messages/error.h"
 #include "messages/printable.h"
@@ -21,7 +23,8 @@ RemoteHosts::RemoteHosts(HostDoor& door, RunContext& run, Reports reports)
       reports_(std::move(reports)),
       processes_(door.hosts()),
       heard_(door.hosts(), run.loop.now()),
-      notes_(run.loop, run.directory.path() + "/rendezvous", [this](const HostNote& note) { spread(note, 0); }) {
+      notes_(run.loop, run.directory.path() + "/rendezvous", [this](const HostNote& note) { spread(note, 0); }),
+      tunnels_(run.loop, 0, run.directory.path(), [this](const TunnelPart& part) { return route(part); }) {
   for (std::uint32_t host = 1; host < door_.hosts(); ++host)
     processes_[host] = std::make_unique<Processes>(*this, host);
   for (const auto& child : run_.crew.children()) {
@@ -53,6 +56,13 @@ void RemoteHosts::listen() {
     notes_.add(note);
     spread(note, host);
   });
+  on<TunnelPart>([this](std::uint32_t host, const TunnelPart& part) {
+    if ((part.to_far ? part.near_host : part.far_host) != host) {
+      throw Error(Code::kCorrupt, "host {} has not opened the tunnel between the hosts {} and {}", host, part.near_host,
+                  part.far_host);
+    }
+    route(part);
+  });
   on<HostInterrupted>(
       [this](std::uint32_t, const HostInterrupted& interrupted) { reports_.interrupted(interrupted.signal); });
   on<ProcessStarted>([this](std::uint32_t host, const ProcessStarted& started) {
@@ -80,7 +90,8 @@ void RemoteHosts::on_changed(std::uint32_t host, const ProcessChanged& change) {
 }
 
 void RemoteHosts::begin() {
-  const std::string control = run_.control.listen_at(fmt::format("tcp://{}:*", run_.places.front().address), run_.keys);
+  const std::string control = run_.control.listen_at(tcp_endpoint(run_.places.front().address, "*"), run_.keys);
+  for (const Entrance& entrance : entrances_of(0)) tunnels_.open_entrance(entrance);
   for (std::uint32_t host = 1; host < door_.hosts(); ++host) door_.send(host, part_of(host, control));
 }
 
@@ -98,7 +109,44 @@ HostPart RemoteHosts::part_of(std::uint32_t host, const std::string& control) co
                               .environment = planned.environment,
                               .cpus = planned.cpus});
   }
+  if (has_entrances(run_, host)) part.entrances = entrances_of(host);
   return part;
+}
+
+std::vector<Entrance> RemoteHosts::entrances_of(std::uint32_t host) const {
+  std::vector<Entrance> entrances;
+  for (const auto& child : run_.crew.children()) {
+    if (!child->has_components() || child->planned().host == host) continue;
+    entrances.push_back({.process = child->index(), .host = child->planned().host});
+  }
+  return entrances;
+}
+
+// Only the launcher knows the addresses of gateways, so a host can ask for nothing else. Without an address, the far
+// host answers that the tunnel is closed.
+bool RemoteHosts::route(TunnelPart part) {
+  const std::uint32_t to = part.to_far ? part.far_host : part.near_host;
+  if (to >= door_.hosts() || gone_.contains(to)) return false;
+  part.gateway.clear();
+  const auto& children = run_.crew.children();
+  if (part.opens && part.process < children.size() && children[part.process]->planned().host == part.far_host) {
+    const std::string& name = children[part.process]->name();
+    const StartBarrier::Endpoints endpoints = run_.barrier.endpoints_of(name);
+    if (const auto gateway = endpoints.find(name + "/gateway"); gateway != endpoints.end())
+      part.gateway = gateway->second;
+  }
+  if (to != 0) return door_.send(to, part);
+  tunnels_.handle(part);
+  return true;
+}
+
+void RemoteHosts::say_refused() {
+  if (tunnels_.refused() == said_refused_) return;
+  run_.console.say(
+      fmt::format("{} connections of visitors to processes of other hosts were refused; at most {} to each "
+                  "host are allowed",
+                  tunnels_.refused() - said_refused_, Tunnels::kMost));
+  said_refused_ = tunnels_.refused();
 }
 
 void RemoteHosts::spread(const HostNote& note, std::uint32_t from) {
@@ -109,6 +157,7 @@ void RemoteHosts::spread(const HostNote& note, std::uint32_t from) {
 
 void RemoteHosts::beat() {
   timer_ = run_.loop.after(kHostBeat, [this] { beat(); });
+  say_refused();
   for (std::uint32_t host = 1; host < door_.hosts(); ++host) {
     if (gone_.contains(host)) continue;
     const auto silent = run_.loop.now() - heard_[host];
@@ -122,6 +171,7 @@ void RemoteHosts::beat() {
 
 void RemoteHosts::lose(std::uint32_t host, const std::string& reason) {
   gone_.insert(host);
+  tunnels_.lose(host);
   reports_.lost(host, fmt::format("{} is lost, with {}: {}", describe(host), describe_ranks(run_.plan, host), reason));
 }
 

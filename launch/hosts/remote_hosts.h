@@ -9,6 +9,7 @@
 
 #include "launch/hosts/host_door.h"
 #include "launch/hosts/notes_folder.h"
+#include "launch/hosts/tunnels.h"
 #include "launch/run/remote_processes.h"
 #include "launch/run/run_context.h"
 
@@ -67,6 +68,11 @@ class RemoteHosts {
   ChildProcess& process(std::uint32_t host, std::uint32_t index) const;
   void on_changed(std::uint32_t host, const ProcessChanged& change);
   void spread(const HostNote& note, std::uint32_t from);
+  std::vector<Entrance> entrances_of(std::uint32_t host) const;
+  // Passes a part of a tunnel on to the host that it is for. Returns false if this host is lost.
+  bool route(TunnelPart part);
+  // Tells the user if visitors were refused.
+  void say_refused();
   void beat();
   void lose(std::uint32_t host, const std::string& reason);
   std::string describe(std::uint32_t host) const;
@@ -78,6 +84,8 @@ class RemoteHosts {
   std::vector<PollLoop::Clock::time_point> heard_;     ///< When each host last sent a message.
   std::set<std::uint32_t> gone_;                       ///< The numbers of the hosts that are lost.
   NotesFolder notes_;
+  Tunnels tunnels_;
+  std::uint64_t said_refused_ = 0;  ///< The number of refused connections that the user has been told.
   PollLoop::Id timer_ = 0;
 };
 

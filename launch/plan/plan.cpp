@@ -16,9 +16,11 @@ namespace {
 /// because they can have only 107 bytes, and a name can have 64.
 std::map<std::string, std::string> bind_addresses(const PlannedProcess& process, std::size_t process_index,
                                                   const std::set<std::string>& threads, const RunPlace& place) {
+  const bool is_v6 = place.address.find(':') != std::string::npos;
+  const std::string address = is_v6 ? "[" + place.address + "]" : place.address;
   std::map<std::string, std::string> bind;
   for (const std::string& thread : threads) {
-    bind[thread] = process.tcp ? fmt::format("tcp://{}:*", place.address)
+    bind[thread] = process.tcp ? fmt::format("tcp://{}:*", address)
                                : fmt::format("ipc://{}/{}.{}", place.run_directory, process_index, bind.size());
   }
   return bind;

@@ -42,6 +42,8 @@ TEST_F(PlanTest, AProcessWithAnAddressBindsTcp) {
   const Plan plan = plan_six("component.logger.host = 'localhost'", {"placement=processes"});
   EXPECT_EQ(process_plan(plan, 3, {"/run/x", {}}).bind,
             (std::map<std::string, std::string>{{"logger", "tcp://127.0.0.1:*"}}));
+  EXPECT_EQ(process_plan(plan, 3, {.run_directory = "/run/x", .address = "fd00::1"}).bind,
+            (std::map<std::string, std::string>{{"logger", "tcp://[fd00::1]:*"}}));
 }
 
 TEST_F(PlanTest, PoliciesHaveNames) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "launch/run/gateway_address.h"
 #include "messages/log_record.h"
 #include "messages/spans.h"
 
@@ -49,16 +50,10 @@ json new_topic(const std::string& name, const std::string& type, std::uint64_t f
           {"subscribers", json::array()}};
 }
 
-/// Returns the address to which visitors of a process connect, or an empty text while the process is not ready.
-std::string gateway_of(const StartBarrier::Endpoints& endpoints, const std::string& process) {
-  const auto endpoint = endpoints.find(process + "/gateway");
-  return endpoint == endpoints.end() ? std::string() : endpoint->second;
-}
-
 using Topics = std::map<std::string, json>;
 
 /// Adds the outputs of the plan as publishers, even if their processes have not been started yet.
-void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
+void add_outputs(const RunContext& run, Topics& topics) {
   for (const ComponentPlan& component : run.plan.components) {
     const core::PluginInfo* plugin = run.declaration_of(component);
     if (plugin == nullptr) continue;
@@ -68,7 +63,7 @@ void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints
       if (port.latched) topics[name]["latched"] = true;
       topics[name]["publishers"].push_back({{"component", component.name},
                                             {"process", component.process},
-                                            {"endpoint", gateway_of(endpoints, component.process)}});
+                                            {"endpoint", gateway_address(run, component.process)}});
     }
   }
 }
@@ -91,47 +86,38 @@ void add_subscribers(const RunContext& run, Topics& topics) {
 }
 
 /// Adds the topic of the log, which every process publishes.
-void add_log(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
+void add_log(const RunContext& run, Topics& topics) {
   const MessageType& type = message_type<LogRecord>();
   json& topic = topics[kLogTopic];
   if (topic.is_null()) topic = new_topic(kLogTopic, type.name, type.fingerprint, type.schema_text);
   for (const auto& child : run.crew.children()) {
     if (!child->has_components()) continue;
     topic["publishers"].push_back(
-        {{"component", ""}, {"process", child->name()}, {"endpoint", gateway_of(endpoints, child->name())}});
+        {{"component", ""}, {"process", child->name()}, {"endpoint", gateway_address(run, child->name())}});
   }
 }
 
 /// Adds the topic of the spans, which every process publishes that hosts plugins. Members in other languages do not
 /// publish it.
-void add_spans(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
+void add_spans(const RunContext& run, Topics& topics) {
   const MessageType& type = message_type<Spans>();
   for (const char* name : {kSpansTopic, kOperationsTopic}) {
     json topic = new_topic(name, type.name, type.fingerprint, type.schema_text);
     for (const auto& child : run.crew.children()) {
       if (!child->has_components() || child->planned().member) continue;
       topic["publishers"].push_back(
-          {{"component", ""}, {"process", child->name()}, {"endpoint", gateway_of(endpoints, child->name())}});
+          {{"component", ""}, {"process", child->name()}, {"endpoint", gateway_address(run, child->name())}});
     }
     if (!topic["publishers"].empty()) topics.emplace(name, std::move(topic));
   }
 }
 
-bool reads_log(const core::PortInfo& input, const std::string& topic) {
-  return topic == kLogTopic && input.fingerprint == message_type<LogRecord>().fingerprint;
-}
-
 /// Adds the components that receive the log. They are connected to every process, without edges in the plan.
 void add_log_readers(const RunContext& run, Topics& topics) {
   for (const ComponentPlan& component : run.plan.components) {
-    const core::PluginInfo* plugin = run.declaration_of(component);
-    if (plugin == nullptr) continue;
-    for (const core::PortInfo& port : plugin->inputs) {
-      if (!reads_log(port, topic_of(component, port.name))) continue;
-      add_once(
-          topics[kLogTopic]["subscribers"],
-          {{"component", component.name}, {"process", component.process}, {"policy", name_of(Policy::kDropOldest)}});
-    }
+    if (!listens_to_log(run, component)) continue;
+    add_once(topics[kLogTopic]["subscribers"],
+             {{"component", component.name}, {"process", component.process}, {"policy", name_of(Policy::kDropOldest)}});
   }
 }
 
@@ -214,11 +200,10 @@ json describe_run(const RunContext& run, const RunOutcome& outcome) {
 
 // Topics are sorted by name. Those without a publisher are not listed, even if they have subscribers.
 json describe_topics(const RunContext& run) {
-  const StartBarrier::Endpoints endpoints = run.barrier.endpoints();
   Topics topics;
-  add_outputs(run, endpoints, topics);
-  add_log(run, endpoints, topics);
-  add_spans(run, endpoints, topics);
+  add_outputs(run, topics);
+  add_log(run, topics);
+  add_spans(run, topics);
   add_subscribers(run, topics);
   add_log_readers(run, topics);
   json list = json::array();

@@ -30,6 +30,7 @@ RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint,
   socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxBodyBytes));
   core::check_member_address(endpoint, keys);
   core::accept_members(context, socket_, keys);
+  socket_.set(zmq::sockopt::ipv6, endpoint.starts_with("tcp://["));
   socket_.bind(endpoint);
 } catch (const zmq::error_t& error) {
   throw Error(Code::kIo, "cannot bind {}: {}", endpoint, error.what());
@@ -38,6 +39,7 @@ RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint,
 std::string RouterSocket::bind(const std::string& endpoint, const core::RunKeys& keys) {
   core::check_member_address(endpoint, keys);
   try {
+    socket_.set(zmq::sockopt::ipv6, endpoint.starts_with("tcp://["));
     socket_.bind(endpoint);
   } catch (const zmq::error_t& error) {
     throw Error(Code::kIo, "cannot bind {}: {}", endpoint, error.what());

@@ -55,6 +55,11 @@ StartBarrier::Endpoints StartBarrier::endpoints() const {
   return all;
 }
 
+StartBarrier::Endpoints StartBarrier::endpoints_of(const std::string& process) const {
+  const auto bound = endpoints_.find(process);
+  return bound == endpoints_.end() ? Endpoints() : bound->second;
+}
+
 std::vector<std::string> StartBarrier::missing() const {
   std::vector<std::string> sentences;
   for (const auto& [process, stage] : stages_) {

@@ -41,6 +41,9 @@ class StartBarrier {
   /// visitors. The keys have the form "process/thread" or "process/gateway".
   Endpoints endpoints() const;
 
+  /// Returns the endpoints of one process, which are empty until it has bound them.
+  Endpoints endpoints_of(const std::string& process) const;
+
   /// Returns a text for each process whose message is still awaited, such as "process 'optimizer' did not connect its
   /// inputs (no Connected)".
   std::vector<std::string> missing() const;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/plugin/abi.h"
+#include "launch/run/gateway_address.h"
 #include "launch/run/seconds.h"
 #include "messages/error.h"
 #include "messages/header.h"
@@ -87,12 +88,20 @@ void StartSequence::connect_all() {
   if (run_.plan.components.empty()) activate_all();
 }
 
-// A gateway is a socket in the run directory of its host, so its address is sent only to processes of this host.
+// A gateway is a socket in the run directory of its host, so its address is sent only to processes of this host. The
+// processes of another host are sent the address of the entrance to the gateway, if their host has one.
 void StartSequence::send_endpoints() {
   std::vector<Connect> messages(run_.plan.hosts, Connect{run_.barrier.endpoints()});
-  for (const auto& child : run_.crew.children()) {
-    for (std::uint32_t host = 0; host < run_.plan.hosts; ++host) {
-      if (host != child->planned().host) messages[host].endpoints.erase(child->name() + "/gateway");
+  for (std::uint32_t host = 0; run_.plan.hosts > 1 && host < run_.plan.hosts; ++host) {
+    const bool entrances = has_entrances(run_, host);
+    for (const auto& child : run_.crew.children()) {
+      const auto gateway = messages[host].endpoints.find(child->name() + "/gateway");
+      if (child->planned().host == host || gateway == messages[host].endpoints.end()) continue;
+      if (entrances) {
+        gateway->second = entrance_address(run_.places.at(host).run_directory, child->index());
+      } else {
+        messages[host].endpoints.erase(gateway);
+      }
     }
   }
   for (const auto& child : run_.crew.children()) {

@@ -28,10 +28,10 @@ template <template <class...> class List>
 using AllMessages =
     List<ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInfo, LogRecord, Metrics, RankMetrics, Order, OrderDone,
          Prediction, Histograms, Confusion, SampleResults, Snapshot, SnapshotTaken, StateRequest, StateAnswer,
-         RestoredStates, StatesTaken, RemoteMemory, CopyMemory, MemoryCopied, MemoryPart, RestoredMemory,
-         MemoryRestored, CheckpointDone, RunState, Gradients, Parameters, ProcessPlan, Hello, Configured, Connect,
-         Connected, Transition, StateChanged, Heartbeat, RunFinished, PeerGone, Request, Reply, Subscribe, Subscribed,
-         Credit, Unsubscribe, Flush, Everything>;
+         RestoredStates, StatesTaken, RemoteMemory, CopyMemory, MemoryCopied, MemoryPart, WriteMemory, MemoryWritten,
+         FolderProbe, FolderProbed, RestoredMemory, MemoryRestored, CheckpointDone, RunState, Gradients, Parameters,
+         ProcessPlan, Hello, Configured, Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished, PeerGone,
+         Request, Reply, Subscribe, Subscribed, Credit, Unsubscribe, Flush, Everything>;
 
 /// A list of message types over which a program can iterate: AllMessages<MessageVisitor>.
 template <class... T>

@@ -20,6 +20,9 @@ class CheckpointsTest(unittest.TestCase):
     # of their own.
     STRATEGIES = ("ddp", "zero1", "zero2", "fsdp", "pipeline", "local_sgd", "diloco")
 
+    # Other hosts have nothing that host 0 lacks; a part of the optimizer's state; a part of everything.
+    SHARED_STRATEGIES = ("ddp", "zero1", "fsdp")
+
     def start(self, lab, hosts, devices, *arguments):
         """Runs a training to its end; returns the launch of host 0."""
         names = ",".join(f"h{number}" for number in range(hosts)) if hosts > 1 else ""
@@ -66,6 +69,34 @@ class CheckpointsTest(unittest.TestCase):
                                              f"component.checkpoint_writer.params.resume={path}")
                         self.assertEqual(resumed.metrics(), alone.metrics()[SAVED:], f"{hosts} hosts")
                         self.same_files(self.checkpoint(resumed, END), self.checkpoint(alone, END))
+            nothing_is_left(self, *lab.hosts)
+
+    def test_hosts_write_their_parts_into_a_shared_folder(self):
+        """The files are those of a run whose other host has sent its state, and those of a run on one host."""
+        with Lab(hosts=2, visible=doctor.visible()) as lab:
+            write_key(lab)
+            digits.write_digits(lab)
+            for strategy in self.SHARED_STRATEGIES:
+                with self.subTest(strategy):
+                    folder = f"/mnt/{strategy}"
+                    save = (f"strategy={strategy}", f"run.checkpoint_every_steps={SAVED}", f"max_steps={END}",
+                            "component.checkpoint_writer.params.keep_last=0")
+                    write = ("component.checkpoint_writer.params.other_hosts=write",
+                             f"component.checkpoint_writer.params.directory={folder}")
+                    sent = self.start(lab, 2, 2, *save)
+                    written = self.start(lab, 2, 2, *save, *write)
+                    self.assertEqual(written.metrics(), sent.metrics())
+                    for step in (SAVED, END):
+                        path = lab.shared / strategy / f"step-{step:08}"
+                        self.same_files(path, self.checkpoint(sent, step))
+                        said, code = lab.hosts[1].run([doctor.PROGRAM, "ckpt", "verify", f"{folder}/step-{step:08}"])
+                        self.assertEqual(code, 0, said)
+                    self.assertEqual([path.name for path in (lab.shared / strategy).iterdir() if path.name[0] == "."], [])
+                    # The other number of hosts, and the other way to save, can go on from it.
+                    for hosts, more in ((2, write), (1, ())):
+                        resumed = self.start(lab, hosts, 4 // hosts, *save, *more,
+                                             f"component.checkpoint_writer.params.resume={folder}/step-{SAVED:08}")
+                        self.assertEqual(resumed.metrics(), sent.metrics()[SAVED:], f"{hosts} hosts")
             nothing_is_left(self, *lab.hosts)
 
 

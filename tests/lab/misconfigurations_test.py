@@ -71,7 +71,7 @@ MISTAKES = {
         on_h1=over("/etc/hosts", "echo '127.0.1.1 h0' > hosts"),
         there=r"host 1 cannot find host 0: on this host, the name 'h0' means 127\.0\.1\.1, which is this host itself"),
     "a name that cannot be resolved": Mistake(
-        second={"TRAINYARD_MEET_AT": "nowhere"}, there=r"the host 'nowhere' has no IPv4 address: "),
+        second={"TRAINYARD_MEET_AT": "nowhere"}, there=r"the host 'nowhere' has no address: "),
     "a number beyond the hosts": Mistake(
         second={"TRAINYARD_HOST_NUMBER": "2"}, codes=(124, 2), there=r"TRAINYARD_HOST_NUMBER is '?2'?; allowed: .*0 to 1"),
     "another number of hosts": Mistake(
@@ -94,6 +94,23 @@ MISTAKES = {
     "other data": Mistake(
         run=CSV, on_h1=over("/mnt/data.csv", "sed -i '$ s/9/8/' data.csv"), codes=(1, 1),
         here=r"dataset 'csv' of .*: this rank has other samples than rank 0, although as many: train with 50 samples"),
+    "a folder that is not shared": Mistake(
+        run=[*RUN, "run.checkpoint_every_steps=2", "component.checkpoint_writer.params.other_hosts=write",
+             "component.checkpoint_writer.params.directory=/tmp/checkpoints"], codes=(1, 1),
+        here=r"the host h1, with rank 1, does not share the folder of the checkpoints, /tmp/checkpoints: there is no file "
+             r"/tmp/"),
+    "a folder on whose copy of each host both can write": Mistake(
+        run=[*RUN, "run.checkpoint_every_steps=2", "component.checkpoint_writer.params.other_hosts=write",
+             "component.checkpoint_writer.params.directory=/mnt/checkpoints"], codes=(1, 1),
+        on_h1=over("/mnt/checkpoints", "true"),
+        here=r"the host h1, with rank 1, does not share the folder of the checkpoints, /mnt/checkpoints: there is no file "
+             r"/mnt/"),
+    "a name server that does not answer": Mistake(
+        second={"TRAINYARD_MEET_AT": "h9.example.org"},
+        # The network takes its packets and returns nothing.
+        on_h1=over("/etc/resolv.conf", "echo 'nameserver 10.77.9.9' > resolv.conf") +
+        " && ip neigh add 10.77.9.9 lladdr 02:00:00:00:00:09 nud permanent dev eth0",
+        there=r"the address of 'h9\.example\.org' is not known yet: no name server has answered"),
     "another number of samples": Mistake(
         run=CSV, on_h1=over("/mnt/data.csv", "sed -i '$ d' data.csv"), codes=(1, 1),
         here=r"the ranks do not have the same data: the number of training samples is 50 on one rank and 49 on another"),
@@ -144,6 +161,7 @@ class MisconfigurationsTest(unittest.TestCase):
         launches.write_key(self.lab, "other", launches.OTHER_KEY)
         shutil.copy(pathlib.Path(doctor.BUILD, "share/trainyard/launch/mlp.toml"), self.lab.shared / "run.toml")
         rows = "".join(f"{i % 7}.5,{i % 3}.25,{i % 2}\n" for i in range(49)) + "9.5,1.25,0\n"
+        (self.lab.shared / "checkpoints").mkdir()
         (self.lab.shared / "data.csv").write_text("a,b,class\n" + rows)
 
     def make_clock(self):

@@ -142,6 +142,7 @@ def connect_visitor(socket: zmq.Socket[bytes], address: str) -> None:
     socket.tcp_keepalive, socket.tcp_keepalive_idle = 1, 30
     socket.tcp_keepalive_intvl, socket.tcp_keepalive_cnt = 10, 3
     socket.connect_timeout = 3000
+    socket.setsockopt(zmq.IPV6, 1)  # The name of the host may have IPv6 addresses only.
     # The intervals between attempts grow, so that check_event() can recognise a front door that does not come back.
     socket.reconnect_ivl, socket.reconnect_ivl_max = FIRST_RETRY_MS, LAST_RETRY_MS
     socket.connect(door.endpoint)

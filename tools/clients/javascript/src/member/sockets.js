@@ -38,8 +38,8 @@ const part = (keys) => ({ curvePublicKey: keys.public, curveSecretKey: keys.secr
  * @returns {Dealer}
  */
 export function dealer(keys, endpoint, identity = "") {
-  const socket = new Dealer({ ...COMMON, maxMessageSize: LARGEST_FRAME, ...(identity ? { routingId: identity } : {}),
-    ...(keys ? { ...part(keys), curveServerKey: keys.public } : {}) });
+  const socket = new Dealer({ ...COMMON, maxMessageSize: LARGEST_FRAME, ipv6: endpoint.startsWith("tcp://["),
+    ...(identity ? { routingId: identity } : {}), ...(keys ? { ...part(keys), curveServerKey: keys.public } : {}) });
   socket.connect(endpoint);
   return socket;
 }
@@ -54,7 +54,7 @@ export function dealer(keys, endpoint, identity = "") {
  */
 export async function router(keys, address, unread = 0) {
   const socket = new Router({ ...COMMON, sendHighWaterMark: unread, maxMessageSize: CONTROL_BYTES, mandatory: true,
-    handover: true, ...(keys ? { ...part(keys), curveServer: true, zapDomain: "run" } : {}) });
+    handover: true, ipv6: address.startsWith("tcp://["), ...(keys ? { ...part(keys), curveServer: true, zapDomain: "run" } : {}) });
   try {
     await socket.bind(address);
   } catch (error) {

@@ -47,6 +47,7 @@ class Control:
         self._received, self._post_to_component = received, post_to_component
         self._admission = Admission(self.sockets)
         self._link = self.sockets.dealer(keys, process.encode())
+        self._link.setsockopt(zmq.IPV6, endpoint.startswith("tcp://["))
         self._link.connect(endpoint)
         self.gateway: Optional[Gateway] = None
         #: Answer the calls of the process: the planned edges, and the component's name.

@@ -67,6 +67,7 @@ class Inlet:
         self.endpoint, self._imports, self._index, self._visits = endpoint, imports, index, visits
         self._deliver, self._failed = deliver, failed
         self.socket = sockets.dealer(None if visits else sockets.keys)
+        self.socket.setsockopt(zmq.IPV6, endpoint.startswith("tcp://["))
         self.socket.connect(endpoint)
         self._receivers: List[_Receiver] = []
 

@@ -73,6 +73,7 @@ class Sockets:
             socket.curve_server, socket.zap_domain = True, b"run"
         socket.maxmsgsize = CONTROL_BYTES
         socket.router_mandatory, socket.router_handover = 1, 1
+        socket.setsockopt(zmq.IPV6, address.startswith("tcp://["))
         try:
             socket.bind(address)
         except zmq.ZMQError as error:

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checkpoints/sha256.h"
+
+namespace trainyard::checkpoints {
+
+/// Creates a file of this size, which begins with `head`, so that several programs can then write the rest together.
+/// Waits until the file is on disk. Throws kIo, also if the file exists already.
+void create_shared_file(const std::string& path, std::string_view head, std::uint64_t bytes);
+
+/// Writes ranges of a file that create_shared_file() has created, while programs on other hosts write other ranges. All
+/// errors are kIo and contain the path and the reason.
+///
+/// Ranges of several hosts may share a page of a network file system. What is written therefore goes to the server
+/// exactly as it is (O_DSYNC): otherwise an NFS client may send a whole page, with bytes that another host has written
+/// meanwhile as they were before.
+class SharedFile {
+ public:
+  /// Opens the file. Throws if it does not exist.
+  explicit SharedFile(std::string path);
+  /// Closes the file. If close() was not called before, the content of the ranges is undefined.
+  ~SharedFile();
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+
+  /// Writes `bytes` from byte `at` of the file on. Ranges that follow each other in the file should be written one
+  /// after another, because they are then sent to the disk together.
+  void write(std::uint64_t at, std::span<const std::byte> bytes);
+
+  /// Closes the file; everything is then on disk. Returns the number of bytes written and their SHA-256, in the order
+  /// of the calls of write(). Must be called only once, after the last write().
+  FileDigest close();
+
+ private:
+  void flush();
+
+  std::string path_;
+  int fd_ = -1;
+  std::uint64_t bytes_ = 0;
+  Sha256 hash_;
+  std::uint64_t staged_at_ = 0;  ///< Where the staged bytes belong in the file.
+  std::vector<std::byte> staged_;
+};
+
+}  // namespace trainyard::checkpoints

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "launch/hosts/messages.h"
+#include "launch/run/file_descriptor.h"
+#include "launch/run/poll_loop.h"
+
+namespace trainyard::launch {
+
+/// The tunnels that begin or end on this host (docs/decisions/0036). A tunnel carries the bytes of one connection
+/// between a visitor on one host, the near host, and the gateway of a process on another one, the far host. The near
+/// host has a socket in its run directory for every such gateway, the entrance. A visitor connects to it as it would to
+/// a gateway of its own host, and the far host connects to the gateway as a visitor would. Nothing here reads the
+/// bytes.
+///
+/// What has not been passed on is bounded: neither end may send more than kWindow bytes before the other has passed
+/// them on to its socket. So a visitor that does not read slows only its own tunnel, until the gateway drops messages.
+class Tunnels {
+ public:
+  /// The number of bytes that may be under way in one direction of a tunnel.
+  static constexpr std::size_t kWindow = std::size_t{64} << 10;
+  /// The number of tunnels that two hosts may have with each other, for each direction in which tunnels are opened.
+  static constexpr std::size_t kMost = 256;
+
+  /// Sends a part to the host that it is for. Returns false if this host is not connected.
+  using Send = std::function<bool(const TunnelPart& part)>;
+
+  /// `host` is the number of this host, and `run_directory` the path of its run directory.
+  Tunnels(PollLoop& loop, std::uint32_t host, std::string run_directory, Send send);
+  ~Tunnels();
+  Tunnels(const Tunnels&) = delete;
+  Tunnels& operator=(const Tunnels&) = delete;
+
+  /// Makes the entrance to the gateway of a process on another host. Throws kIo if the socket cannot be made.
+  void open_entrance(const Entrance& entrance);
+
+  /// Handles a part that another host has sent to this one. A part that breaks the rules ends its tunnel.
+  void handle(const TunnelPart& part);
+
+  /// Passes on what can be read and written now. Returns false if there was nothing to do. The loop calls this by
+  /// itself; other callers use it before they report that a process has ended.
+  bool serve();
+
+  /// Closes all tunnels to or from a host that is lost.
+  void lose(std::uint32_t host);
+
+  std::size_t size() const { return tunnels_.size(); }
+  /// Returns the number of connections of visitors that were closed because there were too many.
+  std::uint64_t refused() const { return refused_; }
+
+ private:
+  struct Door {
+    Entrance entrance;
+    FileDescriptor socket;
+  };
+  struct Tunnel {
+    TunnelPart name;  ///< A part without content, which is addressed to the other end.
+    FileDescriptor socket;
+    std::string pending;        ///< What has come from the other end and is not written yet.
+    std::size_t sent = 0;       ///< The bytes that were sent and are not yet known to be written.
+    std::size_t written = 0;    ///< The bytes that were written and not yet reported.
+    bool closing = false;       ///< True if the other end is closed: the tunnel ends when `pending` is written.
+    std::uint32_t watched = 0;  ///< The events of the socket that are awaited.
+  };
+  using Key = std::uint64_t;
+  using Iterator = std::map<Key, Tunnel>::iterator;
+
+  static Key key_of(const TunnelPart& part);
+  std::size_t between(std::uint32_t near_host, std::uint32_t far_host) const;
+  void accept(const Door& door);
+  // Accepts nothing for a while.
+  void rest();
+  void connect(const TunnelPart& part);
+  void add(const TunnelPart& name, FileDescriptor socket);
+  // Awaits the events of the socket that are of use now.
+  void watch(Key key, Tunnel& tunnel);
+  // The functions below return false if the tunnel must be closed.
+  bool take(Tunnel& tunnel, const TunnelPart& part);
+  bool read(Tunnel& tunnel);
+  bool write(Tunnel& tunnel);
+  bool send(const Tunnel& tunnel, std::string bytes, std::size_t written, bool closed = false);
+  void close(Iterator tunnel, bool tell);
+
+  PollLoop& loop_;
+  std::uint32_t host_;
+  std::string run_directory_;
+  Send send_;
+  FileDescriptor events_;
+  PollLoop::Id watch_;
+  PollLoop::Id rest_ = 0;
+  std::map<std::uint32_t, Door> doors_;  ///< The entrances, by the index of the process.
+  std::map<Key, Tunnel> tunnels_;
+  std::uint32_t next_number_ = 0;
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace trainyard::launch

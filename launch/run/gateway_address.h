@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "launch/run/run_context.h"
+
+namespace trainyard::launch {
+
+/// Returns the address of the entrance to the gateway of a process on another host (launch/hosts/tunnels.h). `process`
+/// is the index of the process, and `run_directory` that of the host on which the visitor is.
+std::string entrance_address(const std::string& run_directory, std::uint32_t process);
+
+/// Returns true if a host has entrances to the gateways of the other hosts: host 0, where visitors are, and every host
+/// with a component that listens to the log.
+bool has_entrances(const RunContext& run, std::uint32_t host);
+
+/// Returns the address to which visitors on host 0 connect to reach the gateway of a process, or an empty text while
+/// the process is not ready.
+std::string gateway_address(const RunContext& run, const std::string& process);
+
+/// Returns true if the component has an input that receives the log of all processes.
+bool listens_to_log(const RunContext& run, const ComponentPlan& component);
+
+}  // namespace trainyard::launch
