@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#if TRAINYARD_CUDA_KERNELS  // Without nvcc there are no kernels; see CMakeLists.txt.
 #include "accelerators/cuda/fused_update.h"
 
 #include <ATen/ops/empty.h>
@@ -123,3 +124,5 @@ std::unique_ptr<devices::Update> make_fused_update(const devices::UpdateRequest&
 }
 
 }  // namespace trainyard::cuda
+
+#endif

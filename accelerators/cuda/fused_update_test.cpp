@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#if TRAINYARD_CUDA_KERNELS  // Without nvcc there are no kernels; see CMakeLists.txt.
 #include "accelerators/cuda/fused_update.h"
 
 #include <ATen/TensorOperators.h>
@@ -113,3 +114,5 @@ TEST(FusedUpdateManyTest, MoreSetsOfCoefficientsThanOneLaunchTakes) {
 
 }  // namespace
 }  // namespace trainyard
+
+#endif

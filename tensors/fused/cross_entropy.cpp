@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/Dispatch.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include <tuple>
 
 #include "messages/error.h"
 #include "tensors/fused/ops.h"
 #include "tensors/fused/pointwise_kernel.h"
 #include "tensors/fused/usable.h"
 
+// The operations that a device can implement (TORCH_LIBRARY_IMPL), as accelerators/cuda/cross_entropy.cpp does.
+// `logits` is (N, V) in float32, bfloat16 or float16, and `target` (N) in int64; both are contiguous. The loss is the
+// mean over the rows, in float32. `log_sums` (N) is what the backward pass needs besides: for each row, the logarithm
+// of the sum of the exponentials. The gradient of the loss is multiplied by `factor`.
+TORCH_LIBRARY(trainyard, library) {
+  library.def("cross_entropy(Tensor logits, Tensor target) -> (Tensor loss, Tensor log_sums)");
+  library.def("cross_entropy_backward(Tensor factor, Tensor logits, Tensor target, Tensor log_sums) -> Tensor");
+}
+
 namespace trainyard::fused {
 namespace {
+
+constexpr const char* kOperation = "trainyard::cross_entropy";
+constexpr const char* kBackward = "trainyard::cross_entropy_backward";
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
@@ -56,6 +72,33 @@ struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
   }
 };
 
+/// The cross entropy as an autograd function, with the kernels of a device. The kernels do not store the probabilities.
+struct DeviceCrossEntropy : torch::autograd::Function<DeviceCrossEntropy> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& logits, const at::Tensor& target) {
+    using Operation = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&);
+    static const auto operation = c10::Dispatcher::singleton().findSchemaOrThrow(kOperation, "").typed<Operation>();
+    const auto [loss, log_sums] = operation.call(logits, target);
+    context->save_for_backward({logits, target, log_sums});
+    return loss;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    using Operation = at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&);
+    static const auto operation = c10::Dispatcher::singleton().findSchemaOrThrow(kBackward, "").typed<Operation>();
+    const variable_list saved = context->get_saved_variables();
+    return {operation.call(gradients[0], saved[0], saved[1], saved[2]), at::Tensor()};
+  }
+};
+
+/// Returns true if the device of the tensors has kernels for the cross entropy and the tensors suit them.
+bool has_kernel(const at::Tensor& logits, const at::Tensor& target) {
+  static const auto operation = c10::Dispatcher::singleton().findSchemaOrThrow(kOperation, "");
+  if (logits.scalar_type() == at::kDouble || logits.dim() != 2 || logits.size(0) == 0 || !logits.is_contiguous())
+    return false;
+  if (target.scalar_type() != at::kLong || target.numel() != logits.size(0) || !target.is_contiguous()) return false;
+  return target.device() == logits.device() && operation.hasKernelForDispatchKey(logits.options().computeDispatchKey());
+}
+
 /// Throws kCorrupt for a class that does not exist, because the kernel would read and write past the end of a row.
 void check_range(const at::Tensor& target, std::int64_t classes) {
   const auto* numbers = target.data_ptr<std::int64_t>();
@@ -72,6 +115,7 @@ void check_range(const at::Tensor& target, std::int64_t classes) {
 at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& target_N) {
   // The number of classes need not be a multiple of the lanes, because softmax_row accepts rows of any length.
   if (!usable({&logits_NV}) || !target_N.device().is_cpu() || !target_N.is_contiguous()) {
+    if (has_kernel(logits_NV, target_N)) return DeviceCrossEntropy::apply(logits_NV, target_N);
     // In 16 bits, the loss would have only about three significant digits.
     return at::cross_entropy_loss(logits_NV.element_size() < 4 ? logits_NV.to(at::kFloat) : logits_NV, target_N);
   }

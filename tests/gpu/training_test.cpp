@@ -70,8 +70,15 @@ TEST_F(GpuTest, ARunHasTheLossesOfTheProcessorToSingleRoundings) {
 
 TEST_F(GpuTest, NoStepCopiesParametersOrGradients) {
   losses_with("gpu", {"placement=composed", kGpu});
-  EXPECT_EQ(logged("gpu", "bytes_over_link"), std::vector<double>(kSteps, 16 * 32 * 4 + 16 * 8));
-  EXPECT_EQ(logged("gpu", "bytes_over_link.batch"), std::vector<double>(kSteps, 16 * 32 * 4 + 16 * 8));
+  // The first report also counts the next batch, which is copied ahead.
+  constexpr double kBatchBytes = 16 * 32 * 4 + 16 * 8;
+  for (const char* name : {"bytes_over_link", "bytes_over_link.batch"}) {
+    const std::vector<double> bytes = logged("gpu", name);
+    ASSERT_EQ(bytes.size(), kSteps) << name;
+    EXPECT_LE(bytes.front(), 2 * kBatchBytes) << name;
+    EXPECT_EQ(std::vector<double>(bytes.begin() + 1, bytes.end()), std::vector<double>(kSteps - 1, kBatchBytes))
+        << name;
+  }
 }
 
 TEST_F(GpuTest, ADeterministicRunHasTheSameBitsInOneProcessAndInMany) {
