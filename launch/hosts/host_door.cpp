@@ -19,6 +19,13 @@ namespace {
 constexpr std::chrono::seconds kFarewell{5};
 constexpr std::chrono::milliseconds kLook{10};
 
+/// Returns a context for a door to which so many strangers may be connected for a few seconds that the launcher would
+/// run out of descriptors otherwise. libzmq ends a connection that does not show its key in time.
+zmq::context_t many_connections() {
+  core::raise_descriptor_limit();
+  return {};
+}
+
 /// Returns the socket for the agents. It listens on all interfaces, because host 0 does not know over which interface
 /// the agents connect; only agents with the key are admitted. A socket for all IPv6 addresses accepts connections over
 /// IPv4, too. If the meeting place is a loopback address, the socket listens only there.
@@ -29,7 +36,8 @@ std::unique_ptr<RouterSocket> open_door(zmq::context_t& context, const HostSetti
   std::string problem;
   for (const std::uint16_t port : meeting.ports) {
     try {
-      return std::make_unique<RouterSocket>(context, tcp_endpoint(address, std::to_string(port)), settings.key);
+      return std::make_unique<RouterSocket>(context, tcp_endpoint(address, std::to_string(port)), settings.key,
+                                            RouterSocket::Refusals::kCounted);
     } catch (const Error& error) {
       if (error.code() != Code::kIo) throw;
       problem = error.what();
@@ -44,6 +52,7 @@ std::unique_ptr<RouterSocket> open_door(zmq::context_t& context, const HostSetti
 HostDoor::HostDoor(const Plan& plan, const HostSettings& settings)
     : plan_(plan),
       settings_(settings),
+      sockets_(many_connections()),
       admission_(sockets_, {settings.key.public_key}),
       socket_(open_door(sockets_, settings)),
       joined_(plan.hosts) {}
@@ -87,6 +96,7 @@ void HostDoor::gather(RunConsole& console) {
       }
       if (now < beat) continue;
       beat = now + kHostBeat;
+      say_refusals(console);
       for (std::uint32_t host = 1; host < hosts(); ++host) {
         if (!joined_[host] || send(host, HostBeat{})) continue;
         throw Error(Code::kPeerLost, "{} joined and is gone", describe_joined(joined_[host]->join));
@@ -99,6 +109,14 @@ void HostDoor::gather(RunConsole& console) {
   }
   stop_serving();
   console_ = nullptr;
+}
+
+void HostDoor::say_refusals(RunConsole& console) {
+  const std::uint64_t count = refusals();
+  if (count == said_refusals_) return;
+  said_refusals_ = count;
+  console.say(
+      fmt::format("refused so far: {} connection{} without the key of the hosts", count, count == 1 ? "" : "s"));
 }
 
 std::vector<std::string> HostDoor::missing() const {

@@ -50,7 +50,7 @@ TEST_F(JoinCheckTest, EveryDifferenceIsNamed) {
   other_.version = "trainyard-0.0";
   EXPECT_THAT(objection(), StartsWith("has another build of Trainyard: 'trainyard-0.0', and host 0 has 'trainyard-"));
   other_.protocol = 9;
-  EXPECT_THAT(objection(), StartsWith("speaks version 9 of the protocol between hosts, and host 0 speaks version 2"));
+  EXPECT_THAT(objection(), StartsWith("speaks version 9 of the protocol between hosts, and host 0 speaks version 3"));
 }
 
 TEST_F(JoinCheckTest, AnotherProcessorAndAClockThatIsOffAreWorthARemark) {

@@ -158,6 +158,7 @@ void RemoteHosts::spread(const HostNote& note, std::uint32_t from) {
 void RemoteHosts::beat() {
   timer_ = run_.loop.after(kHostBeat, [this] { beat(); });
   say_refused();
+  door_.say_refusals(run_.console);
   for (std::uint32_t host = 1; host < door_.hosts(); ++host) {
     if (gone_.contains(host)) continue;
     const auto silent = run_.loop.now() - heard_[host];

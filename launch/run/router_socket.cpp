@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/run/router_socket.h"
 
+#include <limits>
+
 #include "messages/error.h"
 #include "messages/limits.h"
 
@@ -19,7 +21,8 @@ constexpr int kMostPending = 4096;
 }  // namespace
 
 // The function try block also converts exceptions of the constructors of members.
-RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys) try
+RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys,
+                           Refusals refusals) try
     : socket_(context, zmq::socket_type::router) {
   // Without this option, a message to an unknown peer is dropped silently.
   socket_.set(zmq::sockopt::router_mandatory, true);
@@ -30,6 +33,10 @@ RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint,
   socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxBodyBytes));
   core::check_member_address(endpoint, keys);
   core::accept_members(context, socket_, keys);
+  if (refusals == Refusals::kCounted) {
+    // Only counted: if all connections were closed at a limit, as for visitors, the members would be lost.
+    connections_ = std::make_unique<core::ConnectionLimit>(context, socket_, std::numeric_limits<std::size_t>::max());
+  }
   socket_.set(zmq::sockopt::ipv6, endpoint.starts_with("tcp://["));
   socket_.bind(endpoint);
 } catch (const zmq::error_t& error) {
@@ -45,6 +52,13 @@ std::string RouterSocket::bind(const std::string& endpoint, const core::RunKeys&
     throw Error(Code::kIo, "cannot bind {}: {}", endpoint, error.what());
   }
   return socket_.get(zmq::sockopt::last_endpoint);
+}
+
+std::uint64_t RouterSocket::refusals() {
+  if (connections_ == nullptr) return 0;
+  while (connections_->poll()) {
+  }
+  return connections_->refused();
 }
 
 bool RouterSocket::send(const Frames& frames) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 #include <zmq.hpp>
 
+#include "core/transport/connection_limit.h"
 #include "core/transport/run_keys.h"
 
 namespace trainyard::launch {
@@ -16,9 +19,13 @@ class RouterSocket {
  public:
   using Frames = std::vector<std::string>;
 
+  /// Whether refused connections are counted. If they are, the owner of the socket must call refusals() at intervals.
+  enum class Refusals : std::uint8_t { kNotCounted, kCounted };
+
   /// Binds the address `endpoint`. If `keys` is not empty, only processes that have the keys of the run can connect
   /// (core::accept_members). Throws kIo with the address and the reason.
-  RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys);
+  RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys,
+               Refusals refusals = Refusals::kNotCounted);
 
   /// Binds a further address, and returns the address to connect to. Throws kIo with the address and the reason.
   std::string bind(const std::string& endpoint, const core::RunKeys& keys);
@@ -29,11 +36,16 @@ class RouterSocket {
   /// Returns the next message, or nothing if none has arrived.
   std::optional<Frames> receive();
 
+  /// Returns the number of connections that were refused because the other side had no admitted key or used another
+  /// protocol.
+  std::uint64_t refusals();
+
   /// Returns the ZeroMQ socket, for PollLoop::watch_socket().
   void* handle() { return socket_.handle(); }
 
  private:
   zmq::socket_t socket_;
+  std::unique_ptr<core::ConnectionLimit> connections_;  ///< Counts the refused ones; null if nobody wants to know.
 };
 
 }  // namespace trainyard::launch
