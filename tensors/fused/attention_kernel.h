@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "messages/half.h"
+
 namespace trainyard::fused {
 
 /// The sizes of causal self-attention. A row holds the queries, keys and values of one token: 3 * heads * size numbers.
@@ -23,8 +25,8 @@ struct AttentionShape {
 //     | Q of head 0 | Q of head 1 | ... | K of head 0 | K of head 1 | ... | V of head 0 | ... |
 //
 // Each function works on the heads from `begin` up to, but not including, `end`, out of batch * heads; different
-// threads may work on different heads. The shapes are qkv (B*T, 3*H*size), out (B*T, H*size) and probabilities (B*H, T,
-// padded T; 0 where masked).
+// threads may work on different heads. The versions for bfloat16 compute in float. The shapes are qkv (B*T, 3*H*size),
+// out (B*T, H*size) and probabilities (B*H, T, padded T; 0 where masked).
 
 /// Computes the attention of every token and writes it to `out`. Also writes the probabilities, which the backward pass
 /// needs, to `probabilities`.
@@ -32,6 +34,8 @@ void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int
                        float* probabilities);
 void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,
                        double* out, double* probabilities);
+void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const BFloat16* qkv,
+                       BFloat16* out, float* probabilities);
 
 /// Computes the gradient of `qkv` from `out_gradient`, and overwrites every element of `qkv_gradient` that belongs to
 /// these heads. `probabilities` must come from attention_forward(). This takes about twice the time of the forward
@@ -40,5 +44,7 @@ void attention_backward(const AttentionShape& shape, std::int64_t begin, std::in
                         const float* probabilities, const float* out_gradient, float* qkv_gradient);
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,
                         const double* probabilities, const double* out_gradient, double* qkv_gradient);
+void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const BFloat16* qkv,
+                        const float* probabilities, const BFloat16* out_gradient, BFloat16* qkv_gradient);
 
 }  // namespace trainyard::fused

@@ -3,49 +3,62 @@
 
 #include <cstdint>
 
+#include "messages/half.h"
+
 namespace trainyard::fused {
 
 // Kernels over rows and single numbers. `width` and `count` are multiples of 16. Pointers may have any alignment of
 // their type, and outputs may not overlap inputs. The kernels run on the caller's thread; several threads may work on
 // different rows.
+//
+// The versions for bfloat16 serve the precision bf16-mixed. They read and write bfloat16 where a matrix product has
+// written or will read, and compute in float.
 
 /// Computes y = x Phi(x) and, unless `derivative` is null, its derivative. Both need the same exponential, so computing
 /// them together leaves one multiplication for the backward pass. The float version is accurate to 2e-7, and the double
 /// version to the last digits.
 void gelu_forward(std::int64_t count, const float* x, float* y, float* derivative);
 void gelu_forward(std::int64_t count, const double* x, double* y, double* derivative);
+void gelu_forward(std::int64_t count, const BFloat16* x, BFloat16* y, BFloat16* derivative);
+
+/// Computes the gradient of x from that of y and the derivative that gelu_forward has written.
+void gelu_backward(std::int64_t count, const BFloat16* derivative, const BFloat16* y_gradient, BFloat16* x_gradient);
 
 /// The arguments of norm_forward, which computes, row by row, sum = x + added and y = (sum - mean) / deviation * gain +
 /// bias. If `added` is null, the sum is x and is not written to `sum`. `bias` may be null. `statistics` receives the
-/// mean and 1 / deviation of every row.
-template <class T>
+/// mean and 1 / deviation of every row. T is the type of the arithmetic and of the residual stream, and S the type of
+/// what comes from a matrix product and goes to one.
+template <class T, class S = T>
 struct NormForward {
   std::int64_t width;
   const T* x;
-  const T* added;
+  const S* added;
   const T* gain;
   const T* bias;
   double epsilon;
   T* sum;
-  T* y;
+  S* y;
   T* statistics;
 };
 /// Computes the layer norm of the rows from `begin` up to, but not including, `end`. The version in double is for tests
 /// and reference runs.
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float>& work);
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<double>& work);
+void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float, BFloat16>& work);
 
 /// The arguments of norm_backward. It computes the gradient of `sum` from `y_gradient`, adds `sum_gradient` unless that
-/// pointer is null, and writes the total to `result`. `statistics` must come from norm_forward.
-template <class T>
+/// pointer is null, and writes the total to `result`, and to `added_result`, in the type of `added`, unless that
+/// pointer is null. `statistics` must come from norm_forward.
+template <class T, class S = T>
 struct NormBackward {
   std::int64_t width;
   const T* sum;
   const T* statistics;
   const T* gain;
-  const T* y_gradient;
+  const S* y_gradient;
   const T* sum_gradient;
   T* result;
+  S* added_result;
 };
 /// Works on the rows from `begin` up to, but not including, `end`. Adds their contributions to `gain_gradient` and
 /// `bias_gradient`, which therefore must be initialised. `bias_gradient` may be null.
@@ -53,6 +66,8 @@ void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<floa
                    float* bias_gradient);
 void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<double>& work, double* gain_gradient,
                    double* bias_gradient);
+void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<float, BFloat16>& work,
+                   float* gain_gradient, float* bias_gradient);
 
 /// Computes the softmax of one row of logits, writes it to `probabilities`, and returns the cross entropy against the
 /// class `target`. Unlike the other sizes, `classes` need not be a multiple of 16.

@@ -6,11 +6,12 @@
 
 #include <initializer_list>
 
+#include "tensors/autocast.h"
+
 namespace trainyard::fused {
 
 /// Returns true if the kernels can process these tensors: all are float or all are double, contiguous, and on the CPU.
-/// The first tensor must be defined; other undefined tensors are ignored. So under autocast the kernels process
-/// operations that stay in float32 (embeddings, norms), while LibTorch processes the 16-bit results of matrix products.
+/// The first tensor must be defined; other undefined tensors are ignored.
 inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   const at::ScalarType type = (*tensors.begin())->scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;
@@ -20,6 +21,14 @@ inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   }
   return true;
 }
+
+/// Returns true if a kernel that stores bfloat16 and computes in float can process this result of a matrix product.
+inline bool usable_bfloat16(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kBFloat16 && tensor.device().is_cpu() && tensor.is_contiguous();
+}
+
+/// Returns true if matrix products on the CPU currently convert their inputs to bfloat16.
+inline bool products_take_bfloat16() { return active_autocast(at::kCPU) == at::kBFloat16; }
 
 /// Returns true if `width` is a positive multiple of 16. 16 floats are one lane vector and 16 doubles are two, so one
 /// rule serves both.
