@@ -9,7 +9,7 @@
 #   TRAINYARD_TORCH=pypi tools/check.sh ...   # with LibTorch 2.11 of PyPI instead of Debian's (tools/libtorch.sh)
 #
 # Stages of every commit:  format spelling layers build libraries tests
-# Heavier ones:            dev tidy asan tsan fuzz debian12 debian13 package engines
+# Heavier ones:            dev tidy asan tsan fuzz debian12 debian13 pypi package engines
 # From PyPI and npm:       clients page readers
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -128,6 +128,13 @@ stage_fuzz() {
 # Fresh machines, each a Debian in a folder.
 stage_debian12() { tools/stages/fresh_debian.sh bookworm; }
 stage_debian13() { tools/stages/fresh_debian.sh trixie; }
+# With the LibTorch of PyPI, in a build folder of its own.
+stage_pypi() {
+  local options=()
+  $TRAINYARD_CHECK_INSTALL || options+=(--fast)
+  env -u TRAINYARD_BUILD_DIR TRAINYARD_TORCH=pypi tools/check.sh "${options[@]}" --stage build libraries tests
+}
+
 # Libraries that are not in Debian read recordings. Needs a build, and the registries PyPI and npm.
 stage_readers() {
   need python3-venv
