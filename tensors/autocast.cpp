@@ -65,4 +65,8 @@ Autocast::~Autocast() {
   set_type(device_, previous_type_);
 }
 
+std::optional<at::ScalarType> active_autocast(at::DeviceType device) {
+  return enabled(device) ? std::optional(type_of(device)) : std::nullopt;
+}
+
 }  // namespace trainyard

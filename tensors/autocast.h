@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+
 namespace trainyard {
 
 /// A scope in which suitable LibTorch operations of the current thread compute in the 16-bit `type`, while operations
@@ -25,5 +27,9 @@ class Autocast {
   bool was_enabled_;
   at::ScalarType previous_type_;
 };
+
+/// Returns the type to which autocast currently converts on devices of type `device` in this thread, or nullopt if it
+/// is off.
+std::optional<at::ScalarType> active_autocast(at::DeviceType device);
 
 }  // namespace trainyard

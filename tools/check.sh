@@ -9,7 +9,7 @@
 #   TRAINYARD_TORCH=pypi tools/check.sh ...   # with LibTorch 2.11 of PyPI instead of Debian's (tools/libtorch.sh)
 #
 # Stages of every commit:  format spelling layers build libraries tests
-# Heavier ones:            dev tidy asan tsan fuzz debian12 debian13 package engines
+# Heavier ones:            dev tidy asan tsan fuzz debian12 debian13 pypi package engines
 # From PyPI and npm:       clients page readers
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -131,6 +131,13 @@ stage_fuzz() {
 # The whole check in freshly installed Debian systems, each in a folder.
 stage_debian12() { tools/stages/fresh_debian.sh bookworm; }
 stage_debian13() { tools/stages/fresh_debian.sh trixie; }
+# Builds and tests with the LibTorch of PyPI, in a separate build folder.
+stage_pypi() {
+  local options=()
+  $TRAINYARD_CHECK_INSTALL || options+=(--fast)
+  env -u TRAINYARD_BUILD_DIR TRAINYARD_TORCH=pypi tools/check.sh "${options[@]}" --stage build libraries tests
+}
+
 # Libraries from PyPI and npm read the files that Trainyard writes. Needs a build, and access to PyPI and npm.
 stage_readers() {
   need python3-venv

@@ -4,7 +4,7 @@
 # the installed PyTorch, and all other libraries from an archive that was packed on another machine.
 #
 #   tools/check_gpu.sh --pack               # on Debian 12: writes build/gpu/dependencies.tar.xz
-#   tools/check_gpu.sh                      # on the machine with the GPU: build and tests
+#   tools/check_gpu.sh                      # on the machine with the GPU: build, tests, benchmarks
 #   tools/check_gpu.sh --stage build tests  # only these stages
 #
 # The machine needs CMake, g++, nvcc or the headers of the CUDA toolkit, and a Python with a PyTorch for CUDA. The
@@ -18,7 +18,7 @@ usage() { sed -n '3,11s/^# \{0,1\}//p' tools/check_gpu.sh; }
 work=build/gpu
 archive="$work/dependencies.tar.xz"
 python="${PYTHON:-python3}"
-stages=(build tests)
+stages=(build tests benchmarks)
 case "${1:-}" in
   "") ;;
   --help) usage; exit 0 ;;
@@ -102,7 +102,18 @@ stage_tests() {
   ctest --test-dir "$work/build" --output-on-failure --no-tests=error --label-regex 'gpu|numerics' --parallel 4
 }
 
+# Trainyard beside a loop written with LibTorch alone, and beside PyTorch.
+stage_benchmarks() {
+  if ! command -v nvidia-smi >/dev/null || ! nvidia-smi -L >/dev/null 2>&1; then
+    echo "no GPU: the benchmarks are skipped"
+    return 0
+  fi
+  "$python" tests/gpu/benchmarks/run.py --build "$work/build" --python "$python" --rounds "${TRAINYARD_ROUNDS:-3}"
+}
+
 for stage in "${stages[@]}"; do
-  declare -F "stage_$stage" >/dev/null || fail "unknown stage '$stage'; there are: build, tests"
+  declare -F "stage_$stage" >/dev/null || fail "unknown stage '$stage'; there are: build, tests, benchmarks"
+  SECONDS=0
   "stage_$stage"
+  echo "== $stage took $SECONDS s"
 done

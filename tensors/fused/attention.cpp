@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "tensors/fused/attention_kernel.h"
+#include "tensors/fused/kernel_types.h"
 #include "tensors/fused/ops.h"
 #include "tensors/fused/usable.h"
 #include "tensors/version.h"
@@ -43,12 +43,14 @@ struct CausalAttention : torch::autograd::Function<CausalAttention> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& qkv, std::int64_t batch, std::int64_t heads) {
     const AttentionShape shape = shape_of(qkv, batch, heads);
     const at::Tensor out = at::empty({qkv.size(0), shape.width()}, qkv.options());
-    const at::Tensor probabilities = at::empty({batch * heads, shape.tokens, shape.padded_tokens()}, qkv.options());
-    AT_DISPATCH_FLOATING_TYPES(qkv.scalar_type(), "causal_attention", [&] {
+    const at::Tensor probabilities = at::empty({batch * heads, shape.tokens, shape.padded_tokens()},
+                                               qkv.options().dtype(arithmetic_type(qkv.scalar_type())));
+    with_kernel_types(qkv.scalar_type(), [&](auto types) {
+      using Types = decltype(types);
       // A head is never divided, so the numbers do not depend on the number of threads.
       at::parallel_for(0, batch * heads, 1, [&](std::int64_t begin, std::int64_t end) {
-        attention_forward(shape, begin, end, qkv.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(),
-                          probabilities.data_ptr<scalar_t>());
+        attention_forward(shape, begin, end, numbers<typename Types::Stored>(qkv), numbers<typename Types::Stored>(out),
+                          numbers<typename Types::Arithmetic>(probabilities));
       });
     });
     context->save_for_backward({qkv, probabilities});
@@ -65,10 +67,12 @@ struct CausalAttention : torch::autograd::Function<CausalAttention> {
     const at::Tensor gradient = gradients[0].contiguous();
     // The tensor need not be zeroed, because the kernel writes every element.
     at::Tensor result = at::empty(qkv.sizes(), qkv.options());
-    AT_DISPATCH_FLOATING_TYPES(qkv.scalar_type(), "causal_attention_backward", [&] {
+    with_kernel_types(qkv.scalar_type(), [&](auto types) {
+      using Types = decltype(types);
+      using Stored = typename Types::Stored;
       at::parallel_for(0, shape.batch * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
-        attention_backward(shape, begin, end, qkv.data_ptr<scalar_t>(), saved[1].data_ptr<scalar_t>(),
-                           gradient.data_ptr<scalar_t>(), result.data_ptr<scalar_t>());
+        attention_backward(shape, begin, end, numbers<Stored>(qkv), numbers<typename Types::Arithmetic>(saved[1]),
+                           numbers<Stored>(gradient), numbers<Stored>(result));
       });
     });
     return {result, at::Tensor(), at::Tensor()};
@@ -102,7 +106,8 @@ at::Tensor plain_attention(const at::Tensor& qkv_N3D, const AttentionShape& shap
 
 at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads, double dropout) {
   const AttentionShape shape = shape_of(qkv_N3D, batch, heads);
-  const bool fits = usable({&qkv_N3D}) && whole_lanes(shape.size) && shape.size <= kLargestHead && shape.tokens > 0;
+  const bool fits = (usable({&qkv_N3D}) || usable_bfloat16(qkv_N3D)) && whole_lanes(shape.size) &&
+                    shape.size <= kLargestHead && shape.tokens > 0;
   if (!fits || dropout > 0) return plain_attention(qkv_N3D, shape, dropout);
   return CausalAttention::apply(qkv_N3D, batch, heads);
 }

@@ -2,6 +2,7 @@
 #include "tensors/fused/attention_kernel.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "tensors/fused/exponential.h"
@@ -28,14 +29,24 @@ struct View {
   std::int64_t column = 1;
 };
 
+/// Returns an element of the input, converted to the type of the arithmetic.
+template <class T>
+TRAINYARD_INLINE T number(T value) {
+  return value;
+}
+template <class T>
+TRAINYARD_INLINE T number(BFloat16 value) {
+  return trainyard::load(value);
+}
+
 /// Transposes `rows`, so that `products` can load whole vectors: packed[c][j] = rows[j][c], and zero for j >= tokens.
 /// This is done once per head, and costs T * d copies, compared to T * T * d / 2 multiplications.
-template <class T>
-TRAINYARD_INLINE void transpose(View<const T> rows, std::int64_t tokens, std::int64_t padded, std::int64_t size,
+template <class T, class S>
+TRAINYARD_INLINE void transpose(View<const S> rows, std::int64_t tokens, std::int64_t padded, std::int64_t size,
                                 T* packed) {
   for (std::int64_t c = 0; c < size; ++c) {
     T* line = packed + c * padded;
-    for (std::int64_t j = 0; j < tokens; ++j) line[j] = rows.data[j * rows.row + c];
+    for (std::int64_t j = 0; j < tokens; ++j) line[j] = number<T>(rows.data[j * rows.row + c]);
     for (std::int64_t j = tokens; j < padded; ++j) line[j] = 0;
   }
 }
@@ -80,9 +91,9 @@ TRAINYARD_INLINE void products(View<const T> a, const T* packed, std::int64_t to
 }
 
 /// Computes out[i] (W vectors) = sum over s in [begin, end) of weights(i, s) * rows[s], for kRows values of i.
-template <class T, int W>
+template <class T, int W, class S>
 TRAINYARD_INLINE void weighted_block(View<const T> weights, View<const T> rows, std::int64_t begin, std::int64_t end,
-                                     View<T> out, std::int64_t valid) {
+                                     View<S> out, std::int64_t valid) {
   Lanes<T> sums[kRows][W] = {};
   for (std::int64_t s = begin; s < end; ++s) {
     Lanes<T> line[W];
@@ -99,9 +110,9 @@ TRAINYARD_INLINE void weighted_block(View<const T> weights, View<const T> rows, 
 
 /// Computes such sums for all tokens and the whole width of a head. If `above` is true (for a transposed triangle), the
 /// sum for token i runs from i to the last token, otherwise from the first token to i.
-template <class T, bool above>
+template <class T, bool above, class S>
 TRAINYARD_INLINE void weighted_sums(View<const T> weights, View<const T> rows, std::int64_t tokens, std::int64_t size,
-                                    View<T> out) {
+                                    View<S> out) {
   for (std::int64_t i = 0; i < tokens; i += kRows) {
     // This range covers all rows of the block. The weights outside a row's own range are zero.
     const std::int64_t begin = above ? i : 0;
@@ -109,12 +120,12 @@ TRAINYARD_INLINE void weighted_sums(View<const T> weights, View<const T> rows, s
     const View<const T> block{weights.data + i * weights.row, weights.row, weights.column};
     std::int64_t c = 0;
     for (; c + 2 * kLanes<T> <= size; c += 2 * kLanes<T>) {
-      weighted_block<T, 2>(block, {rows.data + c, rows.row}, begin, end, {out.data + i * out.row + c, out.row},
-                           tokens - i);
+      weighted_block<T, 2, S>(block, {rows.data + c, rows.row}, begin, end, {out.data + i * out.row + c, out.row},
+                              tokens - i);
     }
     for (; c < size; c += kLanes<T>) {
-      weighted_block<T, 1>(block, {rows.data + c, rows.row}, begin, end, {out.data + i * out.row + c, out.row},
-                           tokens - i);
+      weighted_block<T, 1, S>(block, {rows.data + c, rows.row}, begin, end, {out.data + i * out.row + c, out.row},
+                              tokens - i);
     }
   }
 }
@@ -164,36 +175,54 @@ struct Scratch {
       : padded(shape.padded_tokens()),
         packed(size_t(shape.size * padded)),
         square(size_t(padded * padded)),
-        left(size_t(padded * shape.size)) {}
+        left(size_t(padded * shape.size)),
+        wide(size_t(2 * padded * shape.size)) {}
   std::int64_t padded;
   std::vector<T> packed;  ///< (size, padded)
   std::vector<T> square;  ///< (padded, padded)
   std::vector<T> left;    ///< (padded, size): the left factor of `products`, dense.
+  std::vector<T> wide;    ///< Two times (padded, size): rows of bfloat16 numbers, converted to T.
 };
 
-/// Copies the rows of a head into contiguous memory. In qkv they are 3 D numbers apart; in the copy they share cache
-/// lines and are padded to whole blocks.
-template <class T>
-TRAINYARD_INLINE View<const T> dense_copy(View<const T> rows, std::int64_t tokens, std::int64_t size, T* to) {
-  for (std::int64_t i = 0; i < tokens; ++i)
-    std::memcpy(to + i * size, rows.data + i * rows.row, size_t(size) * sizeof(T));
+/// Copies the rows of a head into contiguous memory, and converts them to the type of the arithmetic. In qkv the rows
+/// are 3 D numbers apart; in the copy they share cache lines and are padded to whole blocks.
+template <class T, class S>
+TRAINYARD_INLINE View<const T> dense_copy(View<const S> rows, std::int64_t tokens, std::int64_t size, T* to) {
+  for (std::int64_t i = 0; i < tokens; ++i) {
+    for (std::int64_t c = 0; c < size; c += kLanes<T>) store(to + i * size + c, load(rows.data + i * rows.row + c));
+  }
   return {to, size};
 }
 
-template <class T>
-TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const T* qkv,
-                                    T* out, T* probabilities) {
+/// Returns the rows in the type of the arithmetic. If they have this type already, returns the rows themselves,
+/// otherwise a converted copy, which it writes to `to`. The inner loops read each row many times, so it is converted
+/// only once.
+template <class T, class S>
+TRAINYARD_INLINE View<const T> widened(View<const S> rows, std::int64_t tokens, std::int64_t size, T* to) {
+  if constexpr (std::is_same_v<T, S>) {
+    return rows;
+  } else {
+    return dense_copy<T, S>(rows, tokens, size, to);
+  }
+}
+
+// S is the type of the input and the output, and T is the type of the arithmetic.
+template <class T, class S>
+TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const S* qkv,
+                                    S* out, T* probabilities) {
   Scratch<T> scratch(shape);
   // Heads are numbered batch by batch: head h of sample b is b * heads + h.
   const std::int64_t row = 3 * shape.width();
   // The factor is applied together with the exponential, where it costs nothing, and not to Q.
   const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(shape.size)));
   for (std::int64_t head = begin; head < end; ++head) {
-    const T* query = qkv + head / shape.heads * shape.tokens * row + head % shape.heads * shape.size;
+    const S* query = qkv + head / shape.heads * shape.tokens * row + head % shape.heads * shape.size;
     T* kept = probabilities + head * shape.tokens * scratch.padded;
-    T* result = out + head / shape.heads * shape.tokens * shape.width() + head % shape.heads * shape.size;
-    const View<const T> dense_query = dense_copy<T>({query, row}, shape.tokens, shape.size, scratch.left.data());
-    transpose<T>({query + shape.width(), row}, shape.tokens, scratch.padded, shape.size, scratch.packed.data());
+    S* result = out + head / shape.heads * shape.tokens * shape.width() + head % shape.heads * shape.size;
+    const View<const T> dense_query = dense_copy<T, S>({query, row}, shape.tokens, shape.size, scratch.left.data());
+    transpose<T, S>({query + shape.width(), row}, shape.tokens, scratch.padded, shape.size, scratch.packed.data());
+    const View<const T> value =
+        widened<T, S>({query + 2 * shape.width(), row}, shape.tokens, shape.size, scratch.wide.data());
     products<T>(dense_query, scratch.packed.data(), shape.tokens, scratch.padded, shape.size,
                 {scratch.square.data(), scratch.padded});
     for (std::int64_t i = 0; i < shape.tokens; ++i) {
@@ -201,28 +230,31 @@ TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t be
     }
     // The probabilities are computed in scratch memory and then copied, because the saved tensor has no padding rows.
     std::memcpy(kept, scratch.square.data(), size_t(shape.tokens * scratch.padded) * sizeof(T));
-    weighted_sums<T, false>({scratch.square.data(), scratch.padded}, {query + 2 * shape.width(), row}, shape.tokens,
-                            shape.size, {result, shape.width()});
+    weighted_sums<T, false, S>({scratch.square.data(), scratch.padded}, value, shape.tokens, shape.size,
+                               {result, shape.width()});
   }
 }
 
-template <class T>
-TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const T* qkv,
-                                     const T* probabilities, const T* out_gradient, T* qkv_gradient) {
+template <class T, class S>
+TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const S* qkv,
+                                     const T* probabilities, const S* out_gradient, S* qkv_gradient) {
   Scratch<T> scratch(shape);
   std::vector<T> kept(scratch.square.size());
   const std::int64_t row = 3 * shape.width();
   const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(shape.size)));
   for (std::int64_t head = begin; head < end; ++head) {
     const std::int64_t place = head / shape.heads * shape.tokens * row + head % shape.heads * shape.size;
-    const T* query = qkv + place;
-    const View<const T> gradient{
+    const S* query = qkv + place;
+    const View<const S> gradient{
         out_gradient + head / shape.heads * shape.tokens * shape.width() + head % shape.heads * shape.size,
         shape.width()};
     std::memcpy(kept.data(), probabilities + head * shape.tokens * scratch.padded,
                 size_t(shape.tokens * scratch.padded) * sizeof(T));
-    const View<const T> dense = dense_copy<T>(gradient, shape.tokens, shape.size, scratch.left.data());
-    transpose<T>({query + 2 * shape.width(), row}, shape.tokens, scratch.padded, shape.size, scratch.packed.data());
+    const View<const T> dense = dense_copy<T, S>(gradient, shape.tokens, shape.size, scratch.left.data());
+    transpose<T, S>({query + 2 * shape.width(), row}, shape.tokens, scratch.padded, shape.size, scratch.packed.data());
+    const View<const T> queries = widened<T, S>({query, row}, shape.tokens, shape.size, scratch.wide.data());
+    const View<const T> keys = widened<T, S>({query + shape.width(), row}, shape.tokens, shape.size,
+                                             scratch.wide.data() + scratch.padded * shape.size);
     products<T>(dense, scratch.packed.data(), shape.tokens, scratch.padded, shape.size,
                 {scratch.square.data(), scratch.padded});
     for (std::int64_t i = 0; i < shape.tokens; ++i) {
@@ -233,11 +265,10 @@ TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t b
     // The strides transpose the matrix, so nothing is copied.
     const View<const T> turned{scratch.square.data(), 1, scratch.padded};
     const View<const T> turned_kept{kept.data(), 1, scratch.padded};
-    weighted_sums<T, false>(scores, {query + shape.width(), row}, shape.tokens, shape.size,
-                            {qkv_gradient + place, row});
-    weighted_sums<T, true>(turned, {query, row}, shape.tokens, shape.size, {qkv_gradient + place + shape.width(), row});
-    weighted_sums<T, true>(turned_kept, gradient, shape.tokens, shape.size,
-                           {qkv_gradient + place + 2 * shape.width(), row});
+    weighted_sums<T, false, S>(scores, keys, shape.tokens, shape.size, {qkv_gradient + place, row});
+    weighted_sums<T, true, S>(turned, queries, shape.tokens, shape.size, {qkv_gradient + place + shape.width(), row});
+    weighted_sums<T, true, S>(turned_kept, dense, shape.tokens, shape.size,
+                              {qkv_gradient + place + 2 * shape.width(), row});
   }
 }
 
@@ -246,21 +277,30 @@ TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t b
 // The bodies are inlined into each of these functions, so that target_clones can compile them for every processor.
 TRAINYARD_KERNEL void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
                                         const float* qkv, float* out, float* probabilities) {
-  forward_heads<float>(shape, begin, end, qkv, out, probabilities);
+  forward_heads<float, float>(shape, begin, end, qkv, out, probabilities);
 }
 TRAINYARD_KERNEL void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
                                         const double* qkv, double* out, double* probabilities) {
-  forward_heads<double>(shape, begin, end, qkv, out, probabilities);
+  forward_heads<double, double>(shape, begin, end, qkv, out, probabilities);
+}
+TRAINYARD_KERNEL void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
+                                        const BFloat16* qkv, BFloat16* out, float* probabilities) {
+  forward_heads<float, BFloat16>(shape, begin, end, qkv, out, probabilities);
 }
 TRAINYARD_KERNEL void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
                                          const float* qkv, const float* probabilities, const float* out_gradient,
                                          float* qkv_gradient) {
-  backward_heads<float>(shape, begin, end, qkv, probabilities, out_gradient, qkv_gradient);
+  backward_heads<float, float>(shape, begin, end, qkv, probabilities, out_gradient, qkv_gradient);
 }
 TRAINYARD_KERNEL void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
                                          const double* qkv, const double* probabilities, const double* out_gradient,
                                          double* qkv_gradient) {
-  backward_heads<double>(shape, begin, end, qkv, probabilities, out_gradient, qkv_gradient);
+  backward_heads<double, double>(shape, begin, end, qkv, probabilities, out_gradient, qkv_gradient);
+}
+TRAINYARD_KERNEL void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
+                                         const BFloat16* qkv, const float* probabilities, const BFloat16* out_gradient,
+                                         BFloat16* qkv_gradient) {
+  backward_heads<float, BFloat16>(shape, begin, end, qkv, probabilities, out_gradient, qkv_gradient);
 }
 
 }  // namespace trainyard::fused

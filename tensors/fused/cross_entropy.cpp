@@ -112,12 +112,14 @@ void check_range(const at::Tensor& target, std::int64_t classes) {
 
 }  // namespace
 
-at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& target_N) {
+at::Tensor cross_entropy(const at::Tensor& given_NV, const at::Tensor& target_N) {
+  // The kernels of devices take 16 bits and compute in float32.
+  if (has_kernel(given_NV, target_N)) return DeviceCrossEntropy::apply(given_NV, target_N);
+  // In 16 bits, the loss would have only about three significant digits.
+  const at::Tensor logits_NV = given_NV.element_size() < 4 ? given_NV.to(at::kFloat) : given_NV;
   // The number of classes need not be a multiple of the lanes, because softmax_row accepts rows of any length.
   if (!usable({&logits_NV}) || !target_N.device().is_cpu() || !target_N.is_contiguous()) {
-    if (has_kernel(logits_NV, target_N)) return DeviceCrossEntropy::apply(logits_NV, target_N);
-    // In 16 bits, the loss would have only about three significant digits.
-    return at::cross_entropy_loss(logits_NV.element_size() < 4 ? logits_NV.to(at::kFloat) : logits_NV, target_N);
+    return at::cross_entropy_loss(logits_NV, target_N);
   }
   if (target_N.numel() != logits_NV.size(0)) {
     throw Error(Code::kShapeMismatch, "{} targets for {} rows of logits", target_N.numel(), logits_NV.size(0));

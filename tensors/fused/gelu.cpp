@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
@@ -7,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tensors/fused/kernel_types.h"
 #include "tensors/fused/ops.h"
 #include "tensors/fused/pointwise_kernel.h"
 #include "tensors/fused/usable.h"
@@ -24,6 +24,14 @@ using torch::autograd::variable_list;
 constexpr std::int64_t kLanesTogether = 16;  ///< Threads divide the elements at multiples of this number.
 constexpr std::int64_t kGrain = 2048;        ///< The smallest number of such groups for one thread.
 
+/// Divides `all` numbers into parts for the threads, and runs `work(first, count)` for each part.
+template <class Work>
+void by_lanes(std::int64_t all, const Work& work) {
+  at::parallel_for(0, all / kLanesTogether, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    work(begin * kLanesTogether, (end - begin) * kLanesTogether);
+  });
+}
+
 /// GELU with a fused kernel. The forward pass also computes the derivative, because it has the exponential at hand, and
 /// saves it instead of x. This takes the same amount of memory, and the backward pass only has to multiply.
 struct Gelu : torch::autograd::Function<Gelu> {
@@ -31,12 +39,11 @@ struct Gelu : torch::autograd::Function<Gelu> {
     at::Tensor y = at::empty(x.sizes(), x.options());
     // An evaluation does not need the derivative.
     const at::Tensor derivative = differentiable ? at::empty(x.sizes(), x.options()) : at::Tensor();
-    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "gelu", [&] {
-      scalar_t* slopes = differentiable ? derivative.data_ptr<scalar_t>() : nullptr;
-      at::parallel_for(0, x.numel() / kLanesTogether, kGrain, [&](std::int64_t begin, std::int64_t end) {
-        const std::int64_t first = begin * kLanesTogether;
-        gelu_forward((end - begin) * kLanesTogether, x.data_ptr<scalar_t>() + first, y.data_ptr<scalar_t>() + first,
-                     slopes ? slopes + first : nullptr);
+    with_kernel_types(x.scalar_type(), [&](auto types) {
+      using Stored = typename decltype(types)::Stored;
+      auto* slopes = numbers<Stored>(derivative);
+      by_lanes(x.numel(), [&](std::int64_t first, std::int64_t count) {
+        gelu_forward(count, numbers<Stored>(x) + first, numbers<Stored>(y) + first, slopes ? slopes + first : nullptr);
       });
     });
     if (differentiable) context->save_for_backward({derivative});
@@ -45,7 +52,14 @@ struct Gelu : torch::autograd::Function<Gelu> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const at::Tensor derivative = context->get_saved_variables()[0];
-    return {derivative.mul(gradients[0]), at::Tensor()};
+    if (derivative.scalar_type() != at::kBFloat16) return {derivative.mul(gradients[0]), at::Tensor()};
+    const at::Tensor above = gradients[0].contiguous();
+    at::Tensor result = at::empty(derivative.sizes(), derivative.options());
+    by_lanes(result.numel(), [&](std::int64_t first, std::int64_t count) {
+      gelu_backward(count, numbers<BFloat16>(derivative) + first, numbers<BFloat16>(above) + first,
+                    numbers<BFloat16>(result) + first);
+    });
+    return {result, at::Tensor()};
   }
 };
 
@@ -53,7 +67,8 @@ struct Gelu : torch::autograd::Function<Gelu> {
 
 at::Tensor gelu(const at::Tensor& x_ND) {
   // LibTorch's gelu computes the same function, but computes the derivative only in the backward pass.
-  if (!usable({&x_ND}) || !whole_lanes(x_ND.numel())) return at::gelu(x_ND);
+  const bool fits = (usable({&x_ND}) || usable_bfloat16(x_ND)) && whole_lanes(x_ND.numel());
+  if (!fits) return at::gelu(x_ND);
   return Gelu::apply(x_ND, at::GradMode::is_enabled() && x_ND.requires_grad());
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/compiler/target_clones.h"
+#include "messages/half.h"
 
 namespace trainyard::fused {
 
@@ -45,6 +46,30 @@ TRAINYARD_INLINE Lanes<T> load(const T* from) {
 template <class T>
 TRAINYARD_INLINE void store(T* to, Lanes<T> value) {
   *reinterpret_cast<typename LanesOf<T>::Unaligned*>(to) = value;
+}
+
+/// The bits of 16 floats, as unsigned and as signed numbers, and the bits of 16 bfloat16 numbers at any address.
+using FloatBits [[gnu::vector_size(64)]] = std::uint32_t;
+using SignedBits [[gnu::vector_size(64)]] = std::int32_t;
+using BFloat16Bits [[gnu::vector_size(32), gnu::aligned(alignof(BFloat16)), gnu::may_alias]] = std::uint16_t;
+
+/// Loads 16 bfloat16 numbers as floats, which is exact.
+TRAINYARD_INLINE Lanes<float> load(const BFloat16* from) {
+  const FloatBits bits = __builtin_convertvector(*reinterpret_cast<const BFloat16Bits*>(from), FloatBits);
+  return (Lanes<float>)(bits << 16);
+}
+
+/// Rounds 16 floats to bfloat16 and stores them. Rounds in the same way as the function for a single number in
+/// messages/half.h.
+TRAINYARD_INLINE void store(BFloat16* to, Lanes<float> value) {
+  const auto bits = (FloatBits)value;
+  // All bits of the mask are set for a NaN, which is made quiet and is not rounded. The mask is made from the sign of a
+  // difference and not with a comparison, because for processors with smaller registers gcc would compare the 64 bytes
+  // number by number.
+  const auto is_nan = (FloatBits)((SignedBits)(0x7f800000u - (bits & 0x7fffffffu)) >> 31);
+  const FloatBits up = ~is_nan & (0x7fffu + ((bits >> 16) & 1u));
+  const FloatBits result = ((bits + up) | (is_nan & 0x400000u)) >> 16;
+  *reinterpret_cast<BFloat16Bits*>(to) = __builtin_convertvector(result, BFloat16Bits);
 }
 
 /// Returns a vector whose elements are all `value`.

@@ -12,6 +12,9 @@ namespace trainyard::fused {
 // D, and for causal_attention the size of a head, S, which must also be at most 128. LibTorch's own operations process
 // all other tensors. Both produce the same numbers up to rounding, for any number of threads.
 //
+// gelu, causal_attention and cross_entropy also process bfloat16, the type of the results of matrix products in the
+// precision bf16-mixed. They compute in float, and round each bfloat16 result only once.
+//
 // The kernels do not support gradients of gradients, which training does not need.
 //
 // Shapes: N rows (B batch times T tokens for text), D width, V classes or words of the vocabulary.
@@ -22,11 +25,15 @@ at::Tensor gelu(const at::Tensor& x_ND);
 
 /// Returns the layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias. The
 /// variance is the mean of the squared deviations over D. `bias` may be an undefined tensor.
+///
+/// Under autocast to bfloat16, the result of the fused kernel is bfloat16, because the matrix product that follows
+/// would convert it.
 at::Tensor layer_norm(const at::Tensor& x_ND, const at::Tensor& gain_D, const at::Tensor& bias_D,
                       double epsilon = 1e-5);
 
 /// Returns two tensors: the sum x + added, and the layer norm of this sum. A residual network needs both between two
-/// blocks.
+/// blocks. Under autocast to bfloat16, the fused kernel accepts a bfloat16 `added` together with a float x. The sum is
+/// then float, and the norm is bfloat16.
 std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& x_ND, const at::Tensor& added_ND,
                                                   const at::Tensor& gain_D, const at::Tensor& bias_D,
                                                   double epsilon = 1e-5);
@@ -42,8 +49,8 @@ at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::
 /// kCorrupt for a token that is not in 0 to V - 1.
 at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const at::Tensor& positions_TD);
 
-/// Returns the mean cross entropy of `logits_NV` against the classes `target_N` (int64). The fused kernel throws
-/// kCorrupt for a class that is not in 0 to V - 1.
+/// Returns the mean cross entropy of `logits_NV` against the classes `target_N` (int64). The loss of 16-bit logits is
+/// float. The fused kernel throws kCorrupt for a class that is not in 0 to V - 1.
 at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& target_N);
 
 }  // namespace trainyard::fused

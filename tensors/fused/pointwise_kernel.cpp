@@ -49,8 +49,8 @@ TRAINYARD_INLINE Normal<double> normal(Lanes<double> x) {
 }
 
 /// d(x Phi(x)) / dx = Phi(x) + x phi(x).
-template <class T>
-TRAINYARD_INLINE void gelu(std::int64_t count, const T* x, T* y, T* derivative) {
+template <class T, class S>
+TRAINYARD_INLINE void gelu(std::int64_t count, const S* x, S* y, S* derivative) {
   for (std::int64_t i = 0; i < count; i += kLanes<T>) {
     const Lanes<T> value = load(x + i);
     const Normal<T> at = normal(value);
@@ -61,15 +61,15 @@ TRAINYARD_INLINE void gelu(std::int64_t count, const T* x, T* y, T* derivative) 
 
 /// Computes the mean first and then the squared distances from it, because E[x^2] - E[x]^2 would lose most digits in
 /// float.
-template <class T>
-TRAINYARD_INLINE void norm_rows(std::int64_t begin, std::int64_t end, const NormForward<T>& work) {
+template <class T, class S>
+TRAINYARD_INLINE void norm_rows(std::int64_t begin, std::int64_t end, const NormForward<T, S>& work) {
   const T share = static_cast<T>(1.0 / static_cast<double>(work.width));
   for (std::int64_t row = begin; row < end; ++row) {
     const T* values = work.x + row * work.width;
     // The sum is written here; the following loops read it from the cache.
     if (work.added) {
       T* sums = work.sum + row * work.width;
-      const T* added = work.added + row * work.width;
+      const S* added = work.added + row * work.width;
       for (std::int64_t c = 0; c < work.width; c += kLanes<T>) store(sums + c, load(values + c) + load(added + c));
       values = sums;
     }
@@ -83,7 +83,7 @@ TRAINYARD_INLINE void norm_rows(std::int64_t begin, std::int64_t end, const Norm
     }
     // There is one division per row; the rest are multiplications.
     const T inverse = 1 / std::sqrt(sum<T>(squares) * share + static_cast<T>(work.epsilon));
-    T* y = work.y + row * work.width;
+    S* y = work.y + row * work.width;
     for (std::int64_t c = 0; c < work.width; c += kLanes<T>) {
       const Lanes<T> scaled = (load(values + c) - mean) * inverse * load(work.gain + c);
       store(y + c, work.bias ? scaled + load(work.bias + c) : scaled);
@@ -94,15 +94,15 @@ TRAINYARD_INLINE void norm_rows(std::int64_t begin, std::int64_t end, const Norm
 }
 
 /// dx = (g - mean(g) - n mean(g n)) / deviation, where n is the normalised row and g = dy * gain.
-template <class T>
-TRAINYARD_INLINE void norm_rows_backward(std::int64_t begin, std::int64_t end, const NormBackward<T>& work,
+template <class T, class S>
+TRAINYARD_INLINE void norm_rows_backward(std::int64_t begin, std::int64_t end, const NormBackward<T, S>& work,
                                          T* gain_gradient, T* bias_gradient) {
   const T share = static_cast<T>(1.0 / static_cast<double>(work.width));
   for (std::int64_t row = begin; row < end; ++row) {
     const T mean = work.statistics[2 * row];
     const T inverse = work.statistics[2 * row + 1];
     const T* values = work.sum + row * work.width;
-    const T* above = work.y_gradient + row * work.width;
+    const S* above = work.y_gradient + row * work.width;
     Lanes<T> total{};
     Lanes<T> products{};
     for (std::int64_t c = 0; c < work.width; c += kLanes<T>) {
@@ -118,11 +118,14 @@ TRAINYARD_INLINE void norm_rows_backward(std::int64_t begin, std::int64_t end, c
     const T mean_product = sum<T>(products) * share;
     const T* direct = work.sum_gradient ? work.sum_gradient + row * work.width : nullptr;
     T* result = work.result + row * work.width;
+    S* added_result = work.added_result ? work.added_result + row * work.width : nullptr;
     for (std::int64_t c = 0; c < work.width; c += kLanes<T>) {
       const Lanes<T> normalised = (load(values + c) - mean) * inverse;
       const Lanes<T> inner = load(above + c) * load(work.gain + c);
       const Lanes<T> gradient = (inner - mean_gradient - normalised * mean_product) * inverse;
-      store(result + c, direct ? gradient + load(direct + c) : gradient);
+      const Lanes<T> total_gradient = direct ? gradient + load(direct + c) : gradient;
+      store(result + c, total_gradient);
+      if (added_result) store(added_result + c, total_gradient);
     }
   }
 }
@@ -154,24 +157,41 @@ TRAINYARD_INLINE double softmax(std::int64_t classes, const T* logits, std::int6
 }  // namespace
 
 TRAINYARD_KERNEL void gelu_forward(std::int64_t count, const float* x, float* y, float* derivative) {
-  gelu<float>(count, x, y, derivative);
+  gelu<float, float>(count, x, y, derivative);
 }
 TRAINYARD_KERNEL void gelu_forward(std::int64_t count, const double* x, double* y, double* derivative) {
-  gelu<double>(count, x, y, derivative);
+  gelu<double, double>(count, x, y, derivative);
+}
+TRAINYARD_KERNEL void gelu_forward(std::int64_t count, const BFloat16* x, BFloat16* y, BFloat16* derivative) {
+  gelu<float, BFloat16>(count, x, y, derivative);
+}
+
+TRAINYARD_KERNEL void gelu_backward(std::int64_t count, const BFloat16* derivative, const BFloat16* y_gradient,
+                                    BFloat16* x_gradient) {
+  for (std::int64_t i = 0; i < count; i += kLanes<float>) {
+    store(x_gradient + i, load(derivative + i) * load(y_gradient + i));
+  }
 }
 TRAINYARD_KERNEL void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float>& work) {
-  norm_rows<float>(begin, end, work);
+  norm_rows(begin, end, work);
 }
 TRAINYARD_KERNEL void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<double>& work) {
-  norm_rows<double>(begin, end, work);
+  norm_rows(begin, end, work);
+}
+TRAINYARD_KERNEL void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float, BFloat16>& work) {
+  norm_rows(begin, end, work);
 }
 TRAINYARD_KERNEL void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<float>& work,
                                     float* gain_gradient, float* bias_gradient) {
-  norm_rows_backward<float>(begin, end, work, gain_gradient, bias_gradient);
+  norm_rows_backward(begin, end, work, gain_gradient, bias_gradient);
 }
 TRAINYARD_KERNEL void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<double>& work,
                                     double* gain_gradient, double* bias_gradient) {
-  norm_rows_backward<double>(begin, end, work, gain_gradient, bias_gradient);
+  norm_rows_backward(begin, end, work, gain_gradient, bias_gradient);
+}
+TRAINYARD_KERNEL void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<float, BFloat16>& work,
+                                    float* gain_gradient, float* bias_gradient) {
+  norm_rows_backward(begin, end, work, gain_gradient, bias_gradient);
 }
 TRAINYARD_KERNEL double softmax_row(std::int64_t classes, const float* logits, std::int64_t target,
                                     float* probabilities) {

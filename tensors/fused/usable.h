@@ -6,12 +6,12 @@
 
 #include <initializer_list>
 
+#include "tensors/autocast.h"
+
 namespace trainyard::fused {
 
 /// Returns true if the fused kernels can process these tensors: all are contiguous and on the CPU, and all are float or
-/// all are double. The first tensor must be defined; other undefined tensors are ignored. Under autocast, the fused
-/// kernels thus process operations that stay in float32 (embeddings, norms), while LibTorch processes the 16-bit
-/// results of matrix products.
+/// all are double. The first tensor must be defined; other undefined tensors are ignored.
 inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   const at::ScalarType type = (*tensors.begin())->scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;
@@ -21,6 +21,15 @@ inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   }
   return true;
 }
+
+/// Returns true if the kernels that read and write bfloat16, and compute in float, can process this tensor, which is
+/// the result of a matrix product.
+inline bool usable_bfloat16(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kBFloat16 && tensor.device().is_cpu() && tensor.is_contiguous();
+}
+
+/// Returns true if matrix products on the CPU currently convert their inputs to bfloat16.
+inline bool products_take_bfloat16() { return active_autocast(at::kCPU) == at::kBFloat16; }
 
 /// Returns true if `width` is a positive multiple of 16. The fused kernels process vectors of 64 bytes: 16 floats fill
 /// one vector and 16 doubles fill two, so the same condition suits both types.
