@@ -30,8 +30,6 @@ class Combination {
   /// memory as `own`.
   void add_last(const void* partial, const void* own, void* to, std::uint64_t count,
                 First first = First::kPartial) const;
-  /// Does the same if the values before are those of a single rank, in the type of the elements.
-  void add_last_two(const void* other, const void* own, void* to, std::uint64_t count, First first) const;
 
  private:
   collectives::WorkingForm form_;

@@ -17,9 +17,8 @@ class Ring final : public collectives::Transfer {
  public:
   Ring(Links& links, Workspace& workspace, const collectives::Operation& operation, std::size_t record_bytes);
 
-  /// Returns true if a ring can carry out the operation with this number of members. With more than two members, it
-  /// cannot if the elements are converted to another type while they are reduced. Two members send each other nothing
-  /// but elements and results, which need no conversion.
+  /// Returns true if a ring can carry out the operation with this number of members. It cannot if the elements are
+  /// converted to another type while they are reduced.
   static bool can(const collectives::Operation& operation, std::uint32_t members);
 
   collectives::Progress advance(collectives::Effort) override;
