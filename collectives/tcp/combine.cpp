@@ -95,15 +95,4 @@ void Combination::add_last(const void* partial, const void* own, void* to, std::
   }
 }
 
-void Combination::add_last_two(const void* other, const void* own, void* to, std::uint64_t count, First first) const {
-  if (!is_converted()) return add_last(other, own, to, count, first);
-  alignas(64) std::array<std::byte, kBlock * 8> partial;
-  const std::size_t narrow = size_of(dtype_);
-  for (std::uint64_t begin_at = 0; begin_at < count; begin_at += kBlock) {
-    const std::uint64_t n = std::min(kBlock, count - begin_at);
-    begin(at(other, begin_at * narrow), partial.data(), n);
-    add_last(partial.data(), at(own, begin_at * narrow), at(to, begin_at * narrow), n, first);
-  }
-}
-
 }  // namespace trainyard::tcp

@@ -27,7 +27,7 @@ Ring::Ring(Links& links, Workspace& workspace, const Operation& operation, std::
 
 bool Ring::can(const Operation& operation, std::uint32_t members) {
   return operation.request.kind == OperationKind::kAllReduce &&
-         (members == 2 || !Combination(operation.request.op, operation.data.dtype, members).is_converted());
+         !Combination(operation.request.op, operation.data.dtype, members).is_converted();
 }
 
 Progress Ring::advance(Effort) {
@@ -59,13 +59,11 @@ bool Ring::receive() {
 // With two members, the value of member 0 is the left operand on both.
 void Ring::take(const Range& range, const std::byte* arrived) {
   std::byte* own = memory(range).data();
-  if (links_.size() == 2) {
-    const auto first = links_.own() == 0 ? Combination::First::kOwn : Combination::First::kPartial;
-    combination_.add_last_two(arrived, own, own, range.count(), first);
-  } else if (in_.round + 2 == links_.size()) {
-    combination_.add_last(arrived, own, own, range.count());
+  const auto first = links_.size() == 2 && links_.own() == 0 ? Combination::First::kOwn : Combination::First::kPartial;
+  if (in_.round + 2 == links_.size()) {
+    combination_.add_last(arrived, own, own, range.count(), first);
   } else {
-    combination_.add(arrived, own, own, range.count());
+    combination_.add(arrived, own, own, range.count(), first);
   }
 }
 

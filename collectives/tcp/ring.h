@@ -17,9 +17,8 @@ class Ring final : public collectives::Transfer {
  public:
   Ring(Links& links, Workspace& workspace, const collectives::Operation& operation, std::size_t record_bytes);
 
-  /// Returns true if a ring with this number of members can carry out the operation, which must be an all_reduce. With
-  /// more than two members, a ring cannot if the elements are converted to another type while they are reduced. Two
-  /// members send each other only their own elements and results, which need no conversion.
+  /// Returns true if a ring with this number of members can carry out the operation: it must be an all_reduce whose
+  /// elements are not converted to another type while they are reduced.
   static bool can(const collectives::Operation& operation, std::uint32_t members);
 
   collectives::Progress advance(collectives::Effort) override;
