@@ -51,7 +51,7 @@ class Blame {
   /// Asks all other members whether they are alive, without waiting for the answers. Call unanswered() once had_time()
   /// returns true.
   void probe(Clock::time_point now = Clock::now());
-  /// Returns true if so much time has passed since the last probe() that every live member should have answered.
+  /// Returns true if enough time has passed since the last probe() for every live member to have answered.
   bool had_time(Clock::time_point now = Clock::now()) const;
   /// Returns the other members that have not answered the last probe().
   std::vector<std::uint32_t> unanswered() const;

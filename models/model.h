@@ -40,7 +40,8 @@ struct NamedMetric {
 struct ModelBatch {
   std::string split;  ///< The split that the samples belong to.
   /// One tensor for each field of the dataset, in the order of DatasetInfo::fields, on the model's device. The first
-  /// dimension counts the samples. Empty only if the model must generate output without an input; see Model::predict().
+  /// dimension is the number of samples. Empty only if the model must generate output without an input; see
+  /// Model::predict().
   std::vector<at::Tensor> tensors;
 };
 

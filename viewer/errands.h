@@ -24,7 +24,7 @@ class Errands {
 
   /// `registry` is the endpoint of the run's registry.
   explicit Errands(std::string registry);
-  /// Ends the thread. This may take some seconds if the launcher is suspended.
+  /// Ends the thread. This may take a few seconds if the launcher is suspended.
   ~Errands();
   Errands(const Errands&) = delete;
   Errands& operator=(const Errands&) = delete;

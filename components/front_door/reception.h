@@ -35,7 +35,7 @@ class Reception {
   /// connection or a request has been refused. Throws kIo if the address cannot be bound.
   Reception(core::EventLoop& loop, const std::string& address, const core::Key& key, core::AllowList allowed,
             Warn warn);
-  /// Tells the connected visitors that no more messages follow.
+  /// Tells the connected visitors that no more messages will follow.
   ~Reception();
   Reception(const Reception&) = delete;
   Reception& operator=(const Reception&) = delete;

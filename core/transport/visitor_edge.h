@@ -44,7 +44,7 @@ class VisitorEdge final : public Edge {
   /// Sends the messages that have been given to the edge since it was made. Call this function when the subscription
   /// has been acknowledged.
   void open();
-  /// Counts messages and bytes that the visitor has handled, and sends messages that wait.
+  /// Counts messages and bytes that the visitor has handled, and sends the waiting messages.
   void credit(std::uint64_t messages, std::uint64_t bytes);
   /// Returns true if a message could not be sent because the visitor had disconnected.
   bool gone() const { return gone_; }

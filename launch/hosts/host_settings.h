@@ -28,8 +28,8 @@ struct HostSettings {
 };
 
 /// Returns the settings of this host. `plugins` are the plugins of this installation. Reads the key of the hosts, and
-/// throws what find_host_key() and read_host_key() throw. Throws kNotFound if neither the engine nor the user has
-/// specified where the hosts meet.
+/// throws what find_host_key() and read_host_key() throw. Throws kNotFound if neither the engine (the program that
+/// started the launcher on each host, such as Slurm) nor the user has specified where the hosts meet.
 HostSettings host_settings(const Plan& plan, const Engine& engine, const std::vector<PluginLabel>& plugins);
 
 /// The interval at which each side sends a HostBeat, and at which an agent repeats its Join.

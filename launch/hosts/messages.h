@@ -23,7 +23,7 @@ struct Join {
 
   std::uint32_t protocol = kHostProtocol;
   std::uint32_t host = 0;   ///< The number of the agent's host.
-  std::uint32_t hosts = 1;  ///< The number of hosts according to the agent's engine.
+  std::uint32_t hosts = 1;  ///< The number of hosts according to the engine that started the agent, such as Slurm.
   std::string host_name;
   /// A text that distinguishes this start of the job from all other starts; empty if the engine gives none.
   std::string job;

@@ -56,8 +56,8 @@ struct MemoryFlow {
 };
 
 /// A process of the run, as planned. It hosts components that are plugins, or is a member (a program, in any language,
-/// that is itself a component of the plan), or is an external program, which is not part of the plan and can only watch
-/// the run.
+/// that is itself a component of the plan), or is an external program, which has no component and no edges in the plan
+/// and can only watch the run.
 struct PlannedProcess {
   std::string name;  ///< The name, which is unique and consists of letters, digits, '_', '-' and '.'.
 

@@ -14,8 +14,8 @@ namespace trainyard::launch {
 ///
 /// Throws, with the position in the file, for a required input without a sender (the error suggests similar topics),
 /// and for an output and an input of different types (the error shows both schemas). Also throws for an edge over TCP
-/// between components that share the arena (the memory with the parameters and gradients), and for an input whose
-/// senders must run on the same event loop but do not.
+/// between components that share the arena (the memory with the parameters and gradients), and for an input that
+/// requires its senders on its own event loop (InputOptions::same_loop) if one of them runs on another.
 std::vector<EdgePlan> connect(const std::vector<Draft>& drafts, const Senders& senders);
 
 }  // namespace trainyard::launch

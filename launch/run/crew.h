@@ -26,7 +26,9 @@ struct CrewOptions {
   /// A program and its arguments under which `wrapped_process` is started; empty = none.
   std::vector<std::string> wrapper;
   std::string wrapped_process;
-  /// Signals that the engine sends to all processes of the run, and to which only the launcher may react.
+  /// Signals that the engine (the program that has started the launcher on this host, such as Slurm) sends not only to
+  /// the launcher but also to every process of the run. The processes are started so that they ignore these signals,
+  /// because only the launcher decides when they end.
   std::vector<int> engine_signals;
 };
 
