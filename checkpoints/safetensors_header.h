@@ -28,7 +28,7 @@ struct SafetensorsHeader {
   std::vector<SafetensorsEntry> tensors;        ///< Ordered by their position in the file.
   std::map<std::string, std::string> metadata;  ///< The content of the entry `__metadata__`.
 
-  /// The index in `tensors` of each name. Only parse_safetensors_header() fills this map.
+  /// The index in `tensors` of each tensor, by the tensor's name. Only parse_safetensors_header() fills this map.
   std::map<std::string, std::size_t, std::less<>> by_name;
 
   /// Looks up the name in `by_name` and returns the tensor, or null if there is none. Takes logarithmic time.

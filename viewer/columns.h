@@ -35,8 +35,8 @@ class Columns {
   /// must be limited.
   static constexpr std::size_t kMaxMetrics = 256;
 
-  /// Adds a row. Returns false if the row is already present. Adding rows in the order of their times is fast; an older
-  /// row is inserted at its place.
+  /// Adds a row. Returns false if the row is already present. Adding rows in the order of their times is fast; a row
+  /// that is older than the last one is inserted at its place.
   bool add(const Metrics& metrics);
 
   /// Removes the rows whose steps a later launch has repeated (archive::rows_in_effect).

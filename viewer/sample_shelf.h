@@ -41,8 +41,8 @@ class SampleShelf {
   void add(Sample sample);
   void add(const SampleResults& results);
 
-  /// Returns the newest `limit` samples whose numbers are smaller than `before`, or the newest of all if `before` is
-  /// empty, in the form that docs/viewer_protocol.md describes.
+  /// Returns the newest `limit` samples, or, if `before` is given, the newest `limit` of those whose numbers are
+  /// smaller than `before`. docs/viewer_protocol.md describes the form of the result.
   nlohmann::json list(std::optional<std::uint64_t> before, std::size_t limit) const;
 
   /// Returns the number that the next sample will get.

@@ -59,9 +59,9 @@ struct ComponentShares {
 /// Returns the shares of the interval from `earlier` to `later`. If `earlier` is null, or if its `began_ns` differs
 /// from that of `later`, the interval begins at `later.began_ns`.
 ///
-/// The totals include a wait only after it has ended. The part of a wait that lies before `earlier` is therefore
-/// subtracted, and a wait that has not ended at `later` is attributed to the cause for which the component has waited
-/// longest in total.
+/// The totals include a wait only after it has ended. This has two consequences. The part of a wait that lies before
+/// `earlier` is subtracted. A wait that has not ended at `later` is attributed to the cause for which the component has
+/// waited longest in total.
 ComponentShares shares_between(const ComponentTotals* earlier, const ComponentTotals& later);
 
 }  // namespace trainyard::visitors

@@ -48,7 +48,8 @@ class LoopActivity {
   void add(const Component& component) { accounts_.emplace_back(component); }
 
   /// Starts the accounting with all totals at zero. Called by the control thread, which must then post a task that
-  /// calls arrive(), so that the time of a handler that is in progress is counted when the handler has returned.
+  /// calls arrive(). If a handler is in progress, this task runs when the handler has returned, and the time of the
+  /// handler is then counted.
   void start();
   /// Ends the accounting. Called by the control thread.
   void stop();
