@@ -51,7 +51,7 @@ inline Partition tail_partition(std::uint64_t samples, double fraction) {
 /// The ways to divide samples into samples for training and samples for validation.
 enum class Division : std::uint8_t {
   kRandom,  ///< The samples for validation are drawn at random.
-  kTail,    ///< The last samples are for validation.
+  kTail,    ///< The last samples of the dataset are for validation.
 };
 constexpr auto words_of(Division) { return words("way to divide the samples", "random", "tail"); }
 

@@ -46,7 +46,8 @@ struct UpdateRequest {
 
 /// The arena of one rank in the memory of a device, as its optimizer sees it. An optimizer in the process of the
 /// accelerator host finds this object in ArenaInfo::device_arena. If it calls make_update(), the parameters, the
-/// gradients and the optimizer's state stay on the device, and no step copies them to the host or back.
+/// gradients and the optimizer's state stay on the device, and no step copies them to the host or back. Otherwise the
+/// optimizer works in host memory, so every step copies the gradients to the host and the parameters back.
 class DeviceArena {
  public:
   virtual ~DeviceArena() = default;

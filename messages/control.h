@@ -32,9 +32,9 @@ struct Configured {
   static constexpr const char* kTypeName = "Configured";
 
   std::string process;
-  /// The addresses of the sockets of this process. The key "process/gateway" has the address of the gateway, which
-  /// serves visitors. The key "process/thread" has the address of the event loop on this thread; it is missing if the
-  /// loop sends no messages to other processes.
+  /// The addresses of the sockets of this process. Under the key "<process>/gateway" is the address of the gateway, the
+  /// part of the process that serves visitors. Under the key "<process>/<thread>" is the address of the event loop of a
+  /// thread; it is missing if this loop sends no messages to other processes.
   std::map<std::string, std::string> endpoints;
 
   template <class Archive>

@@ -19,8 +19,8 @@ struct Stage {
   std::vector<NamedTensor> parameters;  ///< The parameters that the stage uses. Stages may share parameters.
   std::vector<NamedTensor> buffers;     ///< The buffers that the stage uses.
 
-  /// A function that computes the output of the stage from its input. The first dimension of both tensors counts the
-  /// samples. The function must not change the input.
+  /// A function that computes the output of the stage from its input. The size of the first dimension of both tensors
+  /// is the number of samples. The function must not change the input.
   std::function<at::Tensor(const at::Tensor& input)> forward;
 };
 

@@ -31,7 +31,8 @@ class Combination {
   /// by the number of ranks. `to` may be the same memory as `own`.
   void add_last(const void* partial, const void* own, void* to, std::uint64_t count,
                 First first = First::kPartial) const;
-  /// Does the same if the values before are those of a single rank, in the type of the elements.
+  /// Like add_last(), but for the second of two ranks: `other` contains the elements of the first rank, in the type of
+  /// the elements.
   void add_last_two(const void* other, const void* own, void* to, std::uint64_t count, First first) const;
 
  private:

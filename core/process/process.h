@@ -49,7 +49,7 @@ namespace trainyard::core {
 class Process {
  public:
   /// Connects to the launcher at `control_endpoint` under the name `name`. `keys` are the keys of the run. Without
-  /// keys, only sockets of the local file system can be used.
+  /// keys, the process cannot use TCP, only ipc and inproc.
   Process(std::string name, const std::string& control_endpoint, RunKeys keys);
   ~Process();
 

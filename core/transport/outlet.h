@@ -102,8 +102,8 @@ class RemoteEdge final : public Edge {
 class Outlet final : public Source {
  public:
   /// `loop` is the loop to which the outlet is added. Messages too large for a ring are stored in `pool`. With keys,
-  /// only processes of the run can subscribe; without keys, the address must be in the local file system. Throws kIo if
-  /// the address cannot be bound, and kUnsupported if it is not allowed.
+  /// only processes of the run can subscribe; without keys, the address must be ipc or inproc. Throws kIo if the
+  /// address cannot be bound, and kUnsupported if it is not allowed.
   Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool,
          const RunKeys& keys = {});
 

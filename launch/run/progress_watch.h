@@ -48,14 +48,14 @@ class ProgressWatch {
   std::string who() const;
 
  private:
-  /// The last information about a process.
+  /// The most recent information about a process.
   struct Pulse {
     std::uint64_t sent = 0;        ///< The number of messages that it has sent on the edges that count.
     std::uint64_t disk_bytes = 0;  ///< The number of bytes that it has read from and written to disks.
     /// Texts for the user, such as "component 'x' in process 'main' has been busy for 12 s".
     std::vector<std::string> busy;
-    PollLoop::Clock::time_point asked;  ///< When the last question was sent.
-    bool open = false;                  ///< True if the last question has not been answered yet.
+    PollLoop::Clock::time_point asked;  ///< When the process was last asked for its pulse.
+    bool open = false;                  ///< True if the process has not answered this question yet.
   };
 
   void look();
