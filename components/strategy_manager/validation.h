@@ -46,7 +46,7 @@ class Validation final : public Stateful {
   /// those of other splits are named "split/name".
   std::vector<Scalar> metrics() const;
 
-  /// Returns true if the last planned validation was better than all earlier ones.
+  /// Returns true if the most recent planned validation was better than all earlier ones.
   bool improved() const { return improved_; }
   const EarlyStopping& stopping() const { return stopping_; }
 
