@@ -33,8 +33,8 @@ struct Configured {
 
   std::string process;
   /// The addresses of the sockets of this process. Under the key "<process>/gateway" is the address of the gateway, the
-  /// part of the process that serves visitors. Under the key "<process>/<thread>" is the address of the event loop of a
-  /// thread; it is missing if this loop sends no messages to other processes.
+  /// part of the process that serves visitors (programs outside of the plan). Under the key "<process>/<thread>" is the
+  /// address of the event loop of a thread; it is missing if this loop sends no messages to other processes.
   std::map<std::string, std::string> endpoints;
 
   template <class Archive>

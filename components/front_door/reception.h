@@ -16,7 +16,8 @@
 
 namespace trainyard::front_door {
 
-/// What the front door has refused since it was opened.
+/// What the front door (the component through which programs on other hosts attach to the run) has refused since it was
+/// opened.
 struct Refusals {
   /// Connections without a key, with a key that is not in the list, or with another protocol.
   std::uint64_t connections = 0;

@@ -26,8 +26,9 @@ namespace trainyard::core {
 /// One operating-system process of a run. It hosts components according to the launcher's plan and changes their
 /// states on request.
 ///
-/// The thread that calls run() runs the control loop (the launcher's requests, visitors, heartbeats); every thread of
-/// the plan gets a Worker. Components never wait for the control loop.
+/// The thread that calls run() runs the control loop, which handles the launcher's requests, serves visitors (programs
+/// outside of the plan) and sends heartbeats. Every thread of the plan gets a Worker. Components never wait for the
+/// control loop.
 ///
 ///     launcher              control thread                                worker threads
 ///     <- Hello

@@ -33,8 +33,8 @@ constexpr const char* kDescribe = "describe";
 
 /// One table `[component.NAME]` of a launch file. It describes a plugin, a member (a program, in any language, that is
 /// a full component of the run) or an external program (which only attaches to the run as a visitor). Unknown keys and
-/// values of the wrong type have already been refused. The planner checks later whether the plugin, its ports and its
-/// parameters exist.
+/// values of the wrong type have already been refused. The planner (launch/plan) checks later whether the plugin, its
+/// ports and its parameters exist.
 struct ComponentSpec {
   std::string name;        ///< The name with its namespace, such as "eval/logger".
   std::string name_space;  ///< The namespace alone, such as "eval" or "a/b"; empty if there is none.

@@ -16,7 +16,9 @@ namespace trainyard::launch {
 
 /// Everything that a host needs in order to find the other hosts and to be accepted by them.
 struct HostSettings {
-  Join self;  ///< The description of this host, without the fields that an agent knows only after it has connected.
+  /// The description of this host, without the fields that an agent (the process that acts for the launcher on another
+  /// host) knows only after it has connected.
+  Join self;
   MeetingPlace meeting;                             ///< The address and the ports at which host 0 listens.
   core::RunKeys key;                                ///< The key that all hosts of the run share.
   std::string key_file;                             ///< The path of the file with this key, for messages.

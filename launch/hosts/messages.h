@@ -31,7 +31,7 @@ struct Join {
   std::string reached;                   ///< The address of host 0 to which the agent has connected.
   std::string run_directory;             ///< The directory for the sockets and notes of the processes of this host.
   std::vector<std::string> plugin_path;  ///< The directories from which the processes of this host load plugins.
-  std::string version;                   ///< The ABI tag of the agent's program.
+  std::string version;                   ///< The ABI tag of the agent's program (core/plugin/abi.h).
   std::string file;                      ///< The path of the launch file, for errors.
   std::string content;                   ///< A fingerprint of the launch file and of all files that it includes.
   std::vector<std::string> arguments;    ///< The words of the command line.

@@ -9,9 +9,9 @@
 
 namespace trainyard::launch {
 
-/// Throws if the parameters of the component in `draft` break a rule that its accelerator declares, such as the allowed
-/// numbers of devices. The error gives the position in the file, the value, the name of the rule, and what the rule
-/// allows:
+/// Throws if the parameters of `draft` (a component while it is being planned) break a rule that its accelerator
+/// declares, such as the allowed numbers of devices. The error gives the position in the file, the value, the name of
+/// the rule, and what the rule allows:
 ///
 ///    ipu.toml:6: topology.devices: 3 is not allowed with the accelerator simulated (ipu), rule device_counts: 1, 2, 4
 ///

@@ -82,9 +82,9 @@ struct PlannedProcess {
   bool has_components() const { return command.empty() || member; }
 };
 
-/// The result of planning: an expanded and checked launch file, with everything that the supervisor needs in order to
-/// run it. A plan depends neither on the time nor on the user of a run, so `trainyard plan` shows exactly what
-/// `trainyard launch` executes.
+/// The result of planning: an expanded and checked launch file, with everything that the supervisor (the part of the
+/// launcher that runs a plan) needs. A plan depends neither on the time nor on the user of a run, so `trainyard plan`
+/// shows exactly what `trainyard launch` executes.
 struct Plan {
   std::string file;
   std::vector<SourceFile> sources;     ///< The launch file and what it includes, as they were read.

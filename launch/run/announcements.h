@@ -18,8 +18,8 @@ struct Announcement {
   bool latched = false;   ///< True if a late subscriber receives the last message.
 };
 
-/// The topics that visitors (programs outside of the plan) publish. The registry only tells other programs where they
-/// are published; the messages never pass through the launcher.
+/// The topics that visitors (programs outside of the plan) publish. The registry (the socket at which the launcher
+/// answers questions) only tells other programs where they are published; the messages never pass through the launcher.
 ///
 /// An announcement is valid for kLease and must be renewed in time, so the topics of a visitor that was killed soon
 /// disappear. Every function receives the current time as an argument, counted from any fixed moment.

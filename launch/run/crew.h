@@ -36,8 +36,8 @@ struct CrewOptions {
 /// process, and, if it has components, the arguments and the encryption keys that every process with components needs.
 SpawnOptions spawn_options(const PlannedProcess& planned, const CrewOptions& options);
 
-/// The processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides
-/// what happens after a process has ended.
+/// The processes of a run. The crew starts them, prints their output, and detects when they end. The class Supervisor
+/// decides what happens after a process has ended.
 class Crew {
  public:
   /// The callbacks for changes of a process. Each receives the wait status.
@@ -70,7 +70,7 @@ class Crew {
   void reap();
 
   /// Handles the wait status of a process. reap() calls this for processes of this host; for a process of another host,
-  /// it is called when the agent has reported the status.
+  /// it is called when the agent of that host (the process that acts for the launcher there) has reported the status.
   void note(ChildProcess& child, int status);
 
   /// Cancels the pending restarts.

@@ -38,7 +38,8 @@ class StartBarrier {
   bool all_at_least(Stage stage) const;
 
   /// Returns the addresses that all processes have bound, under the keys of Configured::endpoints: one for each thread
-  /// that sends to other processes, and one for the gateway of each process, which serves visitors.
+  /// that sends to other processes, and one for the gateway of each process, which serves visitors (programs outside of
+  /// the plan).
   Endpoints endpoints() const;
 
   /// Returns a text for each process whose message is still awaited, such as "process 'optimizer' did not connect its
