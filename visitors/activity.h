@@ -12,8 +12,9 @@ namespace trainyard::visitors {
 struct Wait {
   /// The name of the component for which it waited. If the cause is not a component, this is the same word as `kind`.
   std::string target;
-  /// The kind of the cause, such as "message" for a message, "room" for room on an edge, "rank" for another rank, or
-  /// "thread" for its turn on a thread that it shares with other components. docs/wire_format.md lists all kinds.
+  /// The kind of the cause, such as "message" for a message, "room" for room on an edge (a connection to a receiver),
+  /// "rank" for another rank, or "thread" for its turn on a thread that it shares with other components.
+  /// docs/wire_format.md lists all kinds.
   std::string kind;
   std::int64_t ns = 0;
 };

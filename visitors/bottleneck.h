@@ -20,7 +20,8 @@ struct ObservedComponent {
 /// What the search for the bottleneck needs to know about a run.
 struct ObservedRun {
   std::vector<ObservedComponent> components;
-  /// The sender and the receiver of every edge with the policy `block`, whose sender waits if the receiver is slower.
+  /// The sender and the receiver of every edge (connection) with the policy `block`. The sender of such an edge waits
+  /// if the receiver is slower.
   std::vector<std::pair<std::string, std::string>> blocking_edges;
 };
 

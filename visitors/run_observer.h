@@ -35,7 +35,7 @@ struct ObservedProcess {
   std::optional<std::uint64_t> memory_bytes;
 };
 
-/// An edge of the plan.
+/// An edge of the plan, that is, a connection from an output to an input.
 struct ObservedEdge {
   std::uint64_t number = 0;
   std::string topic, from, to, policy;

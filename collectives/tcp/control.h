@@ -37,7 +37,7 @@ class Control {
   /// Sends frames that are still queued, and handles the frames that have arrived. Does not wait.
   void receive();
   /// Returns a failure that another member has reported, or that another member has caused by violating the protocol.
-  /// Returns each failure only once.
+  /// Returns nothing if there is none. Returns each failure only once.
   std::optional<collectives::Failure> told();
   /// Reports a failure to all other members.
   void tell(const collectives::Failure& failure);

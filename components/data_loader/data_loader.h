@@ -20,9 +20,9 @@
 
 namespace trainyard {
 
-/// The component that reads a dataset and sends the batches that the orders of the strategy manager request. There is
-/// one data loader for each rank. The samples are shuffled and distributed over the ranks, and worker threads read
-/// batches ahead.
+/// The component that reads a dataset and sends batches, as the strategy manager (the component that directs the run)
+/// orders. There is one data loader for each rank. The samples are shuffled and distributed over the ranks, and worker
+/// threads read batches ahead.
 ///
 /// Transforms may change fields of the samples. Random transforms draw random numbers only for the splits that
 /// `random_splits` names (by default "train"), and never when training samples are evaluated.

@@ -135,7 +135,7 @@ struct RunPlace {
 /// or "tcp://<address>:*" if the process uses TCP.
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place);
 
-/// Returns a host as text, with its name if it is known: "host 1 (node7)".
+/// Returns a host as text: "host 1 (node7)", or only "host 1" if its name is not known.
 std::string describe_host(const Plan& plan, std::uint32_t host);
 
 /// Returns the ranks of a host as text: "rank 3", "ranks 2 to 3", or "no rank".
