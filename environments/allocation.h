@@ -72,7 +72,7 @@ struct Allocation {
 
 namespace environments {
 
-/// The largest number of hosts that a job can have.
+/// The maximum number of hosts that a job can have.
 inline constexpr std::uint32_t kMostHosts = 65536;
 
 /// Throws kInvalidArgument if the allocation is contradictory: the number of the host or of the process is too large,

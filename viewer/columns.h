@@ -29,9 +29,9 @@ bool is_absent(double value);
 /// and the same time in microseconds, which is the precision of times in the files.
 class Columns {
  public:
-  /// The largest number of rows. When there are more, every second row is dropped.
+  /// The maximum number of rows. When there are more, every second row is dropped.
   static constexpr std::size_t kMaxRows = 2'000'000;
-  /// The largest number of metrics; further metrics are ignored. The names come from untrusted sources, so their number
+  /// The maximum number of metrics; further metrics are ignored. The names come from untrusted sources, so their number
   /// must be limited.
   static constexpr std::size_t kMaxMetrics = 256;
 

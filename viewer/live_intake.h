@@ -19,8 +19,8 @@ class LiveIntake {
   /// All objects passed by reference must outlive this object.
   LiveIntake(const Identity& identity, Book& book, LiveAlerts& alerts);
 
-  /// Takes a message. If the past has been read, the message is entered into the book immediately; otherwise it is held
-  /// back until then.
+  /// Processes a message. If the past has been read, the message is entered into the book immediately; otherwise it is
+  /// held back until then.
   void take(const Metrics& metrics);
   void take(const LogRecord& record);
 

@@ -9,7 +9,7 @@
 
 namespace trainyard::viewer {
 
-/// The largest number of spans (records of what components did, and when) in an answer. If there are more, the newest
+/// The maximum number of spans (records of what components did, and when) in an answer. If there are more, the newest
 /// are kept.
 inline constexpr std::size_t kMostSpansOfAnswer = 50'000;
 

@@ -33,7 +33,7 @@ Sample sample_of(const nlohmann::json& prediction);
 class SampleShelf {
  public:
   static constexpr std::size_t kMaxSamples = 1000;
-  /// The largest size of an image in base64, in bytes. Larger images are left out.
+  /// The maximum size of an image in base64, in bytes. Larger images are left out.
   static constexpr std::size_t kMaxImage = 96u << 10;
 
   /// Adds a sample, unless the shelf already contains it. Samples of the same step with the same text count as one

@@ -61,7 +61,7 @@ class Timeline {
   // batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
-  // Returns the largest number of steps that the next piece may have.
+  // Returns the maximum number of steps that the next piece may have.
   std::uint64_t steps_until_due() const;
   bool due(std::int64_t every_steps, std::int64_t every_epochs) const;
 

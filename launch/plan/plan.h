@@ -21,7 +21,7 @@ struct RespawnPolicy {
 
   When when = When::kNever;
   std::chrono::milliseconds delay{1000};
-  /// The largest number of restarts within `window`. If the process ends again after that, it is not restarted.
+  /// The maximum number of restarts within `window`. If the process ends again after that, it is not restarted.
   std::uint32_t max = 3;
   std::chrono::milliseconds window{60'000};
 };

@@ -17,7 +17,7 @@ class TopProgress {
  public:
   TopProgress(zmq::context_t& context, const visitors::RunInfo& run);
 
-  /// Takes the metrics that have arrived and those that arrive within `time`. Returns when `time` has passed.
+  /// Processes the metrics that have arrived and those that arrive within `time`. Returns when `time` has passed.
   void listen(std::chrono::milliseconds time);
 
   const TopHeadline& headline() const { return headline_; }
