@@ -28,7 +28,7 @@ class Board {
     std::atomic<std::uint32_t> waits;     ///< 1 while the worker waits for other workers, otherwise 0.
   };
 
-  /// State that all workers read and change.
+  /// The state that all workers read and change.
   struct alignas(64) Common {
     /// A futex, which is incremented after every change for which a worker may wait.
     std::atomic<std::uint32_t> events;
