@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// A part of a model, such as one layer, that can be computed separately: on another rank than the other stages, or
+/// A part of a model, such as one layer, that can be computed separately: on a different rank than the other stages, or
 /// while the parameters of the other stages are not in memory.
 struct Stage {
   std::string name;                     ///< The name of the stage, for example "layers.0".

@@ -31,7 +31,7 @@ struct Verdict {
 /// Decides whether a request is admitted. The decision depends only on the request; the gatekeeper has no state.
 ///
 /// A request must pass three checks. The header field `Host` must contain an address or a name that the server knows;
-/// this stops attacks that make a foreign name lead to this server (DNS rebinding). If a web page sent the request
+/// this stops attacks that make a foreign name resolve to this server (DNS rebinding). If a web page sent the request
 /// (`Origin`), the page must come from this server or from an origin that the handler of the path permits. And the
 /// request must contain one of the two tokens: in the address, in the cookie, or as a bearer token.
 class Gatekeeper {

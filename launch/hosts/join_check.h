@@ -10,7 +10,7 @@
 
 namespace trainyard::launch {
 
-/// Returns a Join in which only those fields are set that follow from the plan and from this installation, such as
+/// Returns a Join in which only the fields that follow from the plan and from this installation are set. They include
 /// everything that must be the same on all hosts. `plugins` are the plugins of this installation.
 Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins);
 
