@@ -30,7 +30,7 @@ class RunFile {
   /// Reads at most about `bytes` bytes, and returns true if there is more to read at the moment. A file that does not
   /// exist yet, or that is not a regular file, counts as empty. Malformed lines are left out.
   ///
-  /// `on_metrics` is called for every row of metrics that the book did not contain before.
+  /// `on_metrics` is called for every row of metrics that is new to the book.
   bool read(std::size_t bytes, Book& book, const OnMetrics& on_metrics = {});
 
   std::uint64_t damaged_lines() const { return damaged_; }

@@ -29,7 +29,7 @@ namespace trainyard {
 ///
 /// The content of a batch depends on the seed, the dataset, the rank and the batch's position, but not on the number of
 /// workers, prefetching or timing. Training can start at any position (cursor), which consists of the epoch and the
-/// number of its samples that have been used, even if the number of ranks or the batch size was different before.
+/// number of its samples that have been used, even if the number of ranks or the batch size has changed since then.
 /// Workers write directly into the memory that is sent.
 ///
 /// A shard is the part of the samples that one rank reads. Every rank has the same number of batches: a rank that has

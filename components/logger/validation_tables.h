@@ -33,7 +33,7 @@ std::string table_of(const SampleResults& samples);
 class ConfusionSum {
  public:
   /// Adds the message of one rank. Returns the sum when the messages of all ranks for the same evaluation have arrived,
-  /// and nothing before that. If a message of another evaluation arrives before, the incomplete sum is discarded.
+  /// otherwise nothing. If a message of another evaluation arrives first, the incomplete sum is discarded.
   std::optional<Confusion> add(const Confusion& confusion);
 
  private:

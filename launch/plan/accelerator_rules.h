@@ -19,7 +19,7 @@ namespace trainyard::launch {
 /// the cache of an earlier launch. If they allow the parameters, this is enough, because the accelerator host checks
 /// the rules again. If not, the accelerator itself is queried again before the plan is refused.
 ///
-/// settle_automatic() must have replaced "auto" in the draft's parameters before. A component that declares no
+/// settle_automatic() must already have replaced "auto" in the draft's parameters. A component that declares no
 /// accelerator is accepted. If there are more ranks than devices and the accelerator allows ranks to share a device, a
 /// warning is added to `warnings`.
 void check_accelerator_rules(const Draft& draft, Catalogue& catalogue, std::vector<std::string>& warnings);

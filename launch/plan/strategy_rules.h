@@ -23,8 +23,8 @@ struct StrategyNeeds {
 ///
 ///    a.toml:4: topology.devices: 2 ranks are not allowed with the strategy single_device, which serves 1
 ///
-/// settle_automatic() must have replaced "auto" in the draft's parameters before. A component that declares no strategy
-/// is accepted.
+/// settle_automatic() must already have replaced "auto" in the draft's parameters. A component that declares no
+/// strategy is accepted.
 void check_strategy_rules(const LaunchFile& file, const Draft& draft, Catalogue& catalogue, StrategyNeeds& needs);
 
 /// Throws if the strategy needs all ranks in one process but place() has put them in several.
