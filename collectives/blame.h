@@ -12,7 +12,7 @@ namespace trainyard::collectives {
 
 /// Finds the member that holds up a group of ranks while the caller (the thread that uses the collective) waits for an
 /// operation. Blame measures the time since the last progress. Shortly before the timeout, it asks all members whether
-/// they are alive and for whom they wait. At the timeout, it follows these answers: it starts with the members that the
+/// they are alive and whom they wait for. At the timeout, it follows these answers: it starts with the members that the
 /// caller waits for, and goes from each waiting member to the member that this one waits for. The last member of such a
 /// chain is to blame.
 ///

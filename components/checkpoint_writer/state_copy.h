@@ -35,7 +35,7 @@ class StateCopy {
   /// Returns the tensors of a checkpoint file, one for each slice, as views of the copied blocks.
   std::vector<checkpoints::SafetensorsTensor> tensors(const std::vector<StateSlice>& slices) const;
 
-  /// Returns the layout of the last take(). There must have been one.
+  /// Returns the layout that was passed to the most recent take(), which must have been called at least once.
   const StateLayout& layout() const { return *layout_; }
   const Snapshot& snapshot() const { return snapshot_; }
   /// Returns the tensors of all states as views, which are valid as long as this object exists.

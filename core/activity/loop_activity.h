@@ -18,7 +18,7 @@ namespace trainyard::core {
 
 class OwnThreads;
 
-/// Measures how long each component of one event loop is busy, and for what it waits. While the measurement is off, it
+/// Measures how long each component of one event loop is busy, and what it waits for. While the measurement is off, it
 /// costs one relaxed store and one relaxed load for each message.
 ///
 /// A BusyScope marks the time in which the loop runs a handler, hook or task of a component; inside it, a WaitScope
