@@ -18,8 +18,8 @@ using AcceleratorContext = PluginContext;
 /// The devices of one kind that were found on this host.
 struct FoundDevices {
   int count = 0;  ///< The number of devices. They are numbered from 0.
-  /// The reason why no device was found, in words for the user. Empty if there are devices; it can also be empty if the
-  /// host simply has no such device.
+  /// The reason why no device was found, as a text for the user. Empty if there are devices; it can also be empty if
+  /// the host simply has no such device.
   std::string problem;
 };
 

@@ -58,9 +58,9 @@ class ClaimedDevice {
 
   /// Returns the update that an optimizer in this process applies to `blocks`, the tensors on the device, as `request`
   /// describes. Called only if the device has separate memory. This function is called, and the update is run, on the
-  /// thread of the optimizer, with the stream of the accelerator host as the current stream. The default update
-  /// consists of LibTorch's operations, several for each part of the parameters. An override can make one pass over all
-  /// of them.
+  /// thread of the optimizer, with the stream of the accelerator host (the component that computes on the device) as
+  /// the current stream. The default update consists of LibTorch's operations, several for each part of the parameters.
+  /// An override can make one pass over all of them.
   virtual std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {
     return make_tensor_update(request, std::move(blocks));
   }

@@ -26,7 +26,7 @@ class FollowedFile {
 
   /// Receives a line, without its line end. If the function returns false, read_lines() stops after this line.
   using OnLine = std::function<bool(std::string_view)>;
-  /// Calls `on_line` for every complete line that was not read before. Throws kIo if the file cannot be read.
+  /// Calls `on_line` for every complete line that has not been read yet. Throws kIo if the file cannot be read.
   void read_lines(const OnLine& on_line);
 
   /// Skips lines, so that reading continues with the first line that begins within the last `bytes` bytes of the file.

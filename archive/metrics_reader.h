@@ -15,11 +15,11 @@ namespace trainyard::archive {
 /// Limits on what is read from files with metrics, because the files are not trusted. Data beyond a limit is left out,
 /// and the table is marked as `truncated`.
 struct MetricsLimits {
-  std::size_t tables = 64;           ///< The largest number of stages of one run.
-  std::size_t columns = 1024;        ///< The largest number of metrics in one table.
-  std::size_t rows = 10'000'000;     ///< The largest number of rows in one table.
-  std::size_t cells = 60'000'000;    ///< The largest number of values in one table; each needs 12 bytes.
-  std::size_t line_bytes = 1 << 20;  ///< The largest length of a line. A longer line counts as damaged.
+  std::size_t tables = 64;           ///< The maximum number of stages of one run.
+  std::size_t columns = 1024;        ///< The maximum number of metrics in one table.
+  std::size_t rows = 10'000'000;     ///< The maximum number of rows in one table.
+  std::size_t cells = 60'000'000;    ///< The maximum number of values in one table; each needs 12 bytes.
+  std::size_t line_bytes = 1 << 20;  ///< The maximum length of a line. A longer line counts as damaged.
   /// If this is not 0, only about the last `tail_bytes` bytes of each file are read. Useful for the last values of many
   /// runs.
   std::uint64_t tail_bytes = 0;

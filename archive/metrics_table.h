@@ -54,8 +54,8 @@ struct MetricPoint {
 /// Whether small or large values of a metric are good.
 enum class Wanted : std::uint8_t { kSmallest, kLargest };
 
-/// last_point() returns the last value of the series, and best_point() returns its best finite value. Both consider
-/// only the rows in effect, and return an empty optional if there is no such value.
+/// last_point() returns the value of the series in the last row that has one, and best_point() returns its best finite
+/// value. Both consider only the rows in effect, and return an empty optional if there is no such value.
 std::optional<MetricPoint> last_point(const MetricsTable& table, const Series& series);
 std::optional<MetricPoint> best_point(const MetricsTable& table, const Series& series, Wanted wanted);
 

@@ -32,7 +32,7 @@ struct CheckpointSummary {
   /// The header of optimizer.safetensors; empty if the checkpoint has no such file.
   std::optional<SafetensorsHeader> optimizer;
   /// The header of state.safetensors, which contains the tensors of RunRecord::states and the optimizer state that
-  /// belongs to single ranks. Empty if the checkpoint has no such file.
+  /// belongs to individual ranks. Empty if the checkpoint has no such file.
   std::optional<SafetensorsHeader> state;
   std::uint64_t bytes = 0;  ///< The size of all files in the manifest together.
 };

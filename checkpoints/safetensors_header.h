@@ -28,14 +28,14 @@ struct SafetensorsHeader {
   std::vector<SafetensorsEntry> tensors;        ///< Ordered by their position in the file.
   std::map<std::string, std::string> metadata;  ///< The content of the entry `__metadata__`.
 
-  /// The index in `tensors` of each name. Only parse_safetensors_header() fills this map.
+  /// The index in `tensors` of each tensor, by the tensor's name. Only parse_safetensors_header() fills this map.
   std::map<std::string, std::size_t, std::less<>> by_name;
 
   /// Looks up the name in `by_name` and returns the tensor, or null if there is none. Takes logarithmic time.
   const SafetensorsEntry* find(std::string_view name) const;
 };
 
-/// The largest size of a header that the format allows, in bytes.
+/// The maximum size of a header that the format allows, in bytes.
 constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 
 /// Parses the JSON of a header that is followed by `data_bytes` bytes of data. Checks all requirements of the format:

@@ -12,7 +12,7 @@ namespace trainyard::collectives {
 
 /// Finds the member that holds up a group of ranks while the caller (the thread that uses the collective) waits for an
 /// operation. Blame measures the time since the last progress. Shortly before the timeout, it asks all members whether
-/// they are alive and for whom they wait. At the timeout, it follows these answers: it starts with the members that the
+/// they are alive and whom they wait for. At the timeout, it follows these answers: it starts with the members that the
 /// caller waits for, and goes from each waiting member to the member that this one waits for. The last member of such a
 /// chain is to blame.
 ///
@@ -51,7 +51,7 @@ class Blame {
   /// Asks all other members whether they are alive, without waiting for the answers. Call unanswered() once had_time()
   /// returns true.
   void probe(Clock::time_point now = Clock::now());
-  /// Returns true if so much time has passed since the last probe() that every live member should have answered.
+  /// Returns true if enough time has passed since the last probe() for every live member to have answered.
   bool had_time(Clock::time_point now = Clock::now()) const;
   /// Returns the other members that have not answered the last probe().
   std::vector<std::uint32_t> unanswered() const;

@@ -188,7 +188,7 @@ std::string host_identity();
 /// Makes the collective of the group that `context` describes, and connects it. `plugin` names a plugin and contains
 /// its parameters. The name "auto" selects shared_memory if all ranks of the group are on one host, otherwise tcp.
 /// Throws what the plugin's constructor and connect() throw, and an error if `plugin` contains a parameter that the
-/// plugin does not have.
+/// plugin does not declare.
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 
 /// Makes and connects a collective of all ranks, for a component or model that exists on every rank. `name` becomes the

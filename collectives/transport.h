@@ -37,7 +37,8 @@ class Transfer {
   virtual std::optional<std::vector<std::uint32_t>> missing() const { return {}; }
 };
 
-/// When the engine calls Transport::begin() for a collective operation.
+/// When the engine (the code that carries out operations, the same for all transports) calls Transport::begin() for a
+/// collective operation.
 enum class Begins : std::uint8_t {
   kWhenAgreed,  ///< After all members have called the same operation.
   /// As soon as this member has announced the operation. The transport then sends data before it is known whether the

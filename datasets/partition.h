@@ -20,8 +20,8 @@ struct Partition {
 
 /// Divides the samples 0 to samples - 1 at random: round(fraction * samples) of them are for validation, the others for
 /// training. `fraction` is between 0 and 1. The result depends only on the three arguments. Do not pass the seed of the
-/// run as `seed`: a run that is repeated with another seed would then train on samples that were used for validation
-/// before.
+/// run as `seed`: if a run is repeated with another seed, it would then train on samples that the first run used for
+/// validation.
 inline Partition drawn_partition(std::uint64_t samples, double fraction, std::uint64_t seed) {
   // Sorting by random keys draws without replacement.
   std::vector<std::uint64_t> order(samples);
@@ -51,7 +51,7 @@ inline Partition tail_partition(std::uint64_t samples, double fraction) {
 /// The ways to divide samples into samples for training and samples for validation.
 enum class Division : std::uint8_t {
   kRandom,  ///< The samples for validation are drawn at random.
-  kTail,    ///< The last samples are for validation.
+  kTail,    ///< The last samples of the dataset are for validation.
 };
 constexpr auto words_of(Division) { return words("way to divide the samples", "random", "tail"); }
 

@@ -44,9 +44,11 @@ struct UpdateRequest {
   std::vector<Tensor> state;
 };
 
-/// The arena of one rank in the memory of a device, as its optimizer sees it. An optimizer in the process of the
-/// accelerator host finds this object in ArenaInfo::device_arena. If it calls make_update(), the parameters, the
-/// gradients and the optimizer's state stay on the device, and no step copies them to the host or back.
+/// The arena of one rank (its parameters and gradients) in the memory of a device, as its optimizer sees it. An
+/// optimizer in the same process as the accelerator host, the component that computes on the device, finds this object
+/// in ArenaInfo::device_arena. If it calls make_update(), the parameters, the gradients and the optimizer's state stay
+/// on the device, and no step copies them to the host or back. Otherwise the optimizer works in host memory, so every
+/// step copies the gradients to the host and the parameters back.
 class DeviceArena {
  public:
   virtual ~DeviceArena() = default;

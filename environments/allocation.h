@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+// In this file, an "engine" is the program that has started `trainyard launch` on the hosts of a job, such as Slurm,
+// mpirun or Kubernetes.
+
 namespace trainyard {
 
 /// Where the hosts of a run connect to each other at the start: an address of host 0, and the ports at which host 0 can
@@ -18,7 +21,7 @@ struct MeetingPlace {
   std::vector<std::uint16_t> ports;
 };
 
-/// How an engine tells the processes of a job that they must stop.
+/// How an engine, such as Slurm, tells the processes of a job that they must stop.
 struct StopNotice {
   /// The signals with which the engine asks a run to save a checkpoint and end.
   std::vector<int> signals;
@@ -69,7 +72,7 @@ struct Allocation {
 
 namespace environments {
 
-/// The largest number of hosts that a job can have.
+/// The maximum number of hosts that a job can have.
 inline constexpr std::uint32_t kMostHosts = 65536;
 
 /// Throws kInvalidArgument if the allocation is contradictory: the number of the host or of the process is too large,

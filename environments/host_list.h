@@ -12,9 +12,9 @@ namespace trainyard::environments {
 /// fastest: "r[0-1]n[0-1]" stands for r0n0, r0n1, r1n0 and r1n1. If the lower end of a range has leading zeros, all
 /// numbers of the range are padded to its width.
 ///
-/// The list comes from an environment variable, so it is not trusted. Throws kInvalidArgument if the list is malformed,
-/// with the part that is wrong, or if it stands for more than kMostHosts names, which is checked before memory is
-/// allocated for them. `where` is the name of the environment in the error message.
+/// The list comes from an environment variable, so it is not trusted. Throws kInvalidArgument if the list is malformed
+/// (the error contains the part that is wrong), or if it stands for more than kMostHosts names. The number of names is
+/// checked before memory is allocated for them. `where` is the name of the environment in the error message.
 std::vector<std::string> expand_host_list(std::string_view list, const std::string& where);
 
 }  // namespace trainyard::environments

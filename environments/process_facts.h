@@ -10,7 +10,8 @@
 namespace trainyard {
 
 /// The facts about its process that an environment may use. An environment receives these facts instead of examining
-/// the process itself, so that a test can simulate any engine.
+/// the process itself, so that a test can simulate any engine (a program that starts processes on the hosts of a job,
+/// such as Slurm).
 struct ProcessFacts {
   using Variables = std::map<std::string, std::string, std::less<>>;
 

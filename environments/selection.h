@@ -15,7 +15,7 @@ class PluginLoader;
 
 namespace trainyard::environments {
 
-/// An environment and whether it has found its engine.
+/// An environment, and whether it has found that its engine (such as Slurm) has started this process.
 struct Candidate {
   std::string name;
   std::unique_ptr<Environment> environment;

@@ -10,8 +10,9 @@
 
 namespace trainyard::environments {
 
-/// Reads the environment variables of an engine. Every error message names the environment and the variable, and states
-/// its value and what is allowed. A variable whose value is empty counts as not set.
+/// Reads the environment variables that an engine, such as Slurm, sets for the processes that it starts. Every error
+/// message names the environment and the variable, and states its value and what is allowed. A variable whose value is
+/// empty counts as not set.
 class VariableReader {
  public:
   /// `where` is the name of the environment in error messages. The facts must outlive the reader.

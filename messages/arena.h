@@ -115,7 +115,8 @@ struct OptimizerState {
   std::string rule;  ///< The update rule, such as "adamw".
   /// Each block has the layout of this rank's part of the parameters (ArenaInfo::shard_begin).
   std::vector<ArenaBlock> blocks;
-  /// The numeric hyperparameters, such as the learning rate. They are only displayed and recorded in the checkpoint.
+  /// The numeric hyperparameters, such as the learning rate, by name. They are only displayed and recorded in the
+  /// checkpoint.
   std::map<std::string, double> hyperparameters;
 
   template <class Archive>

@@ -12,7 +12,7 @@ namespace trainyard {
 
 /// A position in the training data: the epoch, and how many of its samples have been used.
 ///
-/// The position counts the samples of all ranks together, so it does not depend on the number of ranks or the batch
+/// The samples of all ranks are counted together, so the position does not depend on the number of ranks or the batch
 /// size. Together with the seed and the dataset, the position determines every later sample, because the order of the
 /// samples in an epoch is computed from the seed and the epoch's number. A checkpoint therefore stores no other state
 /// of the data loader.

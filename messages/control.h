@@ -32,7 +32,9 @@ struct Configured {
   static constexpr const char* kTypeName = "Configured";
 
   std::string process;
-  /// The address of each event loop's socket. The keys have the form "process/thread".
+  /// The addresses of the sockets of this process. Under the key "<process>/gateway" is the address of the gateway, the
+  /// part of the process that serves visitors (programs outside of the plan). Under the key "<process>/<thread>" is the
+  /// address of the event loop of a thread; it is missing if this loop sends no messages to other processes.
   std::map<std::string, std::string> endpoints;
 
   template <class Archive>
@@ -47,8 +49,8 @@ struct Configured {
 struct Connect {
   static constexpr const char* kTypeName = "Connect";
 
-  /// The addresses of all event loops, including the loops of the receiving process. The keys have the form
-  /// "process/thread".
+  /// The addresses that all processes have announced in Configured::endpoints, under the same keys. They include the
+  /// addresses of the receiving process itself.
   std::map<std::string, std::string> endpoints;
 
   template <class Archive>

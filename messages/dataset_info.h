@@ -76,11 +76,11 @@ struct DatasetInfo {
   std::string unit = "sample";          ///< What the throughput counts: "sample" or "token".
   /// The number of units (see `unit`) in one sample. For text, this is the number of tokens.
   std::uint64_t units_per_sample = 1;
-  /// Further facts for display, such as the path and the encoding. No computation uses them.
+  /// Further facts for display, by name, such as the path and the encoding. No computation uses them.
   std::map<std::string, std::string> attributes;
-  /// Values that the dataset has computed from its data and that a trained model relies on, such as the means used for
-  /// normalisation. The vocabulary is not included. Checkpoints store these values, and a run that resumes with
-  /// different values is refused.
+  /// Values, by name, that the dataset has computed from its data and that a trained model relies on, such as the means
+  /// used for normalisation. The vocabulary is not included. Checkpoints store these values, and a run that resumes
+  /// with different values is refused.
   std::map<std::string, std::string> learnt;
   std::uint64_t seed = 0;  ///< The seed that determines the order of the training samples.
   std::string sampling;    ///< How the training samples are ordered, such as "shuffle"; empty if unknown.

@@ -34,9 +34,10 @@ constexpr auto words_of(OrderKind) {
   return words("kind of order", "train", "evaluate", "predict", "generate", "checkpoint", "stop", "pause", "go_on");
 }
 
-/// The strategy manager's message that tells the data loaders and the accelerator hosts what to do next. Orders are
-/// carried out one after another, in the order of their ids, except that a stop or a pause overtakes earlier orders.
-/// The strategy manager can send an order before the previous order is done.
+/// The message of the strategy manager (the component that directs the run) that tells the data loaders and the
+/// accelerator hosts (the components that compute losses and gradients) what to do next. Orders are carried out one
+/// after another, in the order of their ids, except that a stop or a pause overtakes earlier orders. The strategy
+/// manager can send an order before the previous order is done.
 struct Order {
   static constexpr const char* kTypeName = "Order";
 

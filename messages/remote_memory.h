@@ -26,7 +26,7 @@ struct RemoteBlock {
   }
 };
 
-/// The description of the memory of a rank that is on another host than the checkpoint writer. Such a rank has a
+/// The description of the memory of a rank that is not on the host of the checkpoint writer. Such a rank has a
 /// checkpoint relay, a component that copies the rank's memory and sends the copy to the checkpoint writer. The relay
 /// sends this message once, when the accelerator host and the optimizer of its rank have announced their memory
 /// (ArenaInfo, OptimizerState).
@@ -200,8 +200,8 @@ struct FolderProbed {
   }
 };
 
-/// A piece of the checkpoint from which the run resumes, for ranks on other hosts than the checkpoint writer. The
-/// checkpoint writer sends it to all checkpoint relays, and each relay uses it if `places` contains a block of its
+/// A piece of the checkpoint from which the run resumes, for ranks that are not on the host of the checkpoint writer.
+/// The checkpoint writer sends it to all checkpoint relays, and each relay uses it if `places` contains a block of its
 /// rank.
 struct RestoredMemory {
   static constexpr const char* kTypeName = "RestoredMemory";

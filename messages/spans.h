@@ -18,7 +18,7 @@ inline constexpr const char* kSpansTopic = "/spans";
 /// very numerous.
 inline constexpr const char* kOperationsTopic = "/operations";
 /// Returns true for kSpansTopic and kOperationsTopic. A program that subscribes to all topics of a run must leave these
-/// two out unless its user names them, because a subscription to them makes processes record spans, which takes time.
+/// two out unless its user names them: a subscription to them makes the processes record spans, which takes time.
 inline bool is_topic_of_spans(std::string_view topic) { return topic == kSpansTopic || topic == kOperationsTopic; }
 
 /// A component whose spans are in the message Spans.

@@ -8,9 +8,9 @@
 namespace trainyard {
 
 /// The message that tells the optimizer that the gradients of one update are complete. They are in the arena, which is
-/// memory that the accelerator host and the optimizer share. If the strategy reduces gradients over the ranks, it has
-/// already done so. Until the optimizer answers with Parameters, only the optimizer may access these gradients. The
-/// optimizer sets them to zero after the update.
+/// memory that the optimizer shares with the accelerator host, the component that computes the gradients. If the
+/// strategy reduces gradients over the ranks, it has already done so. Until the optimizer answers with Parameters, only
+/// the optimizer may access these gradients. The optimizer sets them to zero after the update.
 ///
 /// The message contains no gradients, because they are in shared memory. The accelerator host sends one message for
 /// each update, and none for a step that is skipped or in which this rank has nothing to update.

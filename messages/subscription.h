@@ -99,8 +99,8 @@ struct Flush {
   }
 };
 
-/// A publisher's message that announces that no more messages follow on this subscription. When a process ends
-/// normally, at the end of the run, it sends this message to every subscriber outside the run.
+/// A publisher's announcement that no more messages will follow on this subscription. When a process ends normally, at
+/// the end of the run, it sends this message to every subscriber outside the run.
 struct Ended {
   static constexpr const char* kTypeName = "Ended";
 

@@ -39,8 +39,9 @@ struct NamedMetric {
 /// One batch, or one micro-batch, as a model receives it.
 struct ModelBatch {
   std::string split;  ///< The split that the samples belong to.
-  /// One tensor for each field of the dataset, in the order of DatasetInfo::fields, on the model's device. The first
-  /// dimension counts the samples. Empty only if the model must generate output without an input; see Model::predict().
+  /// One tensor for each field of the dataset, in the order of DatasetInfo::fields, on the model's device. The size of
+  /// the first dimension is the number of samples. Empty only if the model must generate output without an input; see
+  /// Model::predict().
   std::vector<at::Tensor> tensors;
 };
 

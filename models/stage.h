@@ -12,15 +12,15 @@
 
 namespace trainyard {
 
-/// A part of a model, such as one layer, that can be computed separately: on another rank than the other stages, or
+/// A part of a model, such as one layer, that can be computed separately: on a different rank than the other stages, or
 /// while the parameters of the other stages are not in memory.
 struct Stage {
   std::string name;                     ///< The name of the stage, for example "layers.0".
   std::vector<NamedTensor> parameters;  ///< The parameters that the stage uses. Stages may share parameters.
   std::vector<NamedTensor> buffers;     ///< The buffers that the stage uses.
 
-  /// A function that computes the output of the stage from its input. The first dimension of both tensors counts the
-  /// samples. The function must not change the input.
+  /// A function that computes the output of the stage from its input. The size of the first dimension of both tensors
+  /// is the number of samples. The function must not change the input.
   std::function<at::Tensor(const at::Tensor& input)> forward;
 };
 

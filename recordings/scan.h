@@ -27,7 +27,7 @@ struct Scan {
   bool has_end = false;          ///< True if the file has a footer and ends with kMagic.
 };
 
-/// The largest number of findings that are kept. It bounds the memory that a badly damaged file needs.
+/// The maximum number of findings that are kept. It bounds the memory that a badly damaged file needs.
 constexpr std::size_t kMostFindings = 100;
 
 /// Reads the whole file from its beginning, without using its index, and compares the checksums, the index and the

@@ -18,8 +18,9 @@ class StatedSummary {
   /// Receives a problem and its position in the file.
   using Find = std::function<void(std::uint64_t offset, std::string text)>;
 
-  /// Takes the record that begins at position `begin`. Ignores records that belong neither to the summary nor to the
-  /// end of the data. An entry of the index is compared with `found` immediately, so that the index need not be kept.
+  /// Processes the record that begins at position `begin`. Ignores records that belong neither to the summary nor to
+  /// the end of the data. An entry of the index is compared with `found` immediately, so that the index need not be
+  /// kept.
   void take(Opcode opcode, std::string_view content, std::uint64_t begin, const Contents& found, const Find& find);
 
   /// Returns true if take() has received the record that ends the data, so that the summary follows.

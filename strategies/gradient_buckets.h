@@ -20,8 +20,8 @@ namespace trainyard {
 ///
 /// The first bucket is at the end of the gradients, because a backward pass computes the gradients of the last
 /// parameters first. It is small, so that its reduction begins early (as in PyTorch's DistributedDataParallel, Li et
-/// al. 2020). Buckets are always reported in ascending order, even if backward finishes them in another order, so that
-/// all ranks reduce the same bucket at the same time.
+/// al. 2020). Buckets are always reported in ascending order, even if the backward pass finishes them in another order,
+/// so that all ranks reduce the same bucket at the same time.
 class GradientBuckets {
  public:
   /// The callback. It gets a bucket and the slice of the flat gradients that the bucket covers.

@@ -115,7 +115,8 @@ class Passes {
   const at::Tensor& weight_tensor(double weight, const at::TensorOptions& options);
 
   Options options_;
-  at::Tensor weight_;                              ///< The weight of the last backward pass, as a 0-dimensional tensor.
+  /// The weight of the most recent backward pass, as a 0-dimensional tensor.
+  at::Tensor weight_;
   double weight_value_ = 0;                        ///< The value of `weight_`.
   std::optional<at::TensorOptions> loss_options_;  ///< Type and device of the losses, once a recorder needs them.
   mutable std::vector<Unchecked> unchecked_;

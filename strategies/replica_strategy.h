@@ -15,8 +15,8 @@ class GradientBuckets;
 
 /// A contiguous range of the gradients that the ranks reduce with one operation.
 struct Bucket {
-  /// The index of the bucket. Bucket 0 contains the gradients that backward finishes first, which are at the end of the
-  /// gradient block.
+  /// The index of the bucket. Bucket 0 contains the gradients that the backward pass finishes first, which are at the
+  /// end of the gradient block.
   std::uint32_t index = 0;
   std::uint32_t count = 1;         ///< The number of buckets into which all gradients are divided.
   std::uint64_t offset_bytes = 0;  ///< The offset of the bucket in the flat block of all gradients.

@@ -29,7 +29,7 @@ class ShardedUpdate {
   std::vector<std::uint64_t> bounds_of(std::uint64_t offset, std::uint64_t bytes) const;
 
   /// Called before the first step. Collects the parts of all ranks, so that every rank has all parameters, and copies
-  /// the buffers of rank 0 to all ranks. If the run resumes, each rank has restored its own part before.
+  /// the buffers of rank 0 to all ranks. If the run resumes, each rank has already restored its own part.
   void synchronise(ArenaEdit& edit);
 
   /// Called after each update. Collects the parts of all ranks, so that every rank has all updated parameters.

@@ -13,8 +13,8 @@ namespace trainyard {
 
 /// Divides a flat block of `bytes` bytes into one part for each rank. Returns the `ranks` + 1 ascending bounds of the
 /// parts, in bytes. All bounds are multiples of Arena::kAlignment, except the last one, which is `bytes`. If `bytes` is
-/// a multiple, too, the sizes of the parts differ by at most one alignment. Some parts are empty if the block is too
-/// small.
+/// a multiple of Arena::kAlignment, too, the sizes of the parts differ by at most Arena::kAlignment. Some parts are
+/// empty if the block is too small.
 std::vector<std::uint64_t> shard_bounds(std::uint64_t bytes, std::uint32_t ranks);
 
 /// Returns the bounds of the ranks' parts within the `bytes` bytes at `offset` of a block, for a collective operation

@@ -196,8 +196,8 @@ class Strategy : public Configurable, public Stateful {
   /// called for a dropped step, so state that a dropped step must not change is updated here. The default does nothing.
   virtual void after_update(std::uint64_t /*step*/, ArenaEdit& /*edit*/) {}
 
-  /// Called by begin_evaluation(). The default is for strategies in which every rank has the whole model, with current
-  /// parameters.
+  /// Called by begin_evaluation(). The default suits strategies in which every rank has the whole model with the
+  /// current parameters.
   virtual std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit);
 
   /// Called by begin_snapshot(). Ensures that this rank's blocks of parameters and buffers contain the current values.

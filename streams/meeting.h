@@ -16,7 +16,7 @@ namespace trainyard::streams {
 struct Peer {
   std::string name;           ///< The name of the member for errors, such as "rank 3".
   std::string endpoint;       ///< The address of the other member, as Listener::endpoint() returns it there.
-  std::uint32_t streams = 0;  ///< The number of streams to make. It must be the same at both members.
+  std::uint32_t streams = 0;  ///< The number of streams to make. Both members must give the same number.
   Secret secret;              ///< The secret that the two members share.
 };
 

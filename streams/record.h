@@ -12,7 +12,7 @@
 
 namespace trainyard::streams {
 
-/// The position of a record, which is the piece of a stream that is encrypted and authenticated at a time. Both sides
+/// The position of a record. A record is a piece of a stream that is encrypted and authenticated as a whole. Both sides
 /// know the position from the operation that they carry out, so it is not sent. A record can be opened only with the
 /// position with which it was sealed.
 struct Position {

@@ -14,15 +14,15 @@
 
 namespace trainyard {
 
-/// The arena of one rank on a device that LibTorch supports. The update is the one that the device offers
-/// (DeviceMemory::make_update), or one that is made of LibTorch's operations.
+/// The arena of one rank (its parameters and gradients) on a device that LibTorch supports. The update is the one that
+/// the device offers (DeviceMemory::make_update), or one that is made of LibTorch's operations.
 ///
 /// The optimizer calls make_update(), on its own thread, before the accelerator host receives the message Parameters
 /// for step 0. The other functions belong to the accelerator host.
 class TensorArena final : public devices::DeviceArena {
  public:
-  /// `parameters` and `gradients` are the parameters and gradients that belong to this rank's shard, as flat tensors on
-  /// the device. `own` describes the memory of the device.
+  /// `parameters` and `gradients` are the parameters and gradients that belong to this rank's shard (ArenaShard), as
+  /// flat tensors on the device. `own` describes the memory of the device.
   TensorArena(DeviceMemory own, at::Tensor parameters, at::Tensor gradients);
 
   std::string device() const override;

@@ -42,7 +42,7 @@ BatchNumber batch_of(std::uint64_t trace);
 class Timeline {
  public:
   static constexpr std::size_t kMostEvents = 1'000'000;
-  /// The largest number of different texts, such as the names of components and the descriptions of what they do. A run
+  /// The maximum number of different texts, such as the names of components and the descriptions of what they do. A run
   /// typically has a few dozen texts.
   static constexpr std::size_t kMostTexts = 10'000;
 

@@ -29,14 +29,14 @@ bool is_absent(double value);
 /// and the same time in microseconds, which is the precision of times in the files.
 class Columns {
  public:
-  /// The largest number of rows. When there are more, every second row is dropped.
+  /// The maximum number of rows. When there are more, every second row is dropped.
   static constexpr std::size_t kMaxRows = 2'000'000;
-  /// The largest number of metrics; further metrics are ignored. The names come from untrusted sources, so their number
+  /// The maximum number of metrics; further metrics are ignored. The names come from untrusted sources, so their number
   /// must be limited.
   static constexpr std::size_t kMaxMetrics = 256;
 
-  /// Adds a row. Returns false if the row is already present. Adding rows in the order of their times is fast; an older
-  /// row is inserted at its place.
+  /// Adds a row. Returns false if the row is already present. Adding rows in the order of their times is fast; a row
+  /// that is older than the last one is inserted at its place.
   bool add(const Metrics& metrics);
 
   /// Removes the rows whose steps a later launch has repeated (archive::rows_in_effect).

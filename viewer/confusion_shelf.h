@@ -19,7 +19,7 @@ namespace trainyard::viewer {
 class ConfusionShelf {
  public:
   static constexpr std::size_t kMaxMatrices = 200;
-  /// The largest number of counts in all matrices together.
+  /// The maximum number of counts in all matrices together.
   static constexpr std::size_t kMaxCounts = 1u << 20;
 
   /// Adds a message. Returns false if the shelf already contains it, or if it does not have one count for each pair of

@@ -13,8 +13,9 @@
 
 namespace trainyard::viewer {
 
-/// A task that sends requests to the registry of a run, for instance to change a parameter. It may take a long time.
-/// Exceptions that an errand throws are ignored, so the errand itself must report errors to the page that requested it.
+/// A task that sends requests to the registry of a run (the socket at which the launcher answers them), for instance to
+/// change a parameter. It may take a long time. Exceptions that an errand throws are ignored, so the errand itself must
+/// report errors to the page that requested it.
 using Errand = std::function<void(visitors::RegistryClient& registry)>;
 
 /// Runs the errands of one run, one after another, on a separate thread.
@@ -24,7 +25,7 @@ class Errands {
 
   /// `registry` is the endpoint of the run's registry.
   explicit Errands(std::string registry);
-  /// Ends the thread. This may take some seconds if the launcher is suspended.
+  /// Ends the thread. This may take a few seconds if the launcher is suspended.
   ~Errands();
   Errands(const Errands&) = delete;
   Errands& operator=(const Errands&) = delete;

@@ -14,15 +14,15 @@
 namespace trainyard::viewer {
 
 /// Follows a running launch as a visitor (a program outside of the plan), and writes what it learns into a book, which
-/// holds everything that the viewer knows about the run. It listens to topics and requests counters from the registry
-/// once a second. It also reads the files that the logger writes, because they contain what happened before the
-/// follower attached, and messages that it has missed. Its thread ends when the run has ended; over() then returns
-/// true.
+/// holds everything that the viewer knows about the run. It listens to topics, and once a second it requests counters
+/// from the registry, the socket at which the launcher answers questions. It also reads the files that the logger
+/// writes, because they contain what happened before the follower attached, and messages that it has missed. Its thread
+/// ends when the run has ended; over() then returns true.
 class Follower {
  public:
   /// `on_alert` is called on the follower's thread.
   Follower(visitors::RunInfo run, std::shared_ptr<Book> book, OnAlert on_alert);
-  /// Ends the threads. This may take some seconds if the launcher is suspended.
+  /// Ends the threads. This may take a few seconds if the launcher is suspended.
   ~Follower();
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;

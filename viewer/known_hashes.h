@@ -7,7 +7,7 @@
 
 namespace trainyard::viewer {
 
-/// Recognizes duplicates by their hashes. The viewer learns most facts twice, from a message and from a file. Only the
+/// Recognises duplicates by their hashes. The viewer learns most facts twice, from a message and from a file. Only the
 /// newest hashes are kept. By the time a hash is removed, both sources have delivered the fact, so it does not arrive
 /// again.
 class KnownHashes {

@@ -26,7 +26,7 @@ class Library {
     std::shared_ptr<Follower> follower;  ///< Null for a past run and for a recording.
   };
 
-  /// The largest number of runs; further runs are not added. However, when a running launch is to be followed and there
+  /// The maximum number of runs; further runs are not added. However, when a running launch is to be followed and there
   /// is no room, the oldest run that has ended is removed.
   static constexpr std::size_t kMaxRuns = 1000;
 

@@ -24,7 +24,7 @@ class LiveAlerts {
   void see(const Metrics& metrics);
   void see(const RankMetrics& metrics);
   void see(const visitors::Observation& observation);
-  /// Takes metrics from before the follower attached. Alerts that follow from them are entered into the book, but
+  /// Processes metrics from before the follower attached. Alerts that follow from them are entered into the book, but
   /// `on_alert` is not called for them.
   void see_past(const Metrics& metrics);
 

@@ -19,7 +19,8 @@ class LiveIntake {
   /// All objects passed by reference must outlive this object.
   LiveIntake(const Identity& identity, Book& book, LiveAlerts& alerts);
 
-  /// Takes a message. It is entered into the book immediately, or, if the past has not been read yet, later.
+  /// Processes a message. If the past has been read, the message is entered into the book immediately; otherwise it is
+  /// held back until then.
   void take(const Metrics& metrics);
   void take(const LogRecord& record);
 

@@ -32,7 +32,7 @@ class Newest {
   std::deque<T> elements_;
 };
 
-/// The largest number of elements of a list in one message to a page.
+/// The maximum number of elements of a list in one message to a page.
 inline constexpr std::uint64_t kMostNews = 200;
 
 /// Returns the elements from number `position` on as a JSON array, and sets `position` to newest.end(). If there are

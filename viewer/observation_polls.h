@@ -9,9 +9,9 @@
 
 namespace trainyard::viewer {
 
-/// Asks a run once a second about the activity of its components and edges. It never waits for the answer, so a
-/// launcher that answers slowly delays nothing else. The components measure how they spend their time only while
-/// somebody looks at the graph.
+/// Asks a run once a second about the activity of its components and edges (the connections between components). It
+/// never waits for the answer, so a launcher that answers slowly delays nothing else. The components measure how they
+/// spend their time only while somebody looks at the graph.
 class ObservationPolls {
  public:
   /// All objects passed by reference must outlive this object.

@@ -9,7 +9,8 @@
 
 namespace trainyard::viewer {
 
-/// The largest number of spans in an answer. If there are more, the newest are kept.
+/// The maximum number of spans (records of what components did, and when) in an answer. If there are more, the newest
+/// are kept.
 inline constexpr std::size_t kMostSpansOfAnswer = 50'000;
 
 /// Records the spans of a running launch (what its components do and wait for) for the time `length`, and returns them

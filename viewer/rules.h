@@ -70,7 +70,7 @@ class SpikeRule final : public Rule {
 };
 
 /// Raises an alert if the training loss no longer falls: if the mean of 500 reports is less than 0.1 % below the mean
-/// of the 500 reports before. Does not apply to losses that are zero or negative, for which a percentage has no
+/// of the 500 reports before them. Does not apply to losses that are zero or negative, for which a percentage has no
 /// meaning.
 class PlateauRule final : public Rule {
  public:

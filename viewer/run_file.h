@@ -11,11 +11,11 @@
 
 namespace trainyard::viewer {
 
-/// Reads a file that the logger writes into the output directory of a run, `metrics.jsonl` (metrics, log records and
-/// predictions) or `insights.jsonl` (histograms, confusion matrices and samples), and enters its lines into the book of
-/// the run, which holds everything that the viewer knows about the run. read() can be called repeatedly while the run
-/// writes, and reads only what is new. An item that the book already contains, because it has arrived as a message, is
-/// not added again.
+/// Reads a file that the logger writes into the output directory of a run, and enters its lines into the book of the
+/// run, which holds everything that the viewer knows about the run. The file is `metrics.jsonl` (metrics, log records
+/// and predictions) or `insights.jsonl` (histograms, confusion matrices and samples). read() can be called repeatedly
+/// while the run writes, and reads only what is new. An item that the book already contains, because it has arrived as
+/// a message, is not added again.
 class RunFile {
  public:
   using OnMetrics = std::function<void(const Metrics&)>;
@@ -30,7 +30,7 @@ class RunFile {
   /// Reads at most about `bytes` bytes, and returns true if there is more to read at the moment. A file that does not
   /// exist yet, or that is not a regular file, counts as empty. Malformed lines are left out.
   ///
-  /// `on_metrics` is called for every row of metrics that the book did not contain before.
+  /// `on_metrics` is called for every row of metrics that is new to the book.
   bool read(std::size_t bytes, Book& book, const OnMetrics& on_metrics = {});
 
   std::uint64_t damaged_lines() const { return damaged_; }

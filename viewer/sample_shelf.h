@@ -33,7 +33,7 @@ Sample sample_of(const nlohmann::json& prediction);
 class SampleShelf {
  public:
   static constexpr std::size_t kMaxSamples = 1000;
-  /// The largest size of an image in base64, in bytes. Larger images are left out.
+  /// The maximum size of an image in base64, in bytes. Larger images are left out.
   static constexpr std::size_t kMaxImage = 96u << 10;
 
   /// Adds a sample, unless the shelf already contains it. Samples of the same step with the same text count as one
@@ -41,8 +41,8 @@ class SampleShelf {
   void add(Sample sample);
   void add(const SampleResults& results);
 
-  /// Returns the newest `limit` samples whose numbers are smaller than `before`, or the newest of all if `before` is
-  /// empty, in the form that docs/viewer_protocol.md describes.
+  /// Returns the newest `limit` samples, or, if `before` is given, the newest `limit` of those whose numbers are
+  /// smaller than `before`. docs/viewer_protocol.md describes the form of the result.
   nlohmann::json list(std::optional<std::uint64_t> before, std::size_t limit) const;
 
   /// Returns the number that the next sample will get.

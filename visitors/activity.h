@@ -12,8 +12,9 @@ namespace trainyard::visitors {
 struct Wait {
   /// The name of the component for which it waited. If the cause is not a component, this is the same word as `kind`.
   std::string target;
-  /// The kind of the cause, such as "message" for a message, "room" for room on an edge, "rank" for another rank, or
-  /// "thread" for its turn on a thread that it shares with other components. docs/wire_format.md lists all kinds.
+  /// The kind of the cause, such as "message" for a message, "room" for room on an edge (a connection to a receiver),
+  /// "rank" for another rank, or "thread" for its turn on a thread that it shares with other components.
+  /// docs/wire_format.md lists all kinds.
   std::string kind;
   std::int64_t ns = 0;
 };
@@ -59,9 +60,9 @@ struct ComponentShares {
 /// Returns the shares of the interval from `earlier` to `later`. If `earlier` is null, or if its `began_ns` differs
 /// from that of `later`, the interval begins at `later.began_ns`.
 ///
-/// The totals include a wait only after it has ended. The part of a wait that lies before `earlier` is therefore
-/// subtracted, and a wait that has not ended at `later` is attributed to the cause for which the component has waited
-/// longest in total.
+/// The totals include a wait only after it has ended. This has two consequences. The part of a wait that lies before
+/// `earlier` is subtracted. A wait that has not ended at `later` is attributed to the cause for which the component has
+/// waited longest in total.
 ComponentShares shares_between(const ComponentTotals* earlier, const ComponentTotals& later);
 
 }  // namespace trainyard::visitors

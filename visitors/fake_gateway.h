@@ -35,7 +35,7 @@ class FakeGateway {
     return kind.to_string();
   }
 
-  /// Returns the body of the last control message.
+  /// Returns the body of the control message that receive() has received most recently.
   template <class T>
   T body() const {
     return core::read_message<T>(body_);

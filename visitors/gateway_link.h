@@ -38,8 +38,8 @@ class GatewayLink {
   /// Appends the sockets that the caller must poll. When one of them is readable, the caller must call take().
   void add_to(std::vector<zmq::pollitem_t>& items);
 
-  /// Returns true when the publisher has announced for every subscription that no more messages follow, and take() has
-  /// returned all messages before the announcement.
+  /// Returns true when the publisher has announced for every subscription that no more messages will follow, and take()
+  /// has returned all messages that came before the announcement.
   bool ended() const;
 
   /// Returns true when the publisher has accepted every subscription. From then on, Stream::missed counts messages that

@@ -17,8 +17,7 @@ inline std::string text_in(const nlohmann::json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// Returns the whole number at `key`, or nothing if the key is missing or its value is not a whole number of at least
-/// 0.
+/// Returns the non-negative whole number at `key`, or nothing if the key is missing or has any other value.
 inline std::optional<std::uint64_t> count_in(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number_integer()) return {};

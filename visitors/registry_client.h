@@ -39,8 +39,8 @@ class RegistryClient {
   std::uint64_t post(nlohmann::json question);
 
   /// Returns the answer to the question for which post() returned `id`, or nothing if no answer arrives within
-  /// `deadline`. Answers to other questions that arrive meanwhile are discarded. Throws as ask() does if the registry
-  /// refuses the question.
+  /// `deadline`. Answers to other questions that arrive in the meantime are discarded. Throws as ask() does if the
+  /// registry refuses the question.
   std::optional<nlohmann::json> answer(std::uint64_t id, std::chrono::milliseconds deadline);
 
   /// Returns the socket, so that a program can wait for an answer and for other things at the same time.

@@ -35,7 +35,7 @@ struct ObservedProcess {
   std::optional<std::uint64_t> memory_bytes;
 };
 
-/// An edge of the plan.
+/// An edge of the plan, that is, a connection from an output to an input.
 struct ObservedEdge {
   std::uint64_t number = 0;
   std::string topic, from, to, policy;
@@ -46,7 +46,7 @@ struct ObservedEdge {
   std::optional<std::uint64_t> under_way;  ///< The number of messages that have been sent but not handled yet.
   std::uint64_t window = 0;                ///< The maximum number of messages that may be sent but not handled.
   std::uint64_t dropped = 0;               ///< The number of messages dropped since the run began.
-  std::uint64_t blocked = 0;               ///< How often a message had to wait because the window was used up.
+  std::uint64_t blocked = 0;               ///< How many times a message had to wait because the window was used up.
 };
 
 struct Observation {
@@ -82,9 +82,9 @@ class RunObserver {
   /// within 12 s.
   Observation observe();
 
-  /// Queries the run without waiting for the answer, so that a program can do something else meanwhile. `accounting`
-  /// specifies whether this makes the components measure how they spend their time. Does nothing if the answer to an
-  /// earlier call is still missing and that call was made less than 12 s ago.
+  /// Queries the run without waiting for the answer, so that a program can do something else in the meantime.
+  /// `accounting` specifies whether this makes the components measure how they spend their time. Does nothing if the
+  /// answer to an earlier call is still missing and that call was made less than 12 s ago.
   void ask(Accounting accounting = Accounting::kOn);
   /// Returns what observe() returns, or nothing if the answer to ask() does not arrive within `deadline`. Throws
   /// kInvalidArgument or kNotFound if the launcher refuses to answer, for instance because it is busy with too many

@@ -41,11 +41,12 @@ class Watch {
 
   /// Returns true when no more messages can arrive: every publisher has announced this, or the launcher has died.
   bool ended() const { return ended_; }
-  /// Returns true if the launcher was killed: it was already dead when the connection to a publisher was lost without
-  /// an announcement that no more messages follow. (When a launcher dies, the kernel kills its processes immediately.)
+  /// Returns true if the launcher was probably killed; cut_off() is then true as well. This is inferred from two facts:
+  /// the connection to a publisher was lost before the publisher had announced the end of its messages, and the
+  /// launcher was then already dead. (The kernel kills the processes of a run as soon as their launcher dies.)
   bool killed() const { return killed_; }
-  /// Returns true if the run has ended and a publisher has not announced that no more messages follow, because it was
-  /// killed or has crashed. The last messages may be missing.
+  /// Returns true if the run has ended and a publisher has not announced the end of its messages, because the publisher
+  /// was killed or has crashed. The last messages of this publisher may be missing.
   bool cut_off() const { return cut_off_; }
 
   /// Returns true when every publisher has accepted the subscriptions. From then on, Stream::missed counts messages

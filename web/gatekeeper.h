@@ -12,11 +12,12 @@ namespace trainyard::web {
 
 /// The parts of a request on which the gatekeeper's decision depends. They are untrusted.
 struct Approach {
-  std::string host;                   ///< The field `Host`.
-  std::optional<std::string> origin;  ///< The field `Origin`, which browsers send with every WebSocket.
-  std::string cookie;                 ///< The field `Cookie`.
-  std::string authorization;          ///< The field `Authorization`.
-  std::string token;                  ///< The argument `token` of the address.
+  std::string host;  ///< The header field `Host`.
+  /// The header field `Origin`, which browsers send with every request for a WebSocket.
+  std::optional<std::string> origin;
+  std::string cookie;         ///< The header field `Cookie`.
+  std::string authorization;  ///< The header field `Authorization`.
+  std::string token;          ///< The argument `token` of the address.
 };
 
 /// The decision of the gatekeeper about a request.
@@ -27,10 +28,10 @@ struct Verdict {
   bool admitted() const { return role.has_value(); }
 };
 
-/// Decides whether a request is let in. The decision depends only on the request; the gatekeeper has no state.
+/// Decides whether a request is admitted. The decision depends only on the request; the gatekeeper has no state.
 ///
-/// A request must pass three checks. The field `Host` must contain an address or a name that the server knows; this
-/// stops attacks that make a foreign name lead to this server (DNS rebinding). If a web page sent the request
+/// A request must pass three checks. The header field `Host` must contain an address or a name that the server knows;
+/// this stops attacks that make a foreign name resolve to this server (DNS rebinding). If a web page sent the request
 /// (`Origin`), the page must come from this server or from an origin that the handler of the path permits. And the
 /// request must contain one of the two tokens: in the address, in the cookie, or as a bearer token.
 class Gatekeeper {

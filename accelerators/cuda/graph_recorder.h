@@ -44,7 +44,7 @@ class GraphRecorder final : public WorkRecorder {
   std::shared_ptr<spdlog::logger> log_;
   std::map<Key, Entry> entries_;
   std::size_t graphs_ = 0;
-  bool refused_ = false;  ///< True after work could not be recorded.
+  bool refused_ = false;  ///< True once an attempt to record work has failed.
 };
 
 }  // namespace trainyard::cuda

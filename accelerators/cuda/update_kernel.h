@@ -31,7 +31,7 @@ struct Chunk {
   std::uint32_t set = 0;  ///< The index of the chunk's coefficients in the argument `sets` of launch_update().
 };
 
-/// The largest number of elements in a chunk, and of sets of coefficients in one launch.
+/// The maximum number of elements in a chunk, and of sets of coefficients in one launch.
 constexpr std::uint32_t kChunk = 8192;
 constexpr std::size_t kSets = 32;
 

@@ -26,9 +26,9 @@ void check_places(const CollectiveContext& context);
 /// which waits for all of them.
 void refuse_shared_process(const CollectiveContext& context);
 
-/// Sets the environment variables that make MPI accept this process as its rank (see above). Every rank of the run must
-/// call this function once, before it initialises MPI. Throws kIo if mpirun fails, and kTimeout if the variables are
-/// not published in time.
+/// Sets the environment variables that make MPI accept this process as its rank (see the beginning of this file). Every
+/// rank of the run must call this function once, before it initialises MPI. Throws kIo if mpirun fails, and kTimeout if
+/// the variables are not published in time.
 void take_place(const CollectiveContext& context);
 
 /// Whether rank 0 waits for the other ranks before it ends mpirun, which they need until they have ended MPI. With

@@ -9,7 +9,7 @@
 
 namespace trainyard::shared_memory {
 
-/// Memory that was passed to Collective::use(): a block of the same size at every member, which all members have
+/// Memory that was passed to Collective::use(): one block of each member, all of the same size, which all members have
 /// mapped.
 struct Block {
   Buffer own;
@@ -23,7 +23,7 @@ struct Block {
 Block map_block(const Buffer& own, const std::vector<SharedHandle>& handles, std::uint32_t rank);
 
 /// The blocks of memory on which operations work in place. All members add them in the same order, so a block has the
-/// same number at every member.
+/// same number on every member.
 class Blocks {
  public:
   void add(Block block) { blocks_.push_back(std::move(block)); }

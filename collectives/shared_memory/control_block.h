@@ -53,7 +53,7 @@ struct alignas(kLine) Claims {
 /// The counters of a rank on which other ranks wait.
 enum Counter : std::uint32_t {
   kArrived,   ///< Collective operations that the rank has announced.
-  kDone,      ///< Collective operations that are finished at this rank.
+  kDone,      ///< Collective operations that this rank has finished.
   kSteps,     ///< Steps of operations that copy elements through the staging buffers; see staged.cpp.
   kFinished,  ///< Not a counter: the rank waits until all chunks of an in-place operation are done.
   kNothing,
@@ -116,7 +116,7 @@ struct Channel {
   std::atomic<std::uint64_t> taken;  ///< Set by the receiver: the number of messages received completely.
 };
 
-/// The sizes of the parts of a member's memory, which are the same at every rank. All sizes are multiples of a cache
+/// The sizes of the parts of a member's memory, which are the same for all members. All sizes are multiples of a cache
 /// line.
 struct Layout {
   std::size_t members = 0;

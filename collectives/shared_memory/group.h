@@ -32,8 +32,8 @@ class Group {
   const Layout& layout() const { return layout_; }
   /// Records on which processor core this member runs; see crowded().
   void note_core();
-  /// Returns true if a member that polls could keep another member from running, because there are more members than
-  /// cores, or because another member last ran on the same core as this member.
+  /// Returns true if a member that polls could keep another member from running. This is the case if there are more
+  /// members than cores, or if another member last ran on the same core as this member.
   bool crowded() const;
 
   Control& of(std::uint32_t member) const { return *reinterpret_cast<Control*>(blocks_[member].data()); }

@@ -33,7 +33,7 @@ bool wait_for_note(const std::string& path);
 class RankProcesses {
  public:
   RankProcesses(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
-  /// Kills the processes that still run.
+  /// Kills the processes that are still running.
   ~RankProcesses();
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;

@@ -5,9 +5,9 @@
 
 namespace trainyard::tcp {
 
-/// Reduces elements step by step, as a partial result travels from rank to rank. A partial result can have another type
-/// than the elements: 16-bit floats, for example, are added up in float32, so that they are rounded only once. The
-/// results are bit-identical to those of reduce_in_order().
+/// Reduces elements step by step, as a partial result travels from rank to rank. The type of a partial result can
+/// differ from that of the elements: 16-bit floats, for example, are added up in float32, so that they are rounded only
+/// once. The results are bit-identical to those of reduce_in_order().
 class Combination {
  public:
   Combination(ReduceOp op, DType dtype, std::uint32_t ranks)
@@ -15,7 +15,7 @@ class Combination {
 
   /// Returns the type of the elements of a partial result.
   DType partial_type() const { return form_.dtype; }
-  /// Returns true if partial results have another type than the elements.
+  /// Returns true if the type of partial results differs from that of the elements.
   bool is_converted() const { return form_.dtype != dtype_; }
 
   /// Converts the `count` elements `own` of the first rank to the first partial result, and stores it in `partial`.

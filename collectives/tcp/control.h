@@ -12,9 +12,9 @@
 
 namespace trainyard::tcp {
 
-/// Sends and receives the control frames (requests, pings, small data) that the members of a group exchange. Each
-/// member may send only a limited amount that this member has not processed yet. If a member sends more, or violates
-/// the protocol in another way, the group fails, and the later frames of that member are ignored.
+/// Sends and receives the control frames (requests, pings, small data) that the members of a group exchange. The amount
+/// of data that a member has sent and this member has not yet processed is limited. If a member exceeds the limit, or
+/// violates the protocol in another way, the group fails, and the later frames of that member are ignored.
 class Control {
  public:
   /// `direct_bytes` is the maximum number of bytes of elements that a member sends together with the announcement of a
@@ -37,7 +37,7 @@ class Control {
   /// Sends frames that are still queued, and handles the frames that have arrived. Does not wait.
   void receive();
   /// Returns a failure that another member has reported, or that another member has caused by violating the protocol.
-  /// Returns each failure only once.
+  /// Returns nothing if there is none. Returns each failure only once.
   std::optional<collectives::Failure> told();
   /// Reports a failure to all other members.
   void tell(const collectives::Failure& failure);

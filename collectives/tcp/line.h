@@ -40,8 +40,9 @@ class Line {
 
   /// Records that message `number` from the other member has been received completely.
   void take(std::uint64_t number);
-  /// Sends a frame with this member's progress if the last frame that the other member got is so old that the other
-  /// member may soon have to wait.
+  /// Sends a frame with this member's progress if many operations or messages have been finished since the last frame
+  /// that was sent to the other member. Without this frame, the other member might stop sending because it does not
+  /// know that this member can store more.
   void tell_progress();
 
  private:

@@ -14,7 +14,7 @@
 namespace trainyard::tcp {
 
 /// How long a failing member may take to tell the others the reason. It waits at most this long before it closes its
-/// streams, and the others wait this long after a stream has broken before they conclude that the member is gone.
+/// streams. When a stream breaks, the other members wait equally long before they conclude that the member is gone.
 inline constexpr std::chrono::milliseconds kLastWords{500};
 
 /// The TCP streams between this member and one other member of the group.

@@ -34,7 +34,7 @@ class Pieces {
   Range next_range() const {
     return {std::max(range_.begin, next_ * size_), std::min(range_.end, (next_ + 1) * size_)};
   }
-  /// Goes to the next piece.
+  /// Advances to the next piece.
   void step() { ++next_; }
   /// Returns true if step() has passed all elements of the range that are in the pieces up to and including `number`,
   /// or if these pieces contain no elements of the range.

@@ -39,7 +39,7 @@ struct Settings {
     return std::min(small_bytes, 4 * small_bytes / (members - 1));
   }
 
-  /// Returns a text with all settings that must be equal at all members, so that members can compare them.
+  /// Returns a text with all settings that must be the same for all members, so that members can compare them.
   std::string common() const {
     return fmt::format("streams = {}, record_bytes = {}, small_bytes = {}, order = \"{}\", encrypt = {}", streams,
                        record_bytes, small_bytes, name_of(order), encrypt);

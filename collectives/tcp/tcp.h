@@ -20,7 +20,7 @@ namespace trainyard::tcp {
 /// authenticated with AES-128-GCM, with keys that are new for every group. Encrypted data that was changed, repeated,
 /// left out or inserted on its way is not used: the group fails, with an error that names the rank and the stream.
 ///
-/// Parameters  interface, ports; streams, record_bytes, small_bytes, order and encrypt must be the same at every rank
+/// Parameters  interface, ports; streams, record_bytes, small_bytes, order and encrypt must be the same on every rank
 /// Errors      kCorrupt for a record that is not authentic; kTimeout, naming the ranks that cannot be reached; kIo for
 ///             an address or ports that cannot be used; kInvalidArgument for parameters that differ
 class Tcp final : public Collective {

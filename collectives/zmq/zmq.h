@@ -9,9 +9,9 @@
 
 namespace trainyard::collectives {
 
-/// A collective over ZeroMQ sockets on one host. It is in every build. In a small reduction, every rank sends all its
-/// elements to every other rank. In a larger one, each rank reduces one part of the elements: the other ranks send it
-/// this part of their elements, and it sends the result back. Values are always added in the order of the ranks.
+/// A collective over ZeroMQ sockets on one host. Every build contains it. In a small reduction, every rank sends all
+/// its elements to every other rank. In a larger one, each rank reduces one part of the elements: the other ranks send
+/// it this part of their elements, and it sends the result back. Values are always added in the order of the ranks.
 ///
 /// Parameters  transport  "ipc": sockets in a private folder; or "tcp": the loopback interface
 class Zmq final : public Collective {

@@ -27,10 +27,11 @@
 
 namespace trainyard {
 
-/// The component that computes on one device. It carries out the orders of the strategy manager, such as "train 32
-/// batches" or "evaluate 20 batches": it runs forward and backward passes, and accumulates and clips gradients. It owns
-/// the model and the arena, the memory with all parameters and gradients. When the gradients of a step are complete, it
-/// sends Gradients to the optimizer, which changes the parameters in the arena and answers with Parameters.
+/// The component that computes on one device. It carries out the orders of the strategy manager (the component that
+/// directs the run), such as "train 32 batches" or "evaluate 20 batches": it runs forward and backward passes, and
+/// accumulates and clips gradients. It owns the model and the arena, the memory with all parameters and gradients. When
+/// the gradients of a step are complete, it sends Gradients to the optimizer, which changes the parameters in the arena
+/// and answers with Parameters.
 ///
 ///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
 ///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]

@@ -32,7 +32,7 @@ class ActiveOrder {
   /// Begins the order. Called once, after the previous order has finished.
   virtual void begin() {}
 
-  /// Computes one batch and counts it. Called only while the order is neither busy nor complete. Throws kInternal if
+  /// Processes one batch and counts it. Called only while the order is neither busy nor complete. Throws kInternal if
   /// the batch belongs to another order.
   void consume(const Batch& batch);
 
@@ -65,7 +65,7 @@ class ActiveOrder {
   std::uint64_t samples() const { return samples_; }
 
  protected:
-  /// Computes one batch of this order. used() and samples() already include it.
+  /// Processes one batch of this order. used() and samples() already include it.
   virtual void use(const Batch& batch) = 0;
   /// Called by finish(). Completes the work of the order, and adds to the answer the results that only this kind of
   /// order has.

@@ -62,8 +62,8 @@ class GradientScaling {
 
   /// Call this function after the last micro-batch of a step. Lets `strategy` complete the gradients and clip their
   /// values, and returns the factor for the optimizer. If a gradient is not finite, discards the gradients and skips
-  /// the step. Throws kUnsupported if `clipping` has a limit although the accelerator does not allow clipping, and
-  /// kInvalidArgument if gradients overflow even at the smallest loss scale or if too many steps in a row are skipped.
+  /// the step. Throws kUnsupported if `clipping` has a limit but the accelerator does not allow clipping. Throws
+  /// kInvalidArgument if gradients overflow even at the smallest loss scale, or if too many steps in a row are skipped.
   StepResult end_step(Strategy& strategy, const Clipping& clipping);
 
   /// Returns values for the training metrics: the loss scale, if the loss is scaled, and the number of skipped steps.

@@ -60,7 +60,7 @@ class RankPause {
   std::optional<bool> near_;  ///< True if all ranks are on one host; empty until all_are_near() has been called.
   Turnstile turnstile_;
   State state_ = State::kWorking;
-  std::uint64_t order_ = 0;  ///< The id of the last order to pause.
+  std::uint64_t order_ = 0;  ///< The id of the most recent order to pause.
 };
 
 }  // namespace trainyard::host

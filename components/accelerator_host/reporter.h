@@ -75,11 +75,11 @@ class Reporter {
   std::uint32_t world_size_;
   std::string unit_;
   std::uint64_t units_per_sample_ = 1;
-  /// The number of bytes copied between host and device, and the step number, at the last report or when counting
-  /// began.
+  /// The number of bytes copied between host and device, and the step number, at the most recent report or when
+  /// counting began.
   std::array<std::uint64_t, devices::kPurposes> link_bytes_{};
   std::uint64_t link_step_ = 0;
-  Throughput throughput_;  ///< Measures the speed since the last report of a step.
+  Throughput throughput_;  ///< Measures the speed since the most recent report of a step.
   bool muted_ = false;
 };
 

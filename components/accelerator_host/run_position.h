@@ -11,7 +11,7 @@ namespace trainyard::host {
 /// How far this rank has got in the run. The orders of the accelerator host update this object, which outlives them.
 struct RunPosition {
   std::uint64_t step = 0;     ///< The number of steps done.
-  std::uint64_t epoch = 0;    ///< The epoch of the last training batch.
+  std::uint64_t epoch = 0;    ///< The epoch of the most recent training batch.
   std::uint64_t samples = 0;  ///< The number of samples that this rank has trained on, in complete steps.
   /// The position in the training data after the last complete step, at which a resumed run continues.
   LoaderCursor cursor;

@@ -55,7 +55,7 @@ class Runner {
   void build(const DatasetInfo& data);
 
   /// Makes all ranks start from the same parameters, and restores the states that restore() has kept. If the run
-  /// resumes, the checkpoint writer must have restored the parameters before.
+  /// resumes, the checkpoint writer must already have restored the parameters.
   void start();
 
   /// Begins to copy to the device a batch that will be needed later. Does nothing if the device has no separate memory.

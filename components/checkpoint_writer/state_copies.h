@@ -24,7 +24,7 @@ class StateCopies {
  public:
   StateCopies();
 
-  /// Adds a snapshot to the waiting ones.
+  /// Adds a snapshot to those that wait for a free copy.
   void add(Snapshot snapshot) { waiting_.push_back(std::move(snapshot)); }
 
   /// Returns true if a snapshot waits, a copy is free, and no copy is open.

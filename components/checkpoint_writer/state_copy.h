@@ -44,7 +44,7 @@ class StateCopy {
   SharedCheckpoint* shared() const { return shared_.get(); }
   void share(std::unique_ptr<SharedCheckpoint> shared) { shared_ = std::move(shared); }
 
-  /// Returns the layout of the last take(). There must have been one.
+  /// Returns the layout that was passed to the most recent take(), which must have been called at least once.
   const StateLayout& layout() const { return *layout_; }
   const Snapshot& snapshot() const { return snapshot_; }
   /// Returns the tensors of all states as views, which are valid as long as this object exists.

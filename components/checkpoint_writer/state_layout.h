@@ -27,7 +27,8 @@ struct StatePiece {
   std::size_t offset = 0;  ///< The offset of the first byte of `data` in the block, in bytes.
   BlockPlace place;        ///< The rank that has the bytes, and the index of its block.
 
-  /// Returns true if the bytes are on another host, so that only a checkpoint relay can read and fill them.
+  /// Returns true if the bytes are on another host, so that only a checkpoint relay (a component on that host) can read
+  /// and fill them.
   bool is_remote() const { return data.buffer.empty() && data.bytes() != 0; }
 };
 

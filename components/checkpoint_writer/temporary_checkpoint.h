@@ -31,9 +31,9 @@ class TemporaryCheckpoint {
   int lock_ = -1;
 };
 
-/// Removes a checkpoint. Its directory is first renamed to a temporary name, so that a process that is killed meanwhile
-/// leaves a temporary directory and not a checkpoint with missing files. Does nothing if the checkpoint does not exist.
-/// Throws kIo.
+/// Removes a checkpoint. Its directory is first renamed to a temporary name, so that a process that is killed in the
+/// meantime leaves a temporary directory and not a checkpoint with missing files. Does nothing if the checkpoint does
+/// not exist. Throws kIo.
 void remove_checkpoint(const std::string& path);
 
 /// Removes the temporary directories that killed processes have left in `directory`. Returns the number of removed

@@ -20,8 +20,8 @@ struct Job {
   bool last_in_epoch = false;  ///< True for the last batch of an epoch or of an evaluation.
 };
 
-/// Determines which batches the data loader must read, from the orders of the strategy manager, such as "train 32
-/// batches". It also determines to which order each sent batch belongs.
+/// Determines which batches the data loader must read, from the orders of the strategy manager (the component that
+/// directs the run), such as "train 32 batches". It also determines to which order each sent batch belongs.
 ///
 /// When the batches of all orders have been read, the sequence continues with the following training batches, which the
 /// next order will probably need. If that order needs other batches, these guesses become invalid.

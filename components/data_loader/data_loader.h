@@ -20,16 +20,16 @@
 
 namespace trainyard {
 
-/// The component that reads a dataset and sends the batches that the orders of the strategy manager request. There is
-/// one data loader for each rank. The samples are shuffled and distributed over the ranks, and worker threads read
-/// batches ahead.
+/// The component that reads a dataset and sends batches, as the strategy manager (the component that directs the run)
+/// orders. There is one data loader for each rank. The samples are shuffled and distributed over the ranks, and worker
+/// threads read batches ahead.
 ///
 /// Transforms may change fields of the samples. Random transforms draw random numbers only for the splits that
 /// `random_splits` names (by default "train"), and never when training samples are evaluated.
 ///
 /// The content of a batch depends on the seed, the dataset, the rank and the batch's position, but not on the number of
 /// workers, prefetching or timing. Training can start at any position (cursor), which consists of the epoch and the
-/// number of its samples that have been used, even if the number of ranks or the batch size was different before.
+/// number of its samples that have been used, even if the number of ranks or the batch size has changed since then.
 /// Workers write directly into the memory that is sent.
 ///
 /// A shard is the part of the samples that one rank reads. Every rank has the same number of batches: a rank that has

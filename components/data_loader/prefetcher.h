@@ -67,7 +67,7 @@ class Prefetcher {
   /// Frees the slot that head() has returned.
   void pop();
 
-  /// Frees the slots of discarded jobs at the head. If one of these jobs is still being read, stops there, and `wake`
+  /// Frees the slots of discarded jobs at the head. If one of these jobs is still in progress, stops there, and `wake`
   /// is called when it is done.
   void skip_discarded();
 

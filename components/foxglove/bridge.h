@@ -22,7 +22,7 @@ class Bridge {
   /// If the run cannot be watched, for instance because the launcher does not answer, the thread of the bridge calls
   /// `complain` with the reason, once for each new reason.
   Bridge(visitors::RunInfo run, std::function<void(const std::string&)> complain);
-  /// All handlers that open() has returned must have been destroyed before.
+  /// All handlers that open() has returned must already have been destroyed.
   ~Bridge();
   Bridge(const Bridge&) = delete;
   Bridge& operator=(const Bridge&) = delete;

@@ -21,8 +21,8 @@ namespace trainyard::foxglove {
 /// A message of the run, which is sent to all clients that have subscribed to its topic.
 struct News {
   std::string topic;
-  /// The name of the output that has sent the message. For latched topics, the last message of each output is kept for
-  /// clients that subscribe later.
+  /// The name of the output that has sent the message. For latched topics (OutputOptions::latched), the last message of
+  /// each output is kept for clients that subscribe later.
   std::string sender;
   bool latched = false;
   std::uint64_t time_ns = 0;

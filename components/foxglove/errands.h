@@ -12,8 +12,8 @@
 
 namespace trainyard::foxglove {
 
-/// Passes requests of clients to the run, one after another, on a separate thread, because the run may take long to
-/// answer. For instance, all ranks may have to pause before a parameter is changed.
+/// Passes requests of clients to the run, one after another, on a separate thread, because the run may take a long time
+/// to answer. For instance, all ranks may have to pause before a parameter is changed.
 class Errands {
  public:
   /// A function that makes a request through `registry` and passes on the answer, even if it is an error. Exceptions
@@ -23,7 +23,7 @@ class Errands {
 
   /// `endpoint` is the address of the run's registry, the socket at which the launcher answers requests.
   explicit Errands(std::string endpoint);
-  /// Drops the errands in the queue, and waits until the current one is done. This may take some seconds if the run
+  /// Drops the errands in the queue, and waits until the current one is done. This may take a few seconds if the run
   /// does not answer.
   ~Errands();
   Errands(const Errands&) = delete;

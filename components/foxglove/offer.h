@@ -37,7 +37,7 @@ struct Service {
 /// A list of components for each topic or service.
 using Ends = std::map<std::string, std::vector<std::string>>;
 
-/// Which components publish and subscribe to each topic of the run, and which provide each service.
+/// Which components publish each topic of the run, which subscribe to it, and which provide each service.
 struct Graph {
   Ends publishers, subscribers, providers;
 };

@@ -23,8 +23,8 @@ class TopicFeed {
  public:
   explicit TopicFeed(zmq::context_t& context) : context_(context) {}
 
-  /// Sets the addresses of the processes that publish each topic. `topics` is the answer of the run's registry to the
-  /// question `topics`.
+  /// Sets the addresses of the processes that publish each topic. `topics` is the answer of the run's registry, the
+  /// socket at which the launcher answers questions, to the question `topics`.
   void locate(const nlohmann::json& topics);
 
   /// Listens to exactly these topics from now on. If a topic does not exist yet, the feed begins to listen to it when

@@ -9,9 +9,10 @@
 
 namespace trainyard::front_door {
 
-/// Decides which connections from other hosts the front door accepts: those of visitors whose keys are in a list. It
-/// implements ZAP (ZeroMQ RFC 27): ZeroMQ asks it once for each connection, after the other side has proved that it has
-/// the secret part of a key, and before anything else is read from the connection.
+/// Decides which connections the front door accepts. The front door is the component through which visitors, that is,
+/// programs such as `trainyard topic echo`, attach to the run from other hosts. It accepts the visitors whose keys are
+/// in a list. This class implements ZAP (ZeroMQ RFC 27): ZeroMQ asks it once for each connection, after the other side
+/// has proved that it has the secret part of a key, and before anything else is read from the connection.
 ///
 /// A ZeroMQ context may have only one Doorkeeper, which must be made before the socket of the front door is bound. It
 /// must be used on the event loop of this socket.

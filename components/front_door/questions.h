@@ -14,9 +14,9 @@
 
 namespace trainyard::front_door {
 
-/// Passes questions of visitors to the run's registry, the socket at which the launcher answers questions. No function
-/// waits; an answer is passed on when it arrives. The number of unanswered (open) questions is limited, and a question
-/// that the launcher does not answer is dropped after a while.
+/// Passes questions of visitors (programs that attach to the run from other hosts) to the run's registry, the socket at
+/// which the launcher answers questions. No function waits; an answer is passed on when it arrives. The number of
+/// unanswered (open) questions is limited, and a question that the launcher does not answer is dropped after a while.
 class Questions final : public core::Source {
  public:
   /// The maximum numbers of open questions of one visitor, and of all visitors together.

@@ -16,7 +16,8 @@
 
 namespace trainyard::front_door {
 
-/// What the front door has refused since it was opened.
+/// What the front door (the component through which programs on other hosts attach to the run) has refused since it was
+/// opened.
 struct Refusals {
   /// Connections without a key, with a key that is not in the list, or with another protocol.
   std::uint64_t connections = 0;
@@ -35,7 +36,7 @@ class Reception {
   /// connection or a request has been refused. Throws kIo if the address cannot be bound.
   Reception(core::EventLoop& loop, const std::string& address, const core::Key& key, core::AllowList allowed,
             Warn warn);
-  /// Tells the connected visitors that no more messages follow.
+  /// Tells the connected visitors that no more messages will follow.
   ~Reception();
   Reception(const Reception&) = delete;
   Reception& operator=(const Reception&) = delete;

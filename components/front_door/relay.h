@@ -18,9 +18,9 @@
 
 namespace trainyard::front_door {
 
-/// Passes the messages of the run's topics to the visitors of the front door, as if this process published all topics.
-/// It receives a topic only while a visitor has subscribed to it, and only once for all visitors, so the processes of
-/// the run need to send each message only once.
+/// Passes the messages of the run's topics to the visitors of the front door (programs that attach to the run from
+/// other hosts), as if this process published all topics. It receives a topic only while a visitor has subscribed to
+/// it, and only once for all visitors, so the processes of the run need to send each message only once.
 class Relay {
  public:
   /// Everything happens on `loop`.
@@ -28,7 +28,8 @@ class Relay {
   ~Relay();
 
   /// Sets the topics that exist and the addresses at which they are published. `topics` is the answer of the run's
-  /// registry to the question `topics`. Must be called at regular intervals, but not while a message is passed on.
+  /// registry, the socket at which the launcher answers questions, to the question `topics`. Must be called at regular
+  /// intervals, but not while a message is passed on.
   void locate(const nlohmann::json& topics);
 
   /// Returns the callbacks with which the VisitorDoor, the object that serves visitors, must be made. The caller must

@@ -42,8 +42,8 @@ class Display final : public Sink {
 
   void flush() override { console_.write_pending(); }
 
-  /// Called at the end of the run. Shows the last state and ends the live line. Waits up to a second if the console
-  /// does not accept the text immediately.
+  /// Called at the end of the run. Shows the final state of the run and ends the live line. Waits up to a second if the
+  /// console does not accept the text immediately.
   void finish();
 
  private:

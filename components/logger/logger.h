@@ -60,7 +60,7 @@ class Logger final : public Component {
   void tick();
   // Writes all buffered text to the files.
   void flush_files();
-  // Called at the end. Shows the last state and writes all buffered text.
+  // Called at the end of the run. Shows the final state of the run and writes all buffered text.
   void finish();
 
   // The options of an optional input. It can buffer thousands of messages, so that a burst of short steps does not

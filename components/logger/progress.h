@@ -42,7 +42,7 @@ class Progress {
   std::uint64_t total_ = 0;
   std::string unit_ = "sample";
   std::optional<double> loss_, learning_rate_, validation_loss_;
-  std::optional<double> throughput_;  ///< The throughput in the metrics of the last training step.
+  std::optional<double> throughput_;  ///< The throughput in the most recent metrics of a training step.
   RateMeter steps_, units_;
 };
 

@@ -32,8 +32,8 @@ std::string table_of(const SampleResults& samples);
 /// Adds up the confusion matrices of all ranks.
 class ConfusionSum {
  public:
-  /// Adds the message of one rank. Returns the sum when the messages of all ranks for the same evaluation have arrived.
-  /// If a message of another evaluation arrives before, the incomplete sum is discarded.
+  /// Adds the message of one rank. Returns the sum when the messages of all ranks for the same evaluation have arrived,
+  /// otherwise nothing. If a message of another evaluation arrives first, the incomplete sum is discarded.
   std::optional<Confusion> add(const Confusion& confusion);
 
  private:

@@ -27,7 +27,7 @@ class RunWatch {
   /// If the run cannot be watched, for instance because the launcher does not answer, the thread of this object calls
   /// `complain` with the reason, once for each new reason.
   RunWatch(visitors::RunInfo run, std::function<void(const std::string&)> complain);
-  /// Ends the thread. This may take some seconds if the launcher is suspended.
+  /// Ends the thread. This may take a few seconds if the launcher is suspended.
   ~RunWatch();
 
   /// Returns the text that answers a scrape of Prometheus, in the format `form`. Any thread may call this function.

@@ -34,12 +34,12 @@ class CheckpointRecord {
 
   /// Records that a checkpoint after step `step` has been planned.
   void plan(std::uint64_t step) { planned_ = step; }
-  /// Returns true if the last planned checkpoint is the one after step `step`.
+  /// Returns true if the checkpoint that was planned most recently is the one after step `step`.
   bool planned_at(std::uint64_t step) const { return planned_ == step; }
 
   /// Records that all ranks have carried out the order with the id `order`, which saves a checkpoint at `place`.
   void take(std::uint64_t order, const Place& place);
-  /// Returns true if the last checkpoint was taken at this place.
+  /// Returns true if the most recent checkpoint was taken at this place.
   bool taken_at(const Place& place) const { return taken_ == place; }
 
   /// Records that a checkpoint is on disk or could not be written. Can be called before take(), because the messages of
@@ -47,7 +47,7 @@ class CheckpointRecord {
   void write(const CheckpointDone& done);
   /// Returns true if every checkpoint for which take() was called is on disk or has failed.
   bool all_written() const { return unwritten_.empty(); }
-  /// Returns the reason why the last checkpoint could not be written, or an empty string if it was written.
+  /// Returns the reason why the most recent checkpoint could not be written, or an empty string if it was written.
   const std::string& error() const { return error_; }
 
  private:

@@ -22,7 +22,7 @@ class EarlyStopping {
   /// Continues from the state in a checkpoint: the best value, and the number of validations since then (`waited`).
   void go_on_from(std::optional<double> best, std::int64_t waited);
 
-  /// Returns true if training should stop after the last value.
+  /// Returns true if training should stop after the value that was recorded last.
   bool should_stop() const { return stop_; }
   /// Returns the number of validations since the best value.
   std::int64_t waited() const { return waited_; }

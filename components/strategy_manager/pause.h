@@ -48,7 +48,7 @@ class Pause {
   std::uint32_t ranks_;
   State state_ = State::kWorking;
   bool ends_at_once_ = false;  ///< True if end() was called before all ranks had answered.
-  std::uint64_t id_ = 0;       ///< The id of the last order to pause.
+  std::uint64_t id_ = 0;       ///< The id of the most recent order to pause.
   std::uint32_t answers_ = 0;
   std::uint64_t step_ = 0;
 };

@@ -82,7 +82,7 @@ class RunAgenda {
   /// Returns the largest step number in all answers so far.
   std::uint64_t step_done() const { return step_done_; }
 
-  /// The outcome of the run. `success` is false if the last checkpoint could not be written.
+  /// The outcome of the run. `success` is false if the most recent checkpoint could not be written.
   struct Outcome {
     std::string reason;
     bool success = true;

@@ -16,8 +16,8 @@ namespace trainyard::manager {
 struct RunFacts {
   /// The split `train`; it has no batches if the dataset has no such split.
   SplitInfo train;
-  /// For each split, the number of batches of an evaluation or prediction: the smallest number that any rank has
-  /// announced.
+  /// For each split, by name, the number of batches of an evaluation or prediction: the smallest number that any rank
+  /// has announced.
   std::map<std::string, std::uint64_t> batches;
   std::vector<SavedState> data;  ///< The description of the data that checkpoints contain (data_facts.h).
   std::uint32_t ranks = 1;       ///< The number of ranks, all of which answer each order.

@@ -58,7 +58,7 @@ struct RunSettings {
   /// The permitted differences between the data of the checkpoint and the data of this run, if it resumes.
   std::vector<Difference> may_differ;
 
-  /// The largest number of steps in one order. Requests for checkpoints and validations take effect between orders.
+  /// The maximum number of steps in one order. Requests for checkpoints and validations take effect between orders.
   std::int64_t steps_per_order = 32;
 };
 

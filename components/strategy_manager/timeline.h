@@ -37,14 +37,14 @@ class Timeline {
   /// Returns a text that names the limit that has been reached, and its value. Must be called only if over() is true.
   std::string why_over() const;
 
-  /// These functions return true if a validation or a checkpoint is due after the last piece. Before the first piece,
-  /// they return false.
+  /// These functions return true if a validation or a checkpoint is due after the piece that advance() has returned
+  /// most recently. Before the first call of advance(), they return false.
   bool validation_due() const;
   bool checkpoint_due() const;
 
   std::uint64_t step() const { return step_; }
   std::uint64_t epoch() const { return epoch_; }                  ///< The epoch of the next piece.
-  std::uint64_t trained_epoch() const { return trained_epoch_; }  ///< The epoch of the last piece.
+  std::uint64_t trained_epoch() const { return trained_epoch_; }  ///< The epoch of the most recent piece.
   std::uint64_t steps_per_epoch() const { return steps_for(epoch_batches_); }
   std::uint64_t total_steps() const { return total_steps_; }  ///< The number of steps of the whole run; 0 if unknown.
 
@@ -61,7 +61,7 @@ class Timeline {
   // batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
-  // Returns the largest number of steps that the next piece may have.
+  // Returns the maximum number of steps that the next piece may have.
   std::uint64_t steps_until_due() const;
   bool due(std::int64_t every_steps, std::int64_t every_epochs) const;
 

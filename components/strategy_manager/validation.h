@@ -14,8 +14,8 @@
 
 namespace trainyard::manager {
 
-/// The validations of a run: which splits they evaluate, and their last results. Also decides about early stopping,
-/// whose state is saved in checkpoints: the best value, and the number of validations since then.
+/// The validations of a run: which splits they evaluate, and their most recent results. Also decides about early
+/// stopping, whose state is saved in checkpoints: the best value, and the number of validations since then.
 class Validation final : public Stateful {
  public:
   /// The name under which checkpoints store the state.
@@ -42,11 +42,11 @@ class Validation final : public Stateful {
   /// stopping uses. Throws kNotFound if early stopping is used and `metrics` does not contain its metric.
   void take(const std::string& split, const std::vector<Scalar>& metrics, bool judge);
 
-  /// Returns the last results. The metrics of the split that early stopping uses have their plain names, and those of
-  /// other splits are named "split/name".
+  /// Returns the most recent results. The metrics of the split that early stopping uses have their plain names, and
+  /// those of other splits are named "split/name".
   std::vector<Scalar> metrics() const;
 
-  /// Returns true if the last planned validation was better than all earlier ones.
+  /// Returns true if the most recent planned validation was better than all earlier ones.
   bool improved() const { return improved_; }
   const EarlyStopping& stopping() const { return stopping_; }
 

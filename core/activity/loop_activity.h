@@ -18,7 +18,7 @@ namespace trainyard::core {
 
 class OwnThreads;
 
-/// Measures how long each component of one event loop is busy, and for what it waits. While the measurement is off, it
+/// Measures how long each component of one event loop is busy, and what it waits for. While the measurement is off, it
 /// costs one relaxed store and one relaxed load for each message.
 ///
 /// A BusyScope marks the time in which the loop runs a handler, hook or task of a component; inside it, a WaitScope
@@ -48,7 +48,8 @@ class LoopActivity {
   void add(const Component& component) { accounts_.emplace_back(component); }
 
   /// Starts the accounting with all totals at zero. Called by the control thread, which must then post a task that
-  /// calls arrive(), so that the time of a handler that is in progress is counted when the handler has returned.
+  /// calls arrive(). If a handler is in progress, this task runs when the handler has returned, and the time of the
+  /// handler is then counted.
   void start();
   /// Ends the accounting. Called by the control thread.
   void stop();

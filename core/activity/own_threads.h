@@ -31,8 +31,8 @@ class OwnThreads {
   OwnThreads(const OwnThreads&) = delete;
   OwnThreads& operator=(const OwnThreads&) = delete;
 
-  /// Returns true while spans are recorded. Only then does the component need to measure when its threads begin and end
-  /// their work, for add_span(). Any thread may call this.
+  /// Returns true while spans (records of what components do, and when) are recorded. Only then does the component need
+  /// to measure when its threads begin and end their work, for add_span(). Any thread may call this.
   bool recorded() const;
 
  private:

@@ -10,12 +10,14 @@ namespace trainyard::core {
 /// The kinds of things that a component can wait for. The words are part of the wire format (docs/wire_format.md).
 enum class WaitKind : std::uint8_t {
   kMessage,  ///< A message from another component.
-  kRoom,     ///< Room for another message on an edge with the policy `block`, which a slow receiver has filled.
-  kThread,   ///< The component's turn on its event loop, which was running other components.
-  kRank,     ///< Another rank, in an operation of a collective.
-  kRanks,    ///< Other ranks, when it is not known which of them.
-  kDevice,   ///< The device, such as a GPU, which had not finished its work.
-  kOthers,   ///< All other causes, if there are too many to list each of them (Account::add_wait).
+  /// Room for another message on an edge (a connection to a receiver) with the policy `block`, which a slow receiver
+  /// has filled.
+  kRoom,
+  kThread,  ///< The component's turn on its event loop, which was running other components.
+  kRank,    ///< Another rank, in an operation of a collective.
+  kRanks,   ///< Other ranks, when it is not known which of them.
+  kDevice,  ///< The device, such as a GPU, which had not finished its work.
+  kOthers,  ///< All other causes, if there are too many to list each of them (Account::add_wait).
 };
 constexpr auto words_of(WaitKind) {
   return words("cause of waiting", "message", "room", "thread", "rank", "ranks", "device", "others");

@@ -80,9 +80,9 @@ class Component : public Configurable {
   /// change to kActive also calls release_held().
   void transition(State target);
 
-  /// Passes a message to the handler of its input, or keeps it until release_held() is called. The message is kept if
-  /// the component has not been active yet, if messages wait at one of its outputs because the receiver is slow, or if
-  /// earlier messages are still kept.
+  /// Passes a message to the handler of its input, or keeps it until release_held() is called. The message is kept in
+  /// three cases: the component has not been active yet, messages are waiting at one of its outputs because the
+  /// receiver is slow, or earlier messages are still kept.
   void deliver(core::Delivery delivery);
 
   /// Passes the messages that deliver() has kept to their handlers, until messages wait for room at an output again.

@@ -40,8 +40,8 @@ class OutputBase {
   std::uint64_t sent() const { return sequence_; }
 
   /// Returns true if every blocking edge (a connection to an input with the policy `block`) has room for one more
-  /// message. A component that produces data by itself should send only while this is true. Other components need not
-  /// check it: while messages wait at one of their outputs, they receive no further input.
+  /// message. A component that produces data without receiving messages should send only while this is true. Other
+  /// components need not check it: while messages wait at one of their outputs, they receive no further input.
   ///
   /// If no blocking edge limits the component, because there is none or because all receivers have died, the component
   /// could send without end. In this case, after every 64 messages that were sent within a millisecond, the result is
@@ -64,9 +64,9 @@ class OutputBase {
   /// (OutputOptions::latched). Otherwise, or if no message was sent, returns an envelope without a message.
   const core::Envelope& last() const { return last_; }
   /// Called by a blocking edge that has room and at which no message waits any longer. `was_waiting` is true if
-  /// messages waited at the edge before. If no messages wait at any other edge of this output, passes on the messages
-  /// that the owner has kept in the meantime (Component::release_held), and then calls the callback set by on_ready()
-  /// if ready() is true.
+  /// messages had waited at the edge until now. If no messages wait at any other edge of this output, passes on the
+  /// messages that the owner has kept in the meantime (Component::release_held), and then calls the callback set by
+  /// on_ready() if ready() is true.
   void room_again(bool was_waiting);
   /// Returns true while messages wait at a blocking edge of this output. During this time the owner receives no further
   /// input.

@@ -35,8 +35,8 @@ struct EdgeCounters {
 class Edge {
  public:
   /// `id` is the edge's number in the plan. `window_messages` and `window_bytes` limit the number and the total size of
-  /// the messages in flight. With the policy `drop_oldest`, the same limits apply separately to the messages that wait
-  /// at the edge; the newest message is always kept.
+  /// the messages in flight. With the policy `drop_oldest`, the same limits apply separately to the messages that are
+  /// waiting at the edge; the newest message is always kept.
   Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
   /// Destroys the edge. Messages that still wait at it are lost.
   virtual ~Edge() = default;
@@ -53,7 +53,7 @@ class Edge {
   /// Returns true if the next message would not have to wait.
   bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 
-  /// Sends messages that wait, as long as there is room. The subclass calls this when the receiver has handled
+  /// Sends the waiting messages, as long as there is room. The subclass calls this when the receiver has handled
   /// messages.
   void on_room();
 
@@ -76,7 +76,7 @@ class Edge {
   /// Returns the number of messages that have been sent and have not been handled, or an empty optional if this process
   /// does not know the number. Any thread may call this.
   virtual std::optional<std::uint64_t> under_way() const { return {}; }
-  /// Returns the number of messages that wait here because there is no room.
+  /// Returns the number of messages that are waiting here because there is no room.
   std::size_t waiting() const { return waiting_.size(); }
 
  protected:

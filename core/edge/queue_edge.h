@@ -27,7 +27,7 @@ class QueueEdge final : public Edge, public Receiver {
   std::optional<std::uint64_t> under_way() const override;
   void consumed(const Envelope& envelope) override;
 
-  /// Returns the source that detects that the receiver has handled messages, and then sends messages that wait. The
+  /// Returns the source that detects that the receiver has handled messages, and then sends the waiting messages. The
   /// caller must add it to the sender's loop.
   Source& credit_source() { return credits_; }
   /// Returns the source that takes messages from the ring and delivers them. The caller must add it to the receiver's

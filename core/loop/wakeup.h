@@ -12,7 +12,7 @@ namespace trainyard::core {
 /// The data that another process of this host needs to use a Wakeup.
 struct WakeupHandle {
   SharedHandle state;      ///< Refers to the shared page with the flag that marks the thread as asleep.
-  std::int32_t pipe = -1;  ///< The descriptor of the writing end of the pipe, in the process `state.pid`.
+  std::int32_t pipe = -1;  ///< The descriptor of the write end of the pipe, in the process `state.pid`.
 };
 
 /// An object through which other threads wake one sleeping thread. Threads of the same process call notify(), which

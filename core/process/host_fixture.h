@@ -57,7 +57,7 @@ struct HostedProcess {
   core::PlanView view;
   core::EventLoop control{"control"};
   std::vector<std::string> reports;  ///< The reports of the components, such as "tally finished: counted 3".
-  int connected = 0;                 ///< How often the wiring has reported that everything is connected.
+  int connected = 0;                 ///< How many times the wiring has reported that everything is connected.
   core::ComponentHost host{
       view,
       {.run_finished =

@@ -24,7 +24,8 @@ class PlanView {
   bool is_mine(std::uint32_t index) const { return component(index).process == process_; }
 
   /// Returns the address at which a thread of this process publishes: the address in the plan or, if the plan has none
-  /// for `thread` (as for the gateway), the address of a socket in the run directory.
+  /// for `thread` (as for the gateway, which serves programs outside of the plan), the address of a socket in the run
+  /// directory.
   std::string address_of(const std::string& thread) const;
 
  private:

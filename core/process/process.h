@@ -26,8 +26,9 @@ namespace trainyard::core {
 /// One operating-system process of a run. It hosts components according to the launcher's plan and changes their
 /// states on request.
 ///
-/// The thread that calls run() runs the control loop (the launcher's requests, visitors, heartbeats); every thread of
-/// the plan gets a Worker. Components never wait for the control loop.
+/// The thread that calls run() runs the control loop, which handles the launcher's requests, serves visitors (programs
+/// outside of the plan) and sends heartbeats. Every thread of the plan gets a Worker. Components never wait for the
+/// control loop.
 ///
 ///     launcher              control thread                                worker threads
 ///     <- Hello
@@ -49,7 +50,7 @@ namespace trainyard::core {
 class Process {
  public:
   /// Connects to the launcher at `control_endpoint` under the name `name`. `keys` are the keys of the run. Without
-  /// keys, only sockets of the local file system can be used.
+  /// keys, the process cannot use TCP, only ipc and inproc.
   Process(std::string name, const std::string& control_endpoint, RunKeys keys);
   ~Process();
 

@@ -30,7 +30,8 @@ class RequestDesk {
     host_ = &host;
     activity_.emplace(control_, plan, host);
   }
-  /// Gives this object access to the gateway. Until this call, the answer to "counters" contains no visitors.
+  /// Gives this object access to the gateway, which serves visitors (programs that attach to a running launch). Until
+  /// this call, the answer to "counters" contains no visitors.
   void open(const Gateway& gateway) { gateway_ = &gateway; }
 
   /// Handles one request. The answer is passed to the constructor's `reply`, before or after this function returns.

@@ -18,8 +18,9 @@
 
 namespace trainyard::core {
 
-/// Collects the spans of all event loops of a process while somebody subscribes to them, and publishes them in batches.
-/// This class is used only on the control thread, which communicates with the launcher and with subscribers.
+/// Collects the spans of all event loops of a process (records of what its components did, and when) while somebody
+/// subscribes to them, and publishes them in batches. This class is used only on the control thread, which communicates
+/// with the launcher and with subscribers.
 class SpanDesk {
  public:
   /// How often the spans are published.

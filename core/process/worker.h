@@ -28,8 +28,8 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Returns the key "process/thread", under which the control messages Configured and Connect contain this worker's
-  /// address.
+  /// Returns the key "<process>/<thread>", under which the control messages Configured and Connect contain this
+  /// worker's address.
   const std::string& key() const { return key_; }
 
   /// Starts the thread, which runs the loop until stop(). If `cpus` is not empty, the thread is pinned to these CPUs.
@@ -50,7 +50,8 @@ class Worker {
   std::vector<std::unique_ptr<Component>> components;
   std::vector<std::unique_ptr<Edge>> edges;  ///< The edges from this loop to loops of this process.
   std::unique_ptr<Outlet> outlet;            ///< Null if no edge of this loop leads to another process.
-  /// The sockets that receive from other processes, by the key of the sending worker.
+  /// The sockets that receive from other processes, by the key of the sender: "<process>/<thread>" for a worker,
+  /// "<process>/gateway" for a gateway.
   std::map<std::string, std::unique_ptr<Inlet>> inlets;
   /// The sockets from processes that have died. They are kept until every message that arrived through them has been
   /// handled.

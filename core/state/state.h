@@ -103,7 +103,8 @@ class StateReader {
 /// interrupted.
 ///
 /// The owner of the object calls both functions when no step is in progress; for models and strategies, the owner is
-/// the accelerator host. A component is not Stateful but has a StatePort (core/component/state_port.h).
+/// the accelerator host (the component that computes losses and gradients). A component is not Stateful but has a
+/// StatePort (core/component/state_port.h).
 class Stateful {
  public:
   virtual ~Stateful() = default;

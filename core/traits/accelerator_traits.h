@@ -10,7 +10,8 @@ namespace trainyard {
 
 /// The rules that an accelerator (the plugin for one kind of hardware) declares. The planner makes the plan of a run
 /// from a launch file. Before anything starts, it refuses a run that breaks a rule; the error names the rule. Only
-/// `memory_limit_bytes` is checked later: the accelerator host checks it when it has built the model.
+/// `memory_limit_bytes` is checked later: the accelerator host (the component that computes on the device) checks it
+/// when it has built the model.
 struct AcceleratorTraits {
   static constexpr const char* kTypeName = "AcceleratorTraits";
 

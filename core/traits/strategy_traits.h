@@ -35,8 +35,8 @@ struct StrategyTraits {
   static constexpr const char* kTypeName = "StrategyTraits";
   static constexpr const char* kPluginKind = "strategy";
 
-  std::uint32_t min_ranks = 1;              ///< The smallest number of ranks.
-  std::uint32_t max_ranks = 0;              ///< The largest number of ranks; 0 means any number.
+  std::uint32_t min_ranks = 1;              ///< The minimum number of ranks.
+  std::uint32_t max_ranks = 0;              ///< The maximum number of ranks; 0 means any number.
   RanksShare share = RanksShare::kNothing;  ///< What the ranks must share; other plans are refused.
   bool same_data = false;  ///< True if every rank gets the same batches instead of its own part of the data.
   GradientsOfRanks gradients = GradientsOfRanks::kEqual;

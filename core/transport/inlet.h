@@ -89,7 +89,7 @@ class Inlet final : public Source {
  public:
   /// `process_index` is this process's index in the plan, under which shared buffers count its references. `loop` is
   /// the loop to which the inlet is added. With keys, the inlet authenticates itself as a process of the run; without
-  /// keys, the address must be in the local file system.
+  /// keys, the address must be ipc or inproc.
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
         const RunKeys& keys = {});
 

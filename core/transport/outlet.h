@@ -43,12 +43,12 @@ class RemoteEdge final : public Edge {
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
   /// Disconnects the subscriber. Messages in flight count as handled, so that drained() does not wait for them.
   void detach();
-  /// Counts messages and bytes that the subscriber has handled, and sends messages that wait. Used only over the
+  /// Counts messages and bytes that the subscriber has handled, and sends the waiting messages. Used only over the
   /// socket; over a ring, the subscriber counts in shared memory.
   void credit(std::uint64_t messages, std::uint64_t bytes);
 
-  /// If has_room() returned false before and there is room now, sends the messages that wait and returns true.
-  /// Otherwise returns false.
+  /// If has_room() returned false before and there is room now, sends the waiting messages and returns true. Otherwise
+  /// returns false.
   bool poll_room();
   /// Returns true if has_room() returned false before and there is room now.
   bool room_came() const { return starved_ && room(); }
@@ -102,8 +102,8 @@ class RemoteEdge final : public Edge {
 class Outlet final : public Source {
  public:
   /// `loop` is the loop to which the outlet is added. Messages too large for a ring are stored in `pool`. With keys,
-  /// only processes of the run can subscribe; without keys, the address must be in the local file system. Throws kIo if
-  /// the address cannot be bound, and kUnsupported if it is not allowed.
+  /// only processes of the run can subscribe; without keys, the address must be ipc or inproc. Throws kIo if the
+  /// address cannot be bound, and kUnsupported if it is not allowed.
   Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool,
          const RunKeys& keys = {});
 

@@ -23,7 +23,7 @@ struct RunKeys {
   /// Returns the keys as text. The text must be passed on only through a channel that others cannot read.
   std::string text() const;
 
-  /// Returns true if there are no keys. A process without keys can use only sockets of the local file system.
+  /// Returns true if there are no keys. A process without keys cannot use TCP, only ipc and inproc.
   bool empty() const { return public_key.empty(); }
 };
 

@@ -13,8 +13,8 @@ class StormTrim {
   /// Records that `messages` messages of visitors were received.
   void add(std::uint64_t messages) { received_ += messages; }
 
-  /// Returns the memory if there was a storm and it is over. Call this at regular intervals, about once a second.
-  /// `unread` is the number of bytes that visitors have not read yet.
+  /// Returns the memory to the operating system if there was a storm and it is over; otherwise does nothing. Call this
+  /// at regular intervals, about once a second. `unread` is the number of bytes that visitors have not read yet.
   void check(std::uint64_t unread);
 
  private:

@@ -11,7 +11,8 @@
 
 namespace trainyard::core {
 
-/// A message in its binary form, which is encoded only once, even if many visitors receive the message.
+/// A message in its binary form, which is encoded only once, even if many visitors (programs that attach to a running
+/// launch) receive the message.
 class EncodedMessage {
  public:
   /// Encodes the message. Does nothing if this object contains the message already.
@@ -28,9 +29,9 @@ class EncodedMessage {
   std::vector<Buffer> payloads_;
 };
 
-/// The sending end of a visitor's subscription. It never makes the sender wait: if the visitor is slow, messages wait
-/// in a bounded queue, and when the queue is full, the oldest messages are dropped. The bytes of tensors are sent only
-/// if the visitor has asked for them.
+/// The sending end of a subscription of a visitor, a program that attaches to a running launch. It never makes the
+/// sender wait: if the visitor is slow, messages wait in a bounded queue, and when the queue is full, the oldest
+/// messages are dropped. The bytes of tensors are sent only if the visitor has asked for them.
 class VisitorEdge final : public Edge {
  public:
   /// Makes an edge for a request that has been checked. `encoded` stores the message that is being sent; edges of
@@ -44,7 +45,7 @@ class VisitorEdge final : public Edge {
   /// Sends the messages that have been given to the edge since it was made. Call this function when the subscription
   /// has been acknowledged.
   void open();
-  /// Counts messages and bytes that the visitor has handled, and sends messages that wait.
+  /// Counts messages and bytes that the visitor has handled, and sends the waiting messages.
   void credit(std::uint64_t messages, std::uint64_t bytes);
   /// Returns true if a message could not be sent because the visitor had disconnected.
   bool gone() const { return gone_; }

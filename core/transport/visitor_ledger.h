@@ -29,8 +29,9 @@ class VisitorAccount {
 /// The limits on the unread bytes of the visitors of one socket, for each visitor and for all visitors together.
 ///
 /// The unread bytes of a visitor may reach half of the capacity that is still free. A single visitor can therefore use
-/// a third of the capacity. If several visitors do not read, they share the capacity. The counted total never exceeds
-/// the capacity, and some of it is always left for a new visitor.
+/// a third of the capacity, because half of the other two thirds is again a third. If several visitors do not read,
+/// they share the capacity. The counted total never exceeds the capacity, and some of it is always left for a new
+/// visitor.
 class VisitorLedger {
  public:
   /// The capacity: the maximum number of unread bytes of all visitors together.

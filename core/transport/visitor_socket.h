@@ -50,8 +50,8 @@ class VisitorSocket {
   /// frames must be made with VisitorLedger::frame().
   bool send(std::span<zmq::message_t> frames) { return send_frames(socket_, frames); }
 
-  /// Returns false if the visitor has certainly disconnected. A visitor with unread bytes counts as connected. To any
-  /// other visitor, the function sends an empty frame to find out.
+  /// Returns false if the visitor is known to have disconnected. A visitor with unread bytes counts as connected. To
+  /// any other visitor, the function sends an empty frame to find out.
   bool present(const std::string& visitor, const std::shared_ptr<VisitorAccount>& account);
 
   /// Sends text in one frame, preceded by `envelope`, whose first frame is the visitor's name. Sends nothing to a

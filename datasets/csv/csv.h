@@ -28,8 +28,8 @@ namespace trainyard {
 ///
 /// The first line of the file contains the names of the columns. With `header = false`, the columns are named by their
 /// numbers, counted from 0. The rows of the split "validate" are drawn at random; with `split = "tail"` they are the
-/// last rows. The random choice depends on `split_seed` and not on the seed of the run, so a run with another seed has
-/// the same splits.
+/// last rows of the file. The random choice depends on `split_seed` and not on the seed of the run, so a run with
+/// another seed has the same splits.
 ///
 /// Parameters  path               required: the CSV file
 ///             separator          ","; one byte, for example ";" or "\t"

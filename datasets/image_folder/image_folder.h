@@ -21,8 +21,9 @@ namespace trainyard {
 ///
 /// If `folder` contains a folder `train`, then each split has its own folder: `train`, `val` (or `validate`) and
 /// `test`, all with the same classes. Otherwise `folder` contains the class folders. The pictures of the split
-/// "validate" are then drawn at random, with the seed `split_seed`; with `split = "tail"` they are the last pictures.
-/// If `folder` contains the folder of another split but no `train`, open() throws an error.
+/// "validate" are then drawn at random, with the seed `split_seed`; with `split = "tail"` they are the last pictures of
+/// the whole list. The list is sorted by class, so these pictures belong to the last classes only. If `folder` contains
+/// the folder of another split but no `train`, open() throws an error.
 ///
 /// Every picture becomes `size` x `size` pixels of red, green and blue. Grey pictures are converted to these three
 /// colours; transparency and an Exif orientation are ignored, as in torchvision. Pictures are scaled with the same

@@ -36,7 +36,7 @@ struct Picture {
 /// The limits for pictures. A decoder checks them before it allocates memory, because the header of a file can claim
 /// any size.
 struct PictureLimits {
-  std::uint64_t max_pixels = std::uint64_t{1} << 26;  ///< The largest number of pixels, width times height.
+  std::uint64_t max_pixels = std::uint64_t{1} << 26;  ///< The maximum number of pixels, width times height.
 };
 
 }  // namespace trainyard::image_folder

@@ -5,7 +5,8 @@
 
 namespace trainyard {
 
-/// A list of hosts without an engine: the user starts the run on each host, for instance with ssh or pdsh.
+/// A list of hosts without an engine such as Slurm: the user starts the run on each host, for instance with ssh or
+/// pdsh.
 ///
 /// Parameters  names     the names of the hosts, as the other hosts can resolve them; by default those of the variable
 ///                       TRAINYARD_HOST_NAMES, a list such as "a,b" or "n[0-3]"

@@ -13,7 +13,7 @@ namespace trainyard {
 ///            TRAINYARD_HOST_COUNT   the number of pods
 ///            TRAINYARD_MEET_AT      HOST or HOST:PORT of pod 0, such as "run-workers-0-0.run" in a JobSet
 ///            TRAINYARD_JOB          what identifies the job, such as its uid; by default the name of pod 0
-///            TRAINYARD_RESTARTS     how often the job was restarted, such as the label restart-attempt of a JobSet
+///            TRAINYARD_RESTARTS     how many times the job was restarted, such as a JobSet's label restart-attempt
 /// Errors     kNotFound if the number of pods is not given
 class Kubernetes final : public Environment {
  public:

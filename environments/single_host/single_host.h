@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// No engine: the user has started the run, on this host only. This environment always matches, and is chosen if no
-/// other environment does.
+/// No engine (such as Slurm): the user has started the run directly, on this host only. This environment always
+/// matches, and is chosen if no other environment does.
 class SingleHost final : public Environment {
  public:
   explicit SingleHost(EnvironmentContext& context) : Environment(context) {}

@@ -33,8 +33,8 @@ constexpr const char* kDescribe = "describe";
 
 /// One table `[component.NAME]` of a launch file. It describes a plugin, a member (a program, in any language, that is
 /// a full component of the run) or an external program (which only attaches to the run as a visitor). Unknown keys and
-/// values of the wrong type have already been refused. The planner checks later whether the plugin, its ports and its
-/// parameters exist.
+/// values of the wrong type have already been refused. The planner (launch/plan) checks later whether the plugin, its
+/// ports and its parameters exist.
 struct ComponentSpec {
   std::string name;        ///< The name with its namespace, such as "eval/logger".
   std::string name_space;  ///< The namespace alone, such as "eval" or "a/b"; empty if there is none.
@@ -93,7 +93,8 @@ struct TopologySpec {
   std::optional<GivenPlacement> placement;  ///< Empty if `placement` is not given, or is a table.
   std::optional<Value> environment;         ///< The environment that the file names, not yet checked.
   bool overcommit = false;                  ///< True to start a run even if it needs more memory than the machine has.
-  std::optional<Value> nodes;               ///< The number of hosts, not yet checked; empty if the engine decides.
+  /// The number of hosts, not yet checked; empty if the engine (such as Slurm) decides.
+  std::optional<Value> nodes;
   /// The number of ranks of each host, not yet checked; empty if every host has the number that `devices` gives.
   std::optional<Value> ranks_per_host;
   std::optional<Word> key_file;  ///< The file with the key that authenticates the hosts of the run to each other.

@@ -31,7 +31,8 @@ void apply_overrides(Value& root, const std::vector<Assignment>& assignments);
 /// Returns the keys that [topology] can have. On the command line they can be given without "topology.".
 const std::vector<std::string>& topology_keys();
 
-/// Returns the keys of [run] that the launcher uses. All other keys belong to the strategy manager.
+/// Returns the keys of [run] that the launcher uses. All other keys belong to the strategy manager, the component that
+/// directs the run.
 const std::vector<std::string>& launcher_run_keys();
 
 }  // namespace trainyard::launch

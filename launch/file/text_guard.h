@@ -9,9 +9,9 @@ namespace trainyard::launch {
 
 // The limits of a launch file. The TOML parser recurses once for each part of a dotted key and for each bracket, so
 // that deep nesting could overflow its stack. The text is therefore checked before it is parsed.
-constexpr std::size_t kMaxFileBytes = 1 << 20;  ///< The largest size of a file.
-constexpr std::size_t kMaxKeyBytes = 1024;      ///< The largest length of a whole dotted key.
-constexpr std::size_t kMaxKeyParts = 32;        ///< The largest number of parts in a dotted key.
+constexpr std::size_t kMaxFileBytes = 1 << 20;  ///< The maximum size of a file.
+constexpr std::size_t kMaxKeyBytes = 1024;      ///< The maximum length of a whole dotted key.
+constexpr std::size_t kMaxKeyParts = 32;        ///< The maximum number of parts in a dotted key.
 constexpr std::size_t kMaxBrackets = 32;        ///< The deepest nesting of arrays and inline tables.
 
 /// Returns the content of a file. Throws kNotFound if the file is missing, unreadable or a folder, and kInvalidArgument

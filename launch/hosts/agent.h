@@ -30,7 +30,8 @@ class Agent {
   /// Makes the run directory. `plan`, `settings`, `options` and `guard` must outlive this object.
   Agent(const Plan& plan, const HostSettings& settings, const LaunchOptions& options, const GuardLink& guard);
 
-  /// Runs until the run has ended. Returns an ExitCode: that of the launch on host 0 if the agent has received it.
+  /// Runs until the run has ended. Returns an ExitCode: that of the launch on host 0 if the agent has received it,
+  /// otherwise kFailed.
   int run();
 
  private:

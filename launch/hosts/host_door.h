@@ -26,8 +26,8 @@ namespace trainyard::launch {
 /// agents, on the launcher's poll loop.
 class HostDoor {
  public:
-  /// Listens at the first free port of the meeting place. `plan` and `settings` must outlive this object. Throws kIo if
-  /// no port is free.
+  /// Listens at the first free port of the meeting place (HostSettings::meeting). `plan` and `settings` must outlive
+  /// this object. Throws kIo if no port is free.
   HostDoor(const Plan& plan, const HostSettings& settings);
   ~HostDoor();
   HostDoor(const HostDoor&) = delete;

@@ -18,7 +18,9 @@ namespace trainyard::launch {
 
 /// Everything that a host needs in order to find the other hosts and to be accepted by them.
 struct HostSettings {
-  Join self;  ///< The description of this host, without the fields that an agent knows only after it has connected.
+  /// The description of this host, without the fields that an agent (the process that acts for the launcher on another
+  /// host) knows only after it has connected.
+  Join self;
   MeetingPlace meeting;                             ///< The address and the ports at which host 0 listens.
   core::RunKeys key;                                ///< The key that all hosts of the run share.
   std::string key_file;                             ///< The path of the file with this key, for messages.
@@ -31,8 +33,8 @@ struct HostSettings {
 };
 
 /// Returns the settings of this host. `plugins` are the plugins of this installation. Reads the key of the hosts, and
-/// throws what find_host_key() and read_host_key() throw. Throws kNotFound if neither the engine nor the user has
-/// specified where the hosts meet.
+/// throws what find_host_key() and read_host_key() throw. Throws kNotFound if neither the engine (the program that
+/// started the launcher on each host, such as Slurm) nor the user has specified where the hosts meet.
 HostSettings host_settings(const Plan& plan, const Engine& engine, const std::vector<PluginLabel>& plugins);
 
 /// The interval at which each side sends a HostBeat, and at which an agent repeats its Join.

@@ -23,7 +23,7 @@ struct Join {
 
   std::uint32_t protocol = kHostProtocol;
   std::uint32_t host = 0;   ///< The number of the agent's host.
-  std::uint32_t hosts = 1;  ///< The number of hosts according to the agent's engine.
+  std::uint32_t hosts = 1;  ///< The number of hosts according to the engine that started the agent, such as Slurm.
   std::string host_name;
   /// A text that distinguishes this start of the job from all other starts; empty if the engine gives none.
   std::string job;
@@ -31,7 +31,7 @@ struct Join {
   std::string reached;                   ///< The address of host 0 to which the agent has connected.
   std::string run_directory;             ///< The directory for the sockets and notes of the processes of this host.
   std::vector<std::string> plugin_path;  ///< The directories from which the processes of this host load plugins.
-  std::string version;                   ///< The ABI tag of the agent's program.
+  std::string version;                   ///< The ABI tag of the agent's program (core/plugin/abi.h).
   std::string file;                      ///< The path of the launch file, for errors.
   std::string content;                   ///< A fingerprint of the launch file and of all files that it includes.
   std::vector<std::string> arguments;    ///< The words of the command line.

@@ -15,7 +15,7 @@ namespace trainyard::launch {
 // show what was chosen and why. On one host, the planner does not choose the collective. It stays "auto" until the
 // processes run.
 
-/// The largest number of ranks of a run. It prevents a mistyped number from producing a huge plan.
+/// The maximum number of ranks of a run. It prevents a mistyped number from producing a huge plan.
 inline constexpr std::uint32_t kMostRanks = 4096;
 
 /// Returns the number of ranks that `devices` in `[topology]` requests. A count or a list gives the number directly;

@@ -15,7 +15,7 @@ struct ChildOutput {
   std::string errors;      ///< What the program wrote to its standard error.
   int status = 0;          ///< The wait status, as waitpid(2) returns it.
   bool timed_out = false;  ///< True if the program was killed at the deadline.
-  bool too_long = false;   ///< True if the program was killed because it wrote more than it may.
+  bool too_long = false;   ///< True if the program was killed because it wrote more than the limit allows.
 
   bool succeeded() const { return !timed_out && !too_long && status == 0; }
   /// Returns a description of the failure: "it crashed (Segmentation fault)", for example, or what the program wrote to
@@ -23,7 +23,7 @@ struct ChildOutput {
   std::string failure() const;
 };
 
-/// The most bytes that a program may write to each of its outputs.
+/// The maximum number of bytes that a program may write to each of its outputs.
 constexpr std::size_t kMostChildOutput = std::size_t{64} << 20;
 
 /// Runs a program, whose standard input is empty, and waits until it ends. If it has not ended after `deadline`, or has

@@ -15,7 +15,7 @@ namespace trainyard::launch {
 ///    command line: topology.devices: 500 needs at least 73.2 GiB of memory, without model and data, and this machine
 ///    has 23.4 GiB; ...
 ///
-/// With `topology.overcommit = true`, such a run is accepted. place() must have been called before for the drafts,
+/// With `topology.overcommit = true`, such a run is accepted. place() must already have been called for the drafts,
 /// which are the components while they are being planned.
 void check_memory(const LaunchFile& file, const std::vector<Draft>& drafts, const Machine& machine);
 

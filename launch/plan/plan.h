@@ -21,7 +21,7 @@ struct RespawnPolicy {
 
   When when = When::kNever;
   std::chrono::milliseconds delay{1000};
-  /// The largest number of restarts within `window`. If the process ends again after that, it is not restarted.
+  /// The maximum number of restarts within `window`. If the process ends again after that, it is not restarted.
   std::uint32_t max = 3;
   std::chrono::milliseconds window{60'000};
 };
@@ -56,8 +56,8 @@ struct MemoryFlow {
 };
 
 /// A process of the run, as planned. It hosts components that are plugins, or is a member (a program, in any language,
-/// that is itself a component of the plan), or is an external program, which is not part of the plan and can only watch
-/// the run.
+/// that is itself a component of the plan), or is an external program, which has no component and no edges in the plan
+/// and can only watch the run.
 struct PlannedProcess {
   std::string name;  ///< The name, which is unique and consists of letters, digits, '_', '-' and '.'.
 
@@ -82,9 +82,9 @@ struct PlannedProcess {
   bool has_components() const { return command.empty() || member; }
 };
 
-/// The result of planning: an expanded and checked launch file, with everything that the supervisor needs in order to
-/// run it. A plan depends neither on the time nor on the user of a run, so `trainyard plan` shows exactly what
-/// `trainyard launch` executes.
+/// The result of planning: an expanded and checked launch file, with everything that the supervisor (the part of the
+/// launcher that runs a plan) needs. A plan depends neither on the time nor on the user of a run, so `trainyard plan`
+/// shows exactly what `trainyard launch` executes.
 struct Plan {
   std::string file;
   std::vector<SourceFile> sources;     ///< The launch file and what it includes, as they were read.
@@ -135,7 +135,7 @@ struct RunPlace {
 /// or "tcp://<address>:*" if the process uses TCP.
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place);
 
-/// Returns a host as text, with its name if it is known: "host 1 (node7)".
+/// Returns a host as text: "host 1 (node7)", or only "host 1" if its name is not known.
 std::string describe_host(const Plan& plan, std::uint32_t host);
 
 /// Returns the ranks of a host as text: "rank 3", "ranks 2 to 3", or "no rank".

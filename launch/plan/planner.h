@@ -12,8 +12,8 @@
 
 namespace trainyard::launch {
 
-/// A function that returns the hosts that an engine has allotted to the run. `environment` is the environment that the
-/// launch file names; it has no plugin if the environment is to be detected.
+/// A function that returns the hosts that an engine, such as Slurm, has allotted to the run. `environment` is the
+/// environment that the launch file names; it has no plugin if the environment is to be detected.
 using FindHosts = std::function<AllottedHosts(const PluginSpec& environment)>;
 
 /// Reads, expands and checks the launch file `path`, and returns the plan. `arguments` are the words of the command

@@ -11,7 +11,8 @@ namespace trainyard::launch {
 
 /// The catalogue of the plugins that are installed. It loads each plugin in a child process, so that a plugin that
 /// crashes or loads LibTorch does not affect the launcher. What the plugins report is cached in a file. A cached report
-/// is used until the path, the size or the modification time of the plugin's file or the ABI tag of Trainyard changes.
+/// is used until the path, the size or the modification time of the plugin's file or the ABI tag of Trainyard
+/// (core/plugin/abi.h) changes.
 class ScannedCatalogue final : public Catalogue {
  public:
   /// `directories` are searched for plugins. `process_program` is the path of trainyard-process. If `cache_file` is

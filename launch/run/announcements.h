@@ -18,8 +18,8 @@ struct Announcement {
   bool latched = false;   ///< True if a late subscriber receives the last message.
 };
 
-/// The topics that visitors (programs outside of the plan) publish. The registry only tells other programs where they
-/// are published; the messages never pass through the launcher.
+/// The topics that visitors (programs outside of the plan) publish. The registry (the socket at which the launcher
+/// answers questions) only tells other programs where they are published; the messages never pass through the launcher.
 ///
 /// An announcement is valid for kLease and must be renewed in time, so the topics of a visitor that was killed soon
 /// disappear. Every function receives the current time as an argument, counted from any fixed moment.
@@ -30,9 +30,9 @@ class Announcements {
   static constexpr std::size_t kMost = 64;
   static constexpr std::size_t kMostNameBytes = 64;
 
-  /// Adds an announcement, or renews it if the endpoint is the same. Throws kInvalidArgument if the topic, the schema,
-  /// the endpoint or the name is not valid, or if another visitor publishes the topic. Throws kUnsupported if there are
-  /// already kMost topics.
+  /// Adds an announcement, or renews it if there already is one with the same topic and endpoint. Throws
+  /// kInvalidArgument if the topic, the schema, the endpoint or the name is not valid, or if another visitor publishes
+  /// the topic. Throws kUnsupported if there are already kMost topics.
   void announce(const Announcement& announcement, Time now);
 
   /// Removes the announcement of this topic and endpoint, if there is one.

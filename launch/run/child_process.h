@@ -15,7 +15,8 @@ namespace trainyard::launch {
 
 /// A process of the plan, with its pid and its output. The object stays the same when the process is restarted. It must
 /// be used only on the launcher's thread. It does not reap the process: Crew::reap() does that for all processes of
-/// this host with one call of waitpid(), and agents do it on other hosts.
+/// this host with one call of waitpid(). On every other host, the agent (the process that acts for the launcher there)
+/// does it.
 class ChildProcess {
  public:
   using OnLine = ProcessOutput::OnLine;

@@ -26,7 +26,9 @@ struct CrewOptions {
   /// A program and its arguments under which `wrapped_process` is started; empty = none.
   std::vector<std::string> wrapper;
   std::string wrapped_process;
-  /// Signals that the engine sends to all processes of the run, and to which only the launcher may react.
+  /// Signals that the engine (the program that has started the launcher on this host, such as Slurm) sends not only to
+  /// the launcher but also to every process of the run. The processes are started so that they ignore these signals,
+  /// because only the launcher decides when they end.
   std::vector<int> engine_signals;
 };
 
@@ -34,8 +36,8 @@ struct CrewOptions {
 /// process, and, if it has components, the arguments and the encryption keys that every process with components needs.
 SpawnOptions spawn_options(const PlannedProcess& planned, const CrewOptions& options);
 
-/// The processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides
-/// what happens after a process has ended.
+/// The processes of a run. The crew starts them, prints their output, and detects when they end. The class Supervisor
+/// decides what happens after a process has ended.
 class Crew {
  public:
   /// The callbacks for changes of a process. Each receives the wait status.
@@ -68,7 +70,7 @@ class Crew {
   void reap();
 
   /// Handles the wait status of a process. reap() calls this for processes of this host; for a process of another host,
-  /// it is called when the agent has reported the status.
+  /// it is called when the agent of that host (the process that acts for the launcher there) has reported the status.
   void note(ChildProcess& child, int status);
 
   /// Cancels the pending restarts.

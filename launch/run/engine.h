@@ -14,8 +14,8 @@ class PluginLoader;
 
 namespace trainyard::launch {
 
-/// The engine that has started this launcher, such as Slurm. A user who starts the launcher directly counts as an
-/// engine, too.
+/// The engine that has started this launcher. An engine is a program that starts `trainyard launch` on the hosts of a
+/// job, such as Slurm or mpirun. A user who starts the launcher directly counts as an engine, too.
 struct Engine {
   std::string environment;  ///< The name of the environment that understands the engine.
   /// Why this environment was chosen, such as "SLURM_JOB_ID is 7"; empty if the launch file names it.

@@ -17,7 +17,7 @@ class HeartbeatWatch {
   using Say = std::function<void(const std::string& sentence)>;
 
   /// Calls `say` with a sentence for the user about each process that has sent nothing for the time `silence`. The
-  /// check is repeated ten times within that time, so a report is late by at most a tenth of it.
+  /// check is repeated ten times within that time, so a report is delayed by at most a tenth of `silence`.
   HeartbeatWatch(PollLoop& loop, std::chrono::milliseconds silence, Say say);
   ~HeartbeatWatch();
   HeartbeatWatch(const HeartbeatWatch&) = delete;

@@ -33,7 +33,7 @@ class PollLoop {
   /// Calls `callback` once, after `delay`. Returns an id for cancel().
   Id after(std::chrono::milliseconds delay, Callback callback);
 
-  /// Removes a watch or a timer. An unknown id does nothing.
+  /// Removes a watch or a timer. Does nothing if the id is unknown.
   void cancel(Id id);
 
   /// Runs until quit() is called. Returns immediately if quit() was called before.

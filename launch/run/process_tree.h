@@ -30,9 +30,9 @@ std::vector<pid_t> stop_descendants();
 std::vector<pid_t> descendants(pid_t root);
 
 /// Kills all descendants of this process with SIGKILL and reaps them. This is repeated until none is left, so that a
-/// process that forks meanwhile does not escape. Gives up after `deadline`, because a process that is stuck in the
-/// kernel cannot be killed. Returns the number of processes that were reaped. The calling process must be a sub-reaper;
-/// otherwise the grandchildren of a killed child would become children of init.
+/// process that forks in the meantime does not escape. Gives up after `deadline`, because a process that is stuck in
+/// the kernel cannot be killed. Returns the number of processes that were reaped. The calling process must be a
+/// sub-reaper; otherwise the grandchildren of a killed child would become children of init.
 std::size_t kill_descendants(std::chrono::milliseconds deadline = std::chrono::seconds(5));
 
 }  // namespace trainyard::launch

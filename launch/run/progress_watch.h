@@ -16,11 +16,11 @@ namespace trainyard::launch {
 /// or component the run waits for, and reports when the plan's progress_timeout has passed. If a signal has stopped a
 /// process, the deadline is earlier (LaunchOptions::stopped), because that process cannot be working.
 ///
-/// A run makes progress when an edge carries a message, or when one of its processes on this host reads or writes a
-/// large amount of data on a disk, for example to save a large checkpoint. If the run has edges with the policy
-/// `block`, no other edges count, because a component that publishes at regular intervals on another edge would hide
-/// that all other components wait. The time does not count while a debugger is attached to a process of the run, while
-/// the whole run is suspended, or while it is paused (RunContext::pauses).
+/// A run makes progress when an edge (a connection between components) carries a message, or when one of its processes
+/// on this host reads or writes a large amount of data on a disk, for example to save a large checkpoint. If the run
+/// has edges with the policy `block`, no other edges count, because a component that publishes at regular intervals on
+/// another edge would hide that all other components wait. The time does not count while a debugger is attached to a
+/// process of the run, while the whole run is suspended, or while it is paused (RunContext::pauses).
 class ProgressWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
@@ -48,14 +48,14 @@ class ProgressWatch {
   std::string who() const;
 
  private:
-  /// The last information about a process.
+  /// The most recent information about a process.
   struct Pulse {
     std::uint64_t sent = 0;        ///< The number of messages that it has sent on the edges that count.
     std::uint64_t disk_bytes = 0;  ///< The number of bytes that it has read from and written to disks.
     /// Texts for the user, such as "component 'x' in process 'main' has been busy for 12 s".
     std::vector<std::string> busy;
-    PollLoop::Clock::time_point asked;  ///< When the last question was sent.
-    bool open = false;                  ///< True if the last question has not been answered yet.
+    PollLoop::Clock::time_point asked;  ///< When the process was last asked for its pulse.
+    bool open = false;                  ///< True if the process has not answered this question yet.
   };
 
   void look();

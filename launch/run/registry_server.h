@@ -65,8 +65,8 @@ class RegistryServer {
   /// Returns the answer to an op. Throws kInvalidArgument for an op that does not exist.
   nlohmann::json describe(const std::string& op);
 
-  /// Adds a topic that a visitor publishes, and returns the answer. Throws kInvalidArgument if the topic belongs to the
-  /// run, because only components of the run may publish on such a topic.
+  /// Adds a topic that a visitor (a program outside of the plan) publishes, and returns the answer. Throws
+  /// kInvalidArgument if the topic belongs to the run, because only components of the run may publish on such a topic.
   nlohmann::json announce(const nlohmann::json& question);
 
   /// Throws if the component does not exist, or if the call would set a parameter on only one of several ranks.

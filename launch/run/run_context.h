@@ -41,7 +41,9 @@ struct LaunchOptions {
   /// A program and its arguments under which `wrapped_process` is started, such as a profiler; empty = none.
   std::vector<std::string> wrapper;
   std::string wrapped_process;
-  /// Signals that the engine sends to all processes of the run, and to which only the launcher may react.
+  /// Signals that the engine (the program that has started the launcher, such as Slurm) sends not only to the launcher
+  /// but also to every process of the run. The processes are started so that they ignore these signals, because only
+  /// the launcher decides when they end.
   std::vector<int> engine_signals;
   /// Signals that arrive within this time count as one request to stop.
   std::chrono::milliseconds same_request{250};

@@ -20,7 +20,7 @@ std::size_t sweep_stale_runs(const std::string& base = visitors::runs_directory(
 std::string run_name(std::string_view name, pid_t pid);
 
 /// The directory of one run. It contains the run's sockets and `run.json`, and only the user who launched the run can
-/// access it. The destructor removes the directory with its content.
+/// access it. The destructor removes the directory and its contents.
 class RunDirectory {
  public:
   /// Calls sweep_stale_runs(), then makes the directory `run` in `base`. Throws kIo if `base` belongs to another user

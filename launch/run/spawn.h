@@ -26,8 +26,8 @@ struct SpawnOptions {
 /// A process started by spawn(). The caller must reap it.
 struct Spawned {
   pid_t pid = 0;
-  FileDescriptor out;  ///< The reading end of its stdout; non-blocking.
-  FileDescriptor err;  ///< The reading end of its stderr; non-blocking.
+  FileDescriptor out;  ///< The read end of the pipe to which its stdout leads; non-blocking.
+  FileDescriptor err;  ///< The read end of the pipe to which its stderr leads; non-blocking.
 };
 
 /// Starts a process. The process has its own process group, so that Ctrl-C on the terminal does not reach it. The

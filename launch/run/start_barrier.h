@@ -37,8 +37,9 @@ class StartBarrier {
   /// Returns true if every process has reached this stage or a later one.
   bool all_at_least(Stage stage) const;
 
-  /// Returns the addresses that all processes have bound: one for each thread, and one for the gateway that serves
-  /// visitors. The keys have the form "process/thread" or "process/gateway".
+  /// Returns the addresses that all processes have bound, under the keys of Configured::endpoints: one for each thread
+  /// that sends to other processes, and one for the gateway of each process, which serves visitors (programs outside of
+  /// the plan).
   Endpoints endpoints() const;
 
   /// Returns the endpoints of one process, which are empty until it has bound them.

@@ -59,7 +59,7 @@ class StopSequence {
  private:
   // Calls the service "stop" of all active components that have it. Returns false if there are none.
   bool ask_to_stop(const std::string& body);
-  // Calls `late` if the components have not stopped the run and it has made no progress for `patience`.
+  // Calls `late` if the components have not stopped the run and the run has made no progress for the time `patience`.
   void await_stop(std::chrono::milliseconds patience, const std::function<void()>& late);
   void look_after(std::chrono::milliseconds delay, std::chrono::milliseconds patience,
                   const std::function<void()>& late);

@@ -9,7 +9,7 @@
 namespace trainyard {
 
 /// Distributed data parallel: every rank has the whole model and a part of the data. Gradients are averaged in buckets
-/// while backward still runs, so all ranks make the same update.
+/// while the backward pass is still running, so all ranks make the same update.
 ///
 /// If communication between ranks is slow, gradients can be compressed before they are sent, with some loss of
 /// precision; see ddp::GradientForm.

@@ -27,7 +27,7 @@ constexpr auto words_of(ChangeForm) { return words("form of changes", "none", "b
 /// With `overlap_steps`, an exchange runs in the background while the ranks make further steps. That many steps after
 /// its beginning, every rank waits for the result and makes the step of the outer optimizer. The rank then continues
 /// from a mixture of the anchor and its own parameters, because its own parameters contain the steps that it has made
-/// meanwhile. The result does not depend on timing. The next changes are relative to the new anchor.
+/// in the meantime. The result does not depend on timing. The next changes are relative to the new anchor.
 ///
 /// The anchor and the outer momentum are the same on every rank. Each rank keeps both, which takes twice the memory of
 /// the parameters. A checkpoint contains the momentum, and the anchor unless it is equal to the parameters in the

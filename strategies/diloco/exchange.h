@@ -11,7 +11,7 @@
 namespace trainyard {
 
 /// An exchange of `diloco` that runs while its rank computes: the ranks average copies of what they send, so everything
-/// else may change meanwhile. The copies are in host memory, because only operations on host memory run in the
+/// else may change in the meantime. The copies are in host memory, because only operations on host memory run in the
 /// background.
 ///
 /// A checkpoint can be saved between the beginning and the end of an exchange. It then contains the averages.

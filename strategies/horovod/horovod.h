@@ -86,7 +86,7 @@ class Horovod final : public ReplicaStrategy {
   std::int64_t ballot_ = 0;
   Clock::time_point last_vote_;
   std::uint64_t votes_ = 0;
-  std::uint64_t fused_ = 0;  ///< The number of reductions in the last step.
+  std::uint64_t fused_ = 0;  ///< The number of reductions in the most recent step.
 };
 
 }  // namespace trainyard

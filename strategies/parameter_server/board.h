@@ -23,12 +23,12 @@ class Board {
   struct alignas(64) Worker {
     std::atomic<std::uint64_t> ended;     ///< The number of steps that the worker has ended.
     std::atomic<std::uint64_t> begun;     ///< The value of `ended` when the worker's current step began.
-    std::atomic<std::uint64_t> meetings;  ///< How often the worker has called WorkerTable::meet().
+    std::atomic<std::uint64_t> meetings;  ///< How many times the worker has called WorkerTable::meet().
     std::atomic<std::int32_t> process;    ///< The id of the worker's process, 0 before the worker has joined, or kLeft.
     std::atomic<std::uint32_t> waits;     ///< 1 while the worker waits for other workers, otherwise 0.
   };
 
-  /// State that all workers read and change.
+  /// The state that all workers read and change.
   struct alignas(64) Common {
     /// A futex, which is incremented after every change for which a worker may wait.
     std::atomic<std::uint32_t> events;

@@ -18,7 +18,7 @@ struct Member {
   std::chrono::milliseconds timeout{60'000};
 };
 
-/// Makes a worker wait for other workers, but not for ever. If a worker that is waited for has died, wait() throws
+/// Makes a worker wait for other workers, but not forever. If a worker that is waited for has died, wait() throws
 /// kPeerLost; if it has made no progress for the length of the timeout, wait() throws kTimeout. The error names the
 /// worker that has died or stopped making progress, but not workers that merely wait for it.
 class Patience {

@@ -17,7 +17,7 @@ namespace trainyard::parameter_server {
 /// the parameters for it, so a worker can be between two steps. A meeting is a point at which all workers wait for each
 /// other (meet()).
 ///
-/// All functions that wait throw an error instead of waiting for ever: kPeerLost if a worker that they wait for has
+/// All functions that wait throw an error instead of waiting forever: kPeerLost if a worker that they wait for has
 /// died, and kTimeout if it makes no progress for the length of the timeout. The error names that worker. A slow worker
 /// that makes progress never causes a timeout, and a worker that only waits for others is not blamed. After an error,
 /// the table can no longer be used.
@@ -73,7 +73,7 @@ class WorkerTable {
   void meet();
 
   /// Sets this worker's clock to the highest clock of all workers. All workers call this function between two meetings,
-  /// so that no clock advances meanwhile.
+  /// so that no clock advances in the meantime.
   void level();
 
   /// Returns the workers that currently wait for others.

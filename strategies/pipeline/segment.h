@@ -50,8 +50,8 @@ class Segment {
   /// Waits until all outputs and gradients have been sent.
   void flush();
 
-  /// Returns, on all ranks, the numbers that the last rank has passed. All ranks must call this function with the same
-  /// number of values.
+  /// Returns, on all ranks, the `numbers` that the last rank has passed to this function. All ranks must call this
+  /// function with the same number of values.
   at::Tensor numbers_of_last(std::vector<double> numbers) const;
 
   /// Returns a text for log and error messages: "stages 'embedding' to 'block1'".

@@ -40,7 +40,7 @@ class PlayedGateway {
   /// its header; this function sets the type and the size.
   void publish(const std::string& topic, core::Envelope envelope);
 
-  /// Tells every visitor that no more messages follow.
+  /// Tells every visitor that no more messages will follow.
   void finish() { door_.say_ended(); }
   /// Returns true if at least one visitor has subscribed.
   bool has_visitors() const;

@@ -12,8 +12,8 @@
 
 namespace trainyard::tools {
 
-/// Receives the spans of a running launch: what its components did, and for what they waited, with the times. The
-/// processes of the launch record spans as long as this object exists.
+/// Receives the spans of a running launch: what its components did, what they waited for, and when. The processes of
+/// the launch record spans as long as this object exists.
 class SpanRecording {
  public:
   /// Attaches to the run. If `operations` is true, the processes of the run also record the operations of LibTorch,

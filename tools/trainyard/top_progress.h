@@ -17,7 +17,7 @@ class TopProgress {
  public:
   TopProgress(zmq::context_t& context, const visitors::RunInfo& run);
 
-  /// Takes the metrics that have arrived and those that arrive within `time`. Returns when `time` has passed.
+  /// Processes the metrics that have arrived and those that arrive within `time`. Returns when `time` has passed.
   void listen(std::chrono::milliseconds time);
 
   const TopHeadline& headline() const { return headline_; }
@@ -30,7 +30,7 @@ class TopProgress {
 
   TopHeadline headline_;
   std::optional<visitors::Watch> watch_;
-  /// The number of samples or tokens that the run had processed at the last metrics.
+  /// The number of samples or tokens in the newest metrics that have arrived.
   std::optional<std::uint64_t> units_;
   std::uint64_t time_ns_ = 0;  ///< When the newest metrics were sent.
 };

@@ -9,7 +9,7 @@
 
 namespace trainyard::tools {
 
-/// Takes over the whole terminal for a program that redraws the screen and reacts to single keys. The destructor
+/// Takes over the whole terminal for a program that redraws the screen and reacts to individual keys. The destructor
 /// restores the terminal. A program that uses this class must block the signals that would end or suspend the program,
 /// and handle them itself. Otherwise such a signal would leave the terminal in the wrong state.
 class TopScreen {

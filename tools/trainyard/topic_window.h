@@ -24,7 +24,7 @@ struct MessageRecord {
 /// Keeps the newest messages of a topic. Also counts all messages that have arrived or were missed since the beginning.
 class TopicWindow {
  public:
-  /// `capacity` is the largest number of messages that are kept.
+  /// `capacity` is the maximum number of messages that are kept.
   explicit TopicWindow(std::size_t capacity) : capacity_(capacity) {}
 
   void add(const MessageRecord& record);

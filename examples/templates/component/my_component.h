@@ -9,8 +9,8 @@
 
 namespace example {
 
-/// A component that computes the mean of the last training losses. It sends the mean as a new metric, which the logger
-/// writes to its tables and shows in the terminal.
+/// A component that computes the mean of the most recent training losses. It sends the mean as a new metric, which the
+/// logger writes to its tables and shows in the terminal.
 ///
 /// The handler on_metrics() is called for one message at a time. A handler may send messages, but must not block.
 class MyComponent final : public trainyard::Component {
