@@ -3,6 +3,7 @@
 
 #include <ATen/Context.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <cuda_runtime_api.h>
 
 #include "accelerators/cuda/gpu.h"
 #include "tensors/precision.h"
@@ -15,7 +16,17 @@ FoundDevices Cuda::find_devices() const {
 }
 
 AcceleratorTraits Cuda::traits() const {
-  return {.precisions = precision_names(), .host_memory = false, .auto_rank = 100};
+  AcceleratorTraits traits{.precisions = precision_names(), .host_memory = false, .auto_rank = 100};
+  constexpr int kFirstWithBFloat16 = 8;  // Compute capability 8.0, Ampere.
+  int major = 0;
+  if (is_available() && cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess &&
+      major >= kFirstWithBFloat16) {
+    traits.auto_precision = "bf16-mixed";
+    traits.auto_precision_reason = "this GPU multiplies bfloat16 numbers";
+  } else {
+    traits.auto_precision_reason = "no GPU that multiplies bfloat16 numbers was found";
+  }
+  return traits;
 }
 
 std::unique_ptr<ClaimedDevice> Cuda::open(int index) const {
