@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "accelerators/cpu/cpu.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -55,6 +56,15 @@ AcceleratorTraits Cpu::traits() const {
   for (const std::string& name : precision_names()) {
     if (name != "16-true" || kHalfOnCpu) traits.precisions.push_back(name);
   }
+  // LibTorch multiplies bfloat16 matrices with oneDNN, which uses these instructions.
+  if (!cpu::multiplies_bfloat16()) {
+    traits.auto_precision_reason = "this processor has no instructions for bfloat16 (AVX512-BF16 or AMX)";
+  } else if (!at::hasMKLDNN()) {
+    traits.auto_precision_reason = "this LibTorch has no oneDNN, which multiplies bfloat16 matrices";
+  } else {
+    traits.auto_precision = "bf16-mixed";
+    traits.auto_precision_reason = "this processor has instructions for bfloat16 (AVX512-BF16)";
+  }
   return traits;
 }
 
@@ -98,6 +108,24 @@ void Cpu::warn_if_crowded() const {
       where(), load, cpu::usable_cores(), threads());
 }
 
+/// Tells the user about a BLAS that is much slower than it could be.
+void Cpu::warn_of_slow_blas() const {
+  const cpu::Blas blas = cpu::loaded_blas();
+  if (blas.reference) {
+    context().log->warn(
+        "{}: LibTorch runs on the reference BLAS ({}), about 30 times slower than OpenBLAS; install "
+        "libopenblas0-pthread",
+        where(), blas.path);
+  }
+  const std::string better = cpu::better_kernels(blas.kernels);
+  if (!better.empty()) {
+    context().log->warn(
+        "{}: OpenBLAS does not know this processor and uses the kernels for {}, which are several times slower; set "
+        "the environment variable OPENBLAS_CORETYPE={}, or build with a newer LibTorch (TRAINYARD_TORCH=pypi)",
+        where(), blas.kernels, better);
+  }
+}
+
 /// Pinning comes first, so that memory that is touched later is near those cores.
 std::unique_ptr<ClaimedDevice> Cpu::open(int) const {
   const std::vector<int> cores = own_cores();
@@ -106,13 +134,7 @@ std::unique_ptr<ClaimedDevice> Cpu::open(int) const {
   at::set_num_threads(threads());
   cpu::set_blas_threads(threads());
   warn_if_crowded();
-  const cpu::Blas blas = cpu::loaded_blas();
-  if (blas.reference) {
-    context().log->warn(
-        "{}: LibTorch runs on the reference BLAS ({}), about 30 times slower than OpenBLAS; install "
-        "libopenblas0-pthread",
-        where(), blas.path);
-  }
+  warn_of_slow_blas();
   return std::make_unique<Cores>(*this);
 }
 

@@ -25,6 +25,7 @@ class Cpu final : public Accelerator {
  private:
   int threads() const;
   void warn_if_crowded() const;
+  void warn_of_slow_blas() const;
   std::vector<int> own_cores() const;
 
   Parameter<std::string> threads_{*this, "threads", "auto",

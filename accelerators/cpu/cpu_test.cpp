@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "accelerators/cpu/cpu.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/rand.h>
 #include <fmt/format.h>
@@ -67,6 +68,20 @@ TEST_F(CpuTest, RequestsThatCannotBeMetSayWhatThereIs) {
     EXPECT_THAT(text_of_error([&] { cpu_.parse_devices(wrong); }), testing::HasSubstr("allowed: a count ('2')"))
         << wrong;
   }
+}
+
+TEST_F(CpuTest, AutomaticPrecisionIsBFloat16WhereTheProcessorMultipliesIt) {
+  const AcceleratorTraits traits = cpu_.traits();
+  const bool fast = cpu::multiplies_bfloat16() && at::hasMKLDNN();
+  EXPECT_EQ(traits.auto_precision, fast ? "bf16-mixed" : "32-true");
+  EXPECT_THAT(traits.auto_precision_reason, testing::HasSubstr(fast ? "has instructions" : "has no "));
+}
+
+TEST_F(CpuTest, OnlyKernelsForAnOldProcessorCanBeImproved) {
+  EXPECT_EQ(cpu::better_kernels("SkylakeX"), "");
+  EXPECT_EQ(cpu::better_kernels("Zen"), "");
+  EXPECT_EQ(cpu::better_kernels(""), "");
+  EXPECT_THAT(cpu::better_kernels("Prescott"), testing::AnyOf("", "Haswell", "SkylakeX"));
 }
 
 TEST_F(CpuTest, TheSameSeedGivesTheSameNumbersAndTheStateContinuesThem) {

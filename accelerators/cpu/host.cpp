@@ -68,6 +68,21 @@ Function* openblas_function(const char* name) {
   return nullptr;
 }
 
+std::string openblas_kernels() {
+  auto* name = openblas_function<char*()>("openblas_get_corename");
+  return name ? name() : "";
+}
+
+#if defined(__x86_64__)
+bool supports_avx2() { return __builtin_cpu_supports("avx2"); }
+bool supports_avx512() { return __builtin_cpu_supports("avx512f"); }
+bool supports_bfloat16() { return __builtin_cpu_supports("avx512bf16"); }
+#else
+bool supports_avx2() { return false; }
+bool supports_avx512() { return false; }
+bool supports_bfloat16() { return false; }
+#endif
+
 /// The user's variable is an upper limit, as it is for OpenBLAS itself.
 int allowed_blas_threads(int threads) {
   const char* limit = std::getenv("OPENBLAS_NUM_THREADS");
@@ -125,10 +140,18 @@ Blas loaded_blas() {
            path.find("blis") != std::string::npos;
   };
   const auto fast = std::find_if(libraries.begin(), libraries.end(), is_fast);
-  if (fast != libraries.end()) return {*fast, false};
+  if (fast != libraries.end()) return {*fast, false, openblas_kernels()};
   if (libraries.empty()) return {};
   return {libraries.front(), libraries.front().find("atlas") == std::string::npos};
 }
+
+std::string better_kernels(const std::string& kernels) {
+  // What OpenBLAS takes for an unknown processor of Intel.
+  if (kernels != "Prescott" || !supports_avx2()) return "";
+  return supports_avx512() ? "SkylakeX" : "Haswell";
+}
+
+bool multiplies_bfloat16() { return supports_bfloat16(); }
 
 void set_blas_threads(int threads) {
   if (auto* set = openblas_function<void(int)>("openblas_set_num_threads")) set(allowed_blas_threads(threads));

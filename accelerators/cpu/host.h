@@ -35,8 +35,17 @@ struct Blas {
   std::string path;  ///< Empty if the library is linked into LibTorch.
   /// True for the reference implementation, which is correct but tens of times slower than other libraries.
   bool reference = false;
+  /// The processor for which the kernels of OpenBLAS were written, such as "SkylakeX"; empty for other libraries.
+  std::string kernels = {};
 };
 Blas loaded_blas();
+
+/// Returns the kernels that OpenBLAS should use instead of `kernels`, as a value of OPENBLAS_CORETYPE, or an empty text
+/// if nothing better is known. An OpenBLAS that is older than the processor may take it for one of the year 2004.
+std::string better_kernels(const std::string& kernels);
+
+/// Returns true if the processor multiplies bfloat16 numbers, with AVX512-BF16 or AMX. Processors with AMX have both.
+bool multiplies_bfloat16();
 
 /// Sets the number of threads of OpenBLAS, if it is loaded, because LibTorch does not set it. If OPENBLAS_NUM_THREADS
 /// is set, its value is an upper limit.

@@ -84,7 +84,10 @@ class AcceleratorHost final : public Component {
   Parameter<double> collective_timeout_s_{*this, "collective_timeout_s", 60.0,
                                           "how long a rank may be silent before the run ends",
                                           positive() | in_unit("s")};
-  Parameter<std::string> precision_{*this, "precision", "32-true", "precision of the parameters and of the computation",
+  // The planner has replaced "auto" when a component starts.
+  Parameter<std::string> precision_{*this, "precision", "32-true",
+                                    "precision of the parameters and of the computation; in a launch file also auto, "
+                                    "which is what the accelerator recommends",
                                     one_of(precision_names_and_aliases())};
   Parameter<double> loss_scale_{*this, "loss_scale", 65536.0, "16-mixed: factor on the loss of the first step",
                                 positive()};

@@ -18,6 +18,10 @@ struct AcceleratorTraits {
   std::vector<int> device_counts;
   /// The supported precisions, such as "32-true" or "bf16-mixed". All others are refused.
   std::vector<std::string> precisions;
+  /// What `precision = "auto"` means: the fastest precision on this hardware in which a model learns as well as in
+  /// "32-true".
+  std::string auto_precision = "32-true";
+  std::string auto_precision_reason;  ///< Why, as a text for the user: "the processor has AMX for bfloat16".
 
   /// True if a step is compiled for the shapes of its batch. The first batch with shapes that have not occurred before
   /// then causes one more compilation, which a warning reports.
@@ -46,9 +50,10 @@ struct AcceleratorTraits {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(device_counts), CEREAL_NVP(precisions), CEREAL_NVP(static_graph_only),
-            CEREAL_NVP(gradient_clipping), CEREAL_NVP(host_memory), CEREAL_NVP(shared_devices),
-            CEREAL_NVP(memory_limit_bytes), CEREAL_NVP(rules), CEREAL_NVP(auto_rank));
+    archive(CEREAL_NVP(device_counts), CEREAL_NVP(precisions), CEREAL_NVP(auto_precision),
+            CEREAL_NVP(auto_precision_reason), CEREAL_NVP(static_graph_only), CEREAL_NVP(gradient_clipping),
+            CEREAL_NVP(host_memory), CEREAL_NVP(shared_devices), CEREAL_NVP(memory_limit_bytes), CEREAL_NVP(rules),
+            CEREAL_NVP(auto_rank));
   }
 };
 

@@ -92,6 +92,30 @@ void settle_collective(Draft& draft, std::vector<Choice>& choices) {
                      "the ranks are on several hosts"});
 }
 
+/// Asks the chosen accelerator anew, because the plugin cache may come from another machine.
+AcceleratorReport report_of(const PluginChoice& choice, Catalogue& catalogue) {
+  try {
+    return catalogue.traits<AcceleratorReport>(choice.name, choice.parameters, /*anew=*/true);
+  } catch (const Error& error) {
+    throw error_at(choice.place.value.origin, choice.place.key, error.what(), error.code());
+  }
+}
+
+void settle_precision(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices) {
+  const auto found = draft.given.find("precision");
+  const PluginChoice accelerator = plugin_choice(draft, AcceleratorReport::kPluginKind);
+  if (found == draft.given.end() || accelerator.name.empty()) return;
+  Value& precision = found->second.value;
+  const auto* word = precision.get_if<std::string>();
+  if (word == nullptr || *word != kAutomatic) return;
+  const AcceleratorTraits traits = report_of(accelerator, catalogue).traits;
+  const std::string& reason = traits.auto_precision_reason;
+  precision.data = traits.auto_precision;
+  choices.push_back({"precision", kAutomatic, traits.auto_precision,
+                     reason.empty() ? fmt::format("the accelerator {} prefers no other", accelerator.name) : reason,
+                     /*changes_results=*/true});
+}
+
 /// The devices of the first component that has an accelerator; the ranks of a run have the same one.
 std::int64_t count_devices(const LaunchFile& file, const Value& devices, Catalogue& catalogue, std::string& name) {
   for (Draft& draft : draft_components(file, 1, catalogue)) {
@@ -101,11 +125,7 @@ std::int64_t count_devices(const LaunchFile& file, const Value& devices, Catalog
     const PluginChoice choice = plugin_choice(draft, AcceleratorReport::kPluginKind);
     if (choice.name.empty()) continue;
     name = choice.name;
-    try {
-      return catalogue.traits<AcceleratorReport>(choice.name, choice.parameters, /*anew=*/true).devices;
-    } catch (const Error& error) {
-      throw error_at(choice.place.value.origin, choice.place.key, error.what(), error.code());
-    }
+    return report_of(choice, catalogue).devices;
   }
   throw error_at(devices.origin, "topology.devices", "-1 is not allowed, because no component has an accelerator");
 }
@@ -142,6 +162,7 @@ std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<C
 
 void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices) {
   settle_accelerator(draft, catalogue, choices);
+  settle_precision(draft, catalogue, choices);
   settle_devices(draft);
   settle_strategy(draft, choices);
   settle_collective(draft, choices);

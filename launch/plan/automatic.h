@@ -28,6 +28,7 @@ std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<C
 /// * accelerator = "auto" becomes the available accelerator with the highest auto_rank. If several have the same
 ///   auto_rank, the first by name is chosen. Throws kNotFound if no accelerator is available on this machine.
 /// * devices = "auto" or -1, given to the component itself, becomes the number of ranks of a host.
+/// * precision = "auto" becomes the accelerator's auto_precision.
 /// * strategy = "auto" becomes single_device for one rank and ddp for several. The same choice is made if the file
 ///   names no strategy, there are several ranks, and the component's default is single_device.
 /// * collective = "auto" becomes tcp if the run has several hosts. Throws for a collective that works only within one.

@@ -63,6 +63,29 @@ TEST_F(AutomaticTest, ATableKeepsTheParametersOfWhatIsChosen) {
             R"({"plugin":"cpu","threads":2})");
 }
 
+TEST_F(AutomaticTest, ThePrecisionIsThatOfTheChosenAccelerator) {
+  const Plan slow = plan_six("", {"precision=auto"});
+  EXPECT_EQ(chosen(slow, "precision"), R"("32-true")");
+  ASSERT_EQ(slow.choices.size(), 1u);
+  EXPECT_EQ(slow.choices[0].reason, "the accelerator cpu prefers no other");
+  EXPECT_TRUE(slow.choices[0].changes_results);
+
+  AcceleratorReport card = testing::free_accelerator();
+  card.traits.auto_rank = 90;
+  card.traits.auto_precision = "bf16-mixed";
+  card.traits.auto_precision_reason = "it multiplies bfloat16";
+  catalogue_.say("card", card);
+  const Plan fast = plan_six("", {"precision=auto", "accelerator=auto"});
+  EXPECT_EQ(chosen(fast, "precision"), R"("bf16-mixed")");
+  EXPECT_THAT(choices(fast), ElementsAre("accelerator = card", "precision = bf16-mixed"));
+  EXPECT_EQ(fast.choices[1].reason, "it multiplies bfloat16");
+}
+
+TEST_F(AutomaticTest, APrecisionThatIsGivenIsKept) {
+  EXPECT_EQ(chosen(plan_six("", {"precision=bf16-mixed"}), "precision"), R"("bf16-mixed")");
+  EXPECT_EQ(chosen(plan_six(), "precision"), "null") << "auto has to be asked for";
+}
+
 TEST_F(AutomaticTest, AutomaticDevicesAreOneRank) {
   const Plan plan = plan_six("", {"devices=auto"});
   EXPECT_EQ(chosen(plan, "devices"), R"("1")");

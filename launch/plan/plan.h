@@ -41,6 +41,7 @@ struct Choice {
   std::string given;  ///< The value in the file: "auto", "-1", or empty if there is none.
   std::string chosen;
   std::string reason;
+  bool changes_results = false;  ///< True if the losses depend on it. A launch then tells the user.
 };
 
 /// What is copied between host memory and the memory of the device in which a rank trains.

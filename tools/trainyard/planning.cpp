@@ -10,6 +10,18 @@
 
 namespace trainyard::tools {
 
+namespace {
+
+void say_what_changes_results(const launch::Plan& plan) {
+  for (const launch::Choice& choice : plan.choices) {
+    if (!choice.changes_results) continue;
+    std::fprintf(stderr, "%s = %s (given as %s): %s\n", choice.key.c_str(), choice.chosen.c_str(), choice.given.c_str(),
+                 choice.reason.c_str());
+  }
+}
+
+}  // namespace
+
 void LaunchArguments::add_to(CLI::App& verb) {
   verb.add_option("FILE", file, "launch file (TOML)")->required();
   // All further words are accepted. Which of them is an argument is known only when the file has been read. The name
@@ -32,6 +44,7 @@ launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogu
     launch::Plan plan =
         launch::make_plan(arguments.file, arguments.values, catalogue, launch::this_machine(), find_hosts);
     for (const std::string& warning : plan.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    say_what_changes_results(plan);
     return plan;
   } catch (const Error& error) {
     // A missing plugin is bad input, too: the caller has to correct the file.
