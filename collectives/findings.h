@@ -22,10 +22,10 @@ class Findings {
   /// float32[100]", or "message 2 from rank 1 to rank 0 in group ...".
   std::string name(const Operation& operation) const;
 
-  /// Describes the failure that members called different operations. `requests` contains the arguments of each member's
-  /// call.
+  /// Describes a failure that was caused by members calling different operations. `requests` contains the arguments of
+  /// each member's call.
   Failure disagreement(const Operation& operation, const std::vector<Request>& requests) const;
-  /// Describes the failure that `members` were gone before `operation` was finished. `how` is kLeft if they left the
+  /// Describes a failure in which `members` were gone before `operation` finished. `how` is kLeft if they left the
   /// group normally, and kLost if their processes or connections were lost.
   Failure gone(const std::vector<std::uint32_t>& members, Presence how, const Operation& operation) const;
   /// Describes a timeout: the operation `held` waited for `members`, which did nothing for the time `timeout`.

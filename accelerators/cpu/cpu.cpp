@@ -57,11 +57,13 @@ AcceleratorTraits Cpu::traits() const {
     if (name != "16-true" || kHalfOnCpu) traits.precisions.push_back(name);
   }
   // LibTorch multiplies bfloat16 matrices with oneDNN, which uses these instructions.
-  if (cpu::multiplies_bfloat16() && at::hasMKLDNN()) {
+  if (!cpu::multiplies_bfloat16()) {
+    traits.auto_precision_reason = "this processor has no instructions for bfloat16 (AVX512-BF16 or AMX)";
+  } else if (!at::hasMKLDNN()) {
+    traits.auto_precision_reason = "this LibTorch has no oneDNN, which multiplies bfloat16 matrices";
+  } else {
     traits.auto_precision = "bf16-mixed";
     traits.auto_precision_reason = "this processor has instructions for bfloat16 (AVX512-BF16)";
-  } else {
-    traits.auto_precision_reason = "this processor has no instructions for bfloat16 (AVX512-BF16 or AMX)";
   }
   return traits;
 }

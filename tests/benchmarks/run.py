@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every benchmark and prints one table: what was measured, the figure, the bar, and whether it was reached.
 
-    python3 tests/benchmarks/run.py --build build/release [--rounds 5] [--only NAME]
+    python3 tests/benchmarks/run.py --build build/release [--python PYTHON] [--rounds 5] [--only NAME ...]
 
 Both sides of a ratio run in turn (A B A B ...) on the same processors with OPENBLAS_NUM_THREADS=1; the figures are medians.
-Needs a build with tests, an otherwise idle machine, and nothing else. Figures of one such run: docs/benchmarks.md.
+Needs a build with tests, an otherwise idle machine, and nothing else. PyTorch, the other side of some ratios, is that of
+PYTHON, whose version should be the one of the LibTorch of the build. With several `--build`, and as many `--python`, the
+table has a column for each LibTorch. Figures of one such run: docs/benchmarks.md.
 """
 import argparse
 import json
 import os
 import pathlib
+import re
 import signal
 import statistics
 import subprocess
@@ -23,22 +26,34 @@ TEXT = "/usr/share/common-licenses"
 
 
 class Bench:
-    """The paths that benchmarks need, and the table of results."""
+    """The paths that benchmarks need, and the column of results of one build."""
 
-    def __init__(self, arguments):
-        self.build = pathlib.Path(arguments.build).resolve()
+    def __init__(self, build, python, arguments):
+        self.build = pathlib.Path(build).resolve()
+        self.python = python
         self.rounds = arguments.rounds
-        self.only = arguments.only
         self.trainyard = str(self.build / "bin" / "trainyard")
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-bench-"))
-        self.environment = dict(os.environ, OPENBLAS_NUM_THREADS="1", XDG_RUNTIME_DIR=str(self.work))
-        self.environment.pop("OPENBLAS_CORETYPE", None)  # OpenBLAS knows the processor better.
+        self.environment = dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", XDG_RUNTIME_DIR=str(self.work))
+        # OpenBLAS usually knows the processor better than its user.
+        self.environment.pop("OPENBLAS_CORETYPE", None)
+        if arguments.blas_kernels:
+            self.environment["OPENBLAS_CORETYPE"] = arguments.blas_kernels
         self.data = pathlib.Path(os.environ.get("TRAINYARD_TEST_DATA", ROOT.parent / "shared" / "data"))
-        self.rows = []
+        self.rows = {}
+        self.libtorch = self.version_of_libtorch()
+
+    def version_of_libtorch(self):
+        # The doctor's verdict about the machine does not matter here.
+        out = subprocess.run([self.trainyard, "doctor"], env=self.environment, capture_output=True, text=True).stdout
+        return "LibTorch " + re.search(r"LibTorch\s+(\S+)", out).group(1)
 
     def row(self, what, figure, bar, reached):
-        self.rows.append((what, figure, bar, "yes" if reached else "NO"))
-        print(f"| {what} | {figure} | {bar} | {'yes' if reached else 'NO'} |", flush=True)
+        self.rows[what] = (figure, bar, "yes" if reached else "NO")
+        print(f"{self.libtorch}: {what}: {figure} ({bar}: {'yes' if reached else 'NO'})", file=sys.stderr, flush=True)
+
+    def skip(self, what, why):
+        print(f"{self.libtorch}: {what}: skipped: {why}", file=sys.stderr, flush=True)
 
     def run(self, command, **options):
         done = subprocess.run(command, env=self.environment, cwd=self.work, capture_output=True, text=True, timeout=900, **options)
@@ -51,10 +66,13 @@ class Bench:
         out = self.run([str(self.build / "tests" / "trainyard_benchmark_bare_loop"), model, str(steps), "1"])
         return json.loads(out.splitlines()[-1])["median_ns"] / 1000
 
-    def launched(self, launch_file, steps, overrides):
+    def has_compile(self):
+        return subprocess.run([self.python, "-c", "import torch; torch.compile"], capture_output=True).returncode == 0
+
+    def launched(self, launch_file, steps, overrides, under=()):
         """Microseconds per step of a launch, between its first and its last report."""
         folder = tempfile.mkdtemp(dir=self.work)
-        self.run([self.trainyard, "launch", str(ROOT / "launch" / "files" / launch_file), f"run.directory={folder}",
+        self.run([*under, self.trainyard, "launch", str(ROOT / "launch" / "files" / launch_file), f"run.directory={folder}",
                   f"run.max_steps={steps}", "component.accelerator_host.params.accelerator={plugin=\"cpu\",threads=\"1\"}",
                   *overrides])
         reports = [json.loads(line) for line in open(f"{folder}/metrics.jsonl")]
@@ -78,11 +96,61 @@ MLP = ["component.optimizer.params.rule=adamw", NOISE]
 GPT = [f"text={TEXT}", "run.validate_every_steps=0", "run.evaluate_at_start=false", "run.predict_at_end=false"]
 
 
+ONE_CORE = ["taskset", "--cpu-list", "0"]
+
+
+def reference_gpt(bench, text, *options):
+    """What reference_gpt.py, that is PyTorch alone, says about the same training on one core."""
+    command = [*ONE_CORE, bench.python, str(ROOT / "tests/benchmarks/reference_gpt.py"), str(text), *options]
+    return json.loads(bench.run(command).splitlines()[-1])
+
+
+def shakespeare_text(bench):
+    text = bench.data / "tinyshakespeare" / "input.txt"
+    return text if text.exists() else None
+
+
 def gpt_step(bench):
     steps = 300
     bare, ours, ratio, _ = compare(bench, lambda: bench.bare("gpt", steps),
                                    lambda: bench.launched("shakespeare_char.toml", steps, GPT))
     bench.row("GPT step, composed", f"{ours / 1000:.1f} ms, bare {bare / 1000:.1f} ms: {ratio:.2f}", "<= 1.00 of bare", ratio <= 1)
+
+
+def gpt_pytorch(bench):
+    """A step on one core against the best that PyTorch does there: eagerly, or compiled where it has torch.compile."""
+    text = shakespeare_text(bench)
+    if bench.python is None or text is None:
+        bench.skip("GPT step, PyTorch", "no python3 with torch and numpy, or no tiny Shakespeare")
+        return
+    steps = "400"
+    variants = {"eager": []}
+    if bench.has_compile():
+        variants["compiled"] = ["--compile"]
+    rounds = []
+    for _ in range(bench.rounds):
+        theirs = {name: reference_gpt(bench, text, "--steps", steps, "--only-steps", *options)["step_ms"]
+                  for name, options in variants.items()}
+        rounds.append((theirs, bench.launched("shakespeare_char.toml", int(steps), [f"text={text}", *GPT[1:]], ONE_CORE) / 1000))
+    ours = statistics.median(r[1] for r in rounds)
+    theirs = ", ".join(f"{name} {statistics.median(r[0][name] for r in rounds):.1f} ms" for name in variants)
+    ratio = statistics.median(r[1] / min(r[0].values()) for r in rounds)
+    bench.row("GPT step, one core, PyTorch", f"{ours:.1f} ms, PyTorch {theirs}: {ratio:.2f} of the better", "<= 0.80", ratio <= 0.8)
+
+
+def gpt_bfloat16(bench):
+    """What bf16-mixed gains over 32-true, on one core."""
+    steps = 400
+    text = shakespeare_text(bench) or TEXT
+    launch = [f"text={text}", *GPT[1:]]
+
+    def step(precision):
+        return bench.launched("shakespeare_char.toml", steps, [*launch, f"precision={precision}"], ONE_CORE)
+
+    wide, narrow, ratio, _ = compare(bench, lambda: step("32-true"), lambda: step("bf16-mixed"))
+    gain = 1 / ratio
+    bench.row("GPT, bf16-mixed against 32-true", f"{narrow / 1000:.1f} ms, 32-true {wide / 1000:.1f} ms: {gain:.2f} x the tokens/s",
+              ">= 1.7 x where the processor has AVX512-BF16", gain >= 1.7)
 
 
 def mlp_step(bench):
@@ -107,9 +175,8 @@ def python_with_torch():
 def ranks(bench):
     """ddp over two processes, 64 samples each, against PyTorch's DistributedDataParallel over Gloo, in turn. Once with both sides
     flushing denormal numbers, once with both as they come: then only Trainyard flushes them."""
-    python = python_with_torch()
-    if python is None:
-        print("| ddp, two ranks | skipped: no python3 with torch and numpy | | |", flush=True)
+    if bench.python is None:
+        bench.skip("ddp, two ranks", "no python3 with torch and numpy")
         return
     cases = [(hidden, steps, bar, how) for hidden, steps, bar in (((128,), 4000, 4.0), ((2048, 2048), 150, 1.5))
              for how in ("both flushing denormals", "as they come")]
@@ -118,7 +185,7 @@ def ranks(bench):
 
         def reference():
             denormals = "keep" if how == "as they come" else "flush"
-            command = [python, str(ROOT / "tests/benchmarks/reference_ddp.py"), "2", str(max(steps // 4, 100)), denormals,
+            command = [bench.python, str(ROOT / "tests/benchmarks/reference_ddp.py"), "2", str(max(steps // 4, 100)), denormals,
                        *map(str, hidden)]
             return json.loads(bench.run(command).splitlines()[-1])["steps_per_second"]
 
@@ -194,24 +261,15 @@ def rebuild(bench):
 
 def shakespeare(bench):
     """The whole of launch/files/shakespeare_char.toml against the same training by PyTorch, on one core, in turn."""
-    text = bench.data / "tinyshakespeare" / "input.txt"
-    if not text.exists():
-        print(f"| tiny Shakespeare, 2000 steps | skipped: no {text} | | |", flush=True)
+    text = shakespeare_text(bench)
+    if bench.python is None or text is None:
+        bench.skip("tiny Shakespeare, 2000 steps", "no python3 with torch and numpy, or no tiny Shakespeare")
         return
-    one_core = ["taskset", "--cpu-list", "0"]
-    python = python_with_torch()
-    if python is None:
-        print("| tiny Shakespeare, 2000 steps | skipped: no python3 with torch and numpy | | |", flush=True)
-        return
-
-    def reference():
-        out = bench.run([*one_core, python, str(ROOT / "tests/benchmarks/reference_gpt.py"), str(text)])
-        return json.loads(out.splitlines()[-1])
 
     def ours():
         folder = tempfile.mkdtemp(dir=bench.work)
         began = time.time()
-        bench.run([*one_core, bench.trainyard, "launch", str(ROOT / "launch/files/shakespeare_char.toml"), f"text={text}",
+        bench.run([*ONE_CORE, bench.trainyard, "launch", str(ROOT / "launch/files/shakespeare_char.toml"), f"text={text}",
                    f"run.directory={folder}", "run.predict_at_end=false",
                    "component.accelerator_host.params.accelerator={plugin=\"cpu\",threads=\"1\"}"])
         seconds = time.time() - began  # Of the whole command, the start of its processes included.
@@ -219,7 +277,7 @@ def shakespeare(bench):
         last = [r for r in reports if r.get("kind") == "metrics" and r["stage"] == "validate"][-1]
         return {"seconds": seconds, "validate": last["values"]["loss"]}
 
-    pairs = [(reference(), ours()) for _ in range(min(bench.rounds, 3))]
+    pairs = [(reference_gpt(bench, text), ours()) for _ in range(min(bench.rounds, 3))]
     middle = lambda side, key: statistics.median(p[side][key] for p in pairs)  # noqa: E731
     ratio = statistics.median(p[1]["seconds"] / p[0]["seconds"] for p in pairs)
     bench.row("tiny Shakespeare, 2000 steps", f"{middle(1, 'seconds'):.1f} s, PyTorch {middle(0, 'seconds'):.1f} s: {ratio:.2f}",
@@ -228,17 +286,38 @@ def shakespeare(bench):
     bench.row("validation loss of tiny Shakespeare", f"{loss:.3f}, PyTorch {middle(0, 'validate'):.3f}", "1.88 +- 0.06", abs(loss - 1.88) <= 0.06)
 
 
+def print_table(benches):
+    """A row for each measurement, and a column for each LibTorch."""
+    print(f"| what ({os.cpu_count()} cores, medians of {benches[0].rounds}) | {' | '.join(b.libtorch for b in benches)} | bar | reached |")
+    print("|---" * (len(benches) + 3) + "|")
+    for what in dict.fromkeys(what for bench in benches for what in bench.rows):
+        cells = [bench.rows.get(what, ("", "", "")) for bench in benches]
+        bar = next(cell[1] for cell in cells if cell[1])
+        reached = list(dict.fromkeys(cell[2] for cell in cells if cell[2]))
+        verdict = reached[0] if len(reached) == 1 else ", ".join(cell[2] or "-" for cell in cells)
+        print(f"| {what} | {' | '.join(cell[0] for cell in cells)} | {bar} | {verdict} |")
+
+
 def main():
-    benchmarks = [messages, mlp_step, mlp_processes, gpt_step, ranks, shakespeare, start, logger_memory, rebuild]
+    benchmarks = [messages, mlp_step, mlp_processes, gpt_step, gpt_pytorch, gpt_bfloat16, ranks, shakespeare, start,
+                  logger_memory, rebuild]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default="build/release", help="a build with tests")
+    parser.add_argument("--build", action="append", help="a build with tests; build/release")
+    parser.add_argument("--python", action="append", help="a Python with PyTorch and numpy; the first that is found")
+    parser.add_argument("--blas-kernels", help="OPENBLAS_CORETYPE for both sides, where OpenBLAS does not know the processor")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side")
-    parser.add_argument("--only", choices=[b.__name__ for b in benchmarks], help="one of them")
-    bench = Bench(parser.parse_args())
-    print(f"| what ({os.cpu_count()} cores, medians of {bench.rounds}) | figure | bar | reached |\n|---|---|---|---|")
+    parser.add_argument("--only", choices=[b.__name__ for b in benchmarks], nargs="+", help="some of them")
+    arguments = parser.parse_args()
+    builds = arguments.build or ["build/release"]
+    pythons = arguments.python or [python_with_torch()] * len(builds)
+    if len(pythons) != len(builds):
+        sys.exit(f"{len(builds)} builds and {len(pythons)} Pythons were given; each build needs one")
+    benches = [Bench(build, python, arguments) for build, python in zip(builds, pythons)]
     for each in benchmarks:
-        if bench.only in (None, each.__name__):
-            each(bench)
+        if arguments.only is None or each.__name__ in arguments.only:
+            for bench in benches:
+                each(bench)
+    print_table(benches)
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ struct VerbDescription {
   const VerbDescription* find(const std::string& verb) const;
 };
 
-/// Returns a description of the whole command line, taken from the parser. The completion in shells and the manual page
-/// are generated from this description, so each verb is described only once.
+/// Returns a description of the whole command line, taken from the parser. The shell completion and the manual page are
+/// generated from this description, so each verb is described only once.
 VerbDescription describe_command(const CLI::App& app);
 
 }  // namespace trainyard::tools
