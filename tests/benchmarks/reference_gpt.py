@@ -6,9 +6,10 @@
 
 Same model, same data, same schedule, same evaluations (20 batches of both splits before the first step and every 250
 steps), one thread, as nanoGPT (https://github.com/karpathy/nanoGPT) does it on a CPU. Like Trainyard, it treats denormal
-numbers as zero. `--compile` uses torch.compile, which needs PyTorch 2 and a C++ compiler, `--bf16` autocast to bfloat16, and
+numbers as zero. `--compile` uses torch.compile, which needs PyTorch 2 and a C++ compiler. `--bf16` uses autocast to bfloat16.
 `--only-steps` leaves out the evaluations. Prints one JSON line at the end: wall time of training with its evaluations, the
-median time of a step without the first tenth of the steps, which contains the compilation, and the last validation loss.
+median time of a step, and the last losses. The first tenth of the steps, which contains the compilation, does not count
+for the median.
 """
 import argparse
 import json
@@ -98,7 +99,7 @@ def main():
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--only-steps", action="store_true")
     arguments = parser.parse_args()
-    torch.set_flush_denormal(True)  # First, because threads inherit it.
+    torch.set_flush_denormal(True)  # This comes first, because threads inherit the setting.
     torch.manual_seed(1337)
     torch.set_num_threads(1)
 

@@ -5,9 +5,9 @@
     python3 tests/benchmarks/run.py --build build/release [--python PYTHON] [--rounds 5] [--only NAME ...]
 
 Both sides of a ratio run in turn (A B A B ...) on the same processors with OPENBLAS_NUM_THREADS=1; the figures are medians.
-Needs a build with tests, an otherwise idle machine, and nothing else. PyTorch, the other side of some ratios, is that of
-PYTHON, whose version should be the one of the LibTorch of the build. With several `--build`, and as many `--python`, the
-table has a column for each LibTorch. Figures of one such run: docs/benchmarks.md.
+Needs a build with tests, an otherwise idle machine, and nothing else. Some ratios compare with PyTorch, which is that of
+PYTHON; its version should be the same as that of the build's LibTorch. If `--build` is given several times, and `--python`
+as often, the table has a column for each LibTorch. Figures of one such run: docs/benchmarks.md.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ TEXT = "/usr/share/common-licenses"
 
 
 class Bench:
-    """The paths that benchmarks need, and the column of results of one build."""
+    """The paths that benchmarks need, and one column of the table of results."""
 
     def __init__(self, build, python, arguments):
         self.build = pathlib.Path(build).resolve()
@@ -35,7 +35,7 @@ class Bench:
         self.trainyard = str(self.build / "bin" / "trainyard")
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-bench-"))
         self.environment = dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", XDG_RUNTIME_DIR=str(self.work))
-        # OpenBLAS usually knows the processor better than its user.
+        # A value that the user has set is ignored, because OpenBLAS usually knows better which kernels suit the processor.
         self.environment.pop("OPENBLAS_CORETYPE", None)
         if arguments.blas_kernels:
             self.environment["OPENBLAS_CORETYPE"] = arguments.blas_kernels
@@ -100,7 +100,7 @@ ONE_CORE = ["taskset", "--cpu-list", "0"]
 
 
 def reference_gpt(bench, text, *options):
-    """What reference_gpt.py, that is PyTorch alone, says about the same training on one core."""
+    """Runs the same training with PyTorch alone (reference_gpt.py) on one core, and returns its results."""
     command = [*ONE_CORE, bench.python, str(ROOT / "tests/benchmarks/reference_gpt.py"), str(text), *options]
     return json.loads(bench.run(command).splitlines()[-1])
 
@@ -118,7 +118,7 @@ def gpt_step(bench):
 
 
 def gpt_pytorch(bench):
-    """A step on one core against the best that PyTorch does there: eagerly, or compiled where it has torch.compile."""
+    """Compares a step on one core with the faster variant of PyTorch: eager or, if there is torch.compile, compiled."""
     text = shakespeare_text(bench)
     if bench.python is None or text is None:
         bench.skip("GPT step, PyTorch", "no python3 with torch and numpy, or no tiny Shakespeare")
@@ -139,7 +139,7 @@ def gpt_pytorch(bench):
 
 
 def gpt_bfloat16(bench):
-    """What bf16-mixed gains over 32-true, on one core."""
+    """Measures how much faster bf16-mixed is than 32-true, on one core."""
     steps = 400
     text = shakespeare_text(bench) or TEXT
     launch = [f"text={text}", *GPT[1:]]
@@ -287,7 +287,7 @@ def shakespeare(bench):
 
 
 def print_table(benches):
-    """A row for each measurement, and a column for each LibTorch."""
+    """Prints a row for each measurement, with a column for each LibTorch."""
     print(f"| what ({os.cpu_count()} cores, medians of {benches[0].rounds}) | {' | '.join(b.libtorch for b in benches)} | bar | reached |")
     print("|---" * (len(benches) + 3) + "|")
     for what in dict.fromkeys(what for bench in benches for what in bench.rows):
@@ -302,8 +302,8 @@ def main():
     benchmarks = [messages, mlp_step, mlp_processes, gpt_step, gpt_pytorch, gpt_bfloat16, ranks, shakespeare, start,
                   logger_memory, rebuild]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", action="append", help="a build with tests; build/release")
-    parser.add_argument("--python", action="append", help="a Python with PyTorch and numpy; the first that is found")
+    parser.add_argument("--build", action="append", help="a build with tests; by default build/release")
+    parser.add_argument("--python", action="append", help="a Python with PyTorch and numpy; by default the first that is found")
     parser.add_argument("--blas-kernels", help="OPENBLAS_CORETYPE for both sides, where OpenBLAS does not know the processor")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side")
     parser.add_argument("--only", choices=[b.__name__ for b in benchmarks], nargs="+", help="some of them")
