@@ -37,6 +37,7 @@ class Bench:
         self.python = arguments.python
         self.rounds = arguments.rounds
         self.fast = arguments.fast
+        self.placements = ("composed",) if arguments.skip_processes else ("composed", "processes")
         self.failed = False
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-gpu-bench-"))
         self.environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.work))
@@ -121,7 +122,7 @@ def table(name, figures, per_step, unit):
         print(f"| {program} | {median:.2f} | {per_step / median * 1000:,.0f} | {ratio:.3f} |", flush=True)
 
 
-def gpt(bench, name, placements=("composed", "processes")):
+def gpt(bench, name):
     layers, heads, width, context, vocabulary, batch, precision = GPTS[name]
     sizes = [str(x) for x in GPTS[name]]
     steps = 100 if width > 500 else 1000
@@ -129,7 +130,7 @@ def gpt(bench, name, placements=("composed", "processes")):
     model = f'{{ plugin = "gpt", layers = {layers}, heads = {heads}, width = {width} }}'
     programs = {"LibTorch alone": lambda: bench.json_of(
         [bench.build / "tests" / "trainyard_gpu_benchmark_bare_loop", "gpt", *sizes, str(steps // 3)])["step_ms"]}
-    for placement in placements:
+    for placement in bench.placements:
         programs[f"Trainyard, {placement}"] = lambda placement=placement: bench.trainyard(
             dataset, batch, model, precision, 1.0, placement, steps)
     programs["Trainyard, composed, CUDA graphs"] = lambda: bench.trainyard(
@@ -168,6 +169,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--python", default="python3")
     parser.add_argument("--fast", action="store_true", help="without torch.compile, which takes a minute to compile")
+    parser.add_argument("--skip-processes", action="store_true", help="without the run in several processes")
     parser.add_argument("--only", choices=["update", "gpt", "small", "resnet"])
     arguments = parser.parse_args()
     bench = Bench(arguments)
