@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 #include "tests/integration/training/training_fixture.h"
@@ -70,14 +71,11 @@ TEST_F(GpuTest, ARunHasTheLossesOfTheProcessorToSingleRoundings) {
 
 TEST_F(GpuTest, NoStepCopiesParametersOrGradients) {
   losses_with("gpu", {"placement=composed", kGpu});
-  // The first report also counts the next batch, which is copied ahead.
+  // A batch is copied ahead, so a report can count the batch of the next step instead of its own.
   constexpr double kBatchBytes = 16 * 32 * 4 + 16 * 8;
   for (const char* name : {"bytes_over_link", "bytes_over_link.batch"}) {
     const std::vector<double> bytes = logged("gpu", name);
-    ASSERT_EQ(bytes.size(), kSteps) << name;
-    EXPECT_LE(bytes.front(), 2 * kBatchBytes) << name;
-    EXPECT_EQ(std::vector<double>(bytes.begin() + 1, bytes.end()), std::vector<double>(kSteps - 1, kBatchBytes))
-        << name;
+    EXPECT_EQ(std::accumulate(bytes.begin(), bytes.end(), 0.0), kSteps * kBatchBytes) << name;
   }
 }
 

@@ -66,16 +66,18 @@ TEST_P(UpdateRuleTest, TheUpdateOnTheDeviceHasTheBitsOfTheHostAndCopiesNoParamet
   EXPECT_THAT(logged("cpu", "bytes_over_link"), IsEmpty());
 }
 
+std::string name_of_rule(const ::testing::TestParamInfo<const char*>& info) {
+  static constexpr const char* kNames[] = {"adamw", "sgd", "adam", "rmsprop", "adagrad"};
+  return kNames[info.index];
+}
+
 INSTANTIATE_TEST_SUITE_P(Rules, UpdateRuleTest,
                          ::testing::Values("component.optimizer.params.rule=adamw",
                                            "component.optimizer.params={rule=\"sgd\",momentum=0.9,nesterov=true}",
                                            "component.optimizer.params={rule=\"adam\",amsgrad=true,weight_decay=0.1}",
                                            "component.optimizer.params={rule=\"rmsprop\",centered=true,momentum=0.9}",
                                            "component.optimizer.params.rule=adagrad"),
-                         [](const auto& info) {
-                           static constexpr const char* kNames[] = {"adamw", "sgd", "adam", "rmsprop", "adagrad"};
-                           return std::string(kNames[info.index]);
-                         });
+                         name_of_rule);
 
 class DeviceStrategyTest : public DeviceMemoryTest, public ::testing::WithParamInterface<const char*> {};
 
