@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 #include "tests/integration/training/training_fixture.h"
@@ -13,6 +14,7 @@ namespace trainyard {
 namespace {
 
 using nlohmann::json;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -44,6 +46,8 @@ class DeviceMemoryTest : public TrainingTest {
     return found;
   }
 
+  static double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
   static constexpr double kParameterBytes =
       (32 * 16 + 16 + 16 * 10 + 16) * 4;  ///< The last bias is padded to 64 bytes.
 };
@@ -61,8 +65,9 @@ TEST_P(UpdateRuleTest, TheUpdateOnTheDeviceHasTheBitsOfTheHostAndCopiesNoParamet
     EXPECT_THAT(logged("device", name), IsEmpty()) << name;
     EXPECT_EQ(logged("host", name), std::vector<double>(40, kParameterBytes)) << name;
   }
-  EXPECT_EQ(logged("device", "bytes_over_link.batch"), std::vector<double>(40, 16 * 32 * 4 + 16 * 8));
-  EXPECT_EQ(logged("device", "bytes_over_link"), logged("device", "bytes_over_link.batch"));
+  // A batch can be copied ahead, so a report can count the batch of the next step instead of its own.
+  EXPECT_EQ(sum_of(logged("device", "bytes_over_link.batch")), 40 * (16 * 32 * 4 + 16 * 8));
+  EXPECT_EQ(sum_of(logged("device", "bytes_over_link")), sum_of(logged("device", "bytes_over_link.batch")));
   EXPECT_THAT(logged("cpu", "bytes_over_link"), IsEmpty());
 }
 
@@ -133,9 +138,9 @@ TEST_F(DeviceMemoryTest, ThePlanSaysWhatIsCopiedAndAnImpossibleWishIsRefused) {
   EXPECT_THAT(planned("composed"),
               HasSubstr("never         gradients and parameters: the optimizer works on the device"));
   EXPECT_THAT(planned("composed"), HasSubstr("memory = \"device\""));
-  EXPECT_THAT(planned("processes"), HasSubstr("optimizer is not in the process of accelerator_host"));
+  EXPECT_THAT(planned("processes"), ContainsRegex("optimizer is[ \n]+not in the process of accelerator_host"));
   const std::string refused =
-      run_to_end("refused", {"placement=processes", kDevice, "component.optimizer.params.memory=device"}, 3);
+      run_to_end("refused", {"placement=processes", kDevice, "component.optimizer.params.memory=device"}, 2);
   EXPECT_THAT(refused, HasSubstr("component.optimizer.params.memory: \"device\" is not possible, because optimizer is "
                                  "not in the process of accelerator_host; allowed: \"auto\", \"host\""));
 }
