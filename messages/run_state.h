@@ -30,8 +30,8 @@ struct Snapshot {
   std::uint64_t order = 0;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  /// The number of samples that this rank has trained on. In a resumed run, rank 0 also counts the samples that all
-  /// ranks had trained on before the checkpoint.
+  /// The number of samples that this rank has trained on since this run started or resumed. In a resumed run, rank 0
+  /// adds the samples that all ranks together had trained on when the checkpoint from which the run resumed was saved.
   std::uint64_t samples = 0;
   std::string reason;
   /// The position at which a run that resumes from this checkpoint must continue: after the last batch that the

@@ -77,8 +77,8 @@ class AcceptingHandshake {
   /// Returns true if `hello` has the form of a Hello. This does not show who has sent it.
   static bool is_hello(const Hello& hello);
 
-  /// `hello` must have the form of a Hello. `pair` is the secret that this member shares with the member
-  /// hello.route.from.
+  /// Call this only if is_hello(hello) is true. `pair` is the secret that this member shares with the connecting
+  /// member, `hello.route.from`.
   AcceptingHandshake(const Secret& pair, const Binding& binding, const Hello& hello);
 
   /// Returns the message to send next, or nothing if the sender of the Hello does not have the secret or has used

@@ -22,8 +22,8 @@ inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   return true;
 }
 
-/// Returns true if the kernels that read and write bfloat16, and compute in float, can process this tensor, which is
-/// the result of a matrix product.
+/// Returns true if the fused bfloat16 kernels, which read and write bfloat16 but compute in float, can process the
+/// tensor: it is bfloat16, contiguous and on the CPU.
 inline bool usable_bfloat16(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kBFloat16 && tensor.device().is_cpu() && tensor.is_contiguous();
 }
