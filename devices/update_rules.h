@@ -216,4 +216,9 @@ decltype(auto) with_rule(Formula formula, const Use& use) {
   __builtin_unreachable();
 }
 
+/// Returns the number of state blocks that the rule of this formula has, 0 to 3.
+inline std::size_t states_of(Formula formula) {
+  return with_rule(formula, [](auto rule) { return static_cast<std::size_t>(decltype(rule)::kStates); });
+}
+
 }  // namespace trainyard::devices

@@ -69,8 +69,7 @@ std::unique_ptr<devices::Update> TensorArena::make_update(const devices::UpdateR
                 "an update of {} elements from element {} on is beyond the {} elements of the rank", range.count,
                 range.begin, elements);
   }
-  const std::size_t states =
-      devices::with_rule(request.formula, [](auto rule) { return static_cast<std::size_t>(decltype(rule)::kStates); });
+  const std::size_t states = devices::states_of(request.formula);
   if (request.state.size() != states) {
     throw Error(Code::kShapeMismatch, "the formula has {} state blocks, {} were given", states, request.state.size());
   }

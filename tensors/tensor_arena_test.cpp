@@ -21,6 +21,7 @@ namespace {
 using devices::Coefficients;
 using devices::Formula;
 using devices::Purpose;
+using devices::states_of;
 using ::testing::HasSubstr;
 
 Buffer zeroed(std::size_t bytes) {
@@ -55,10 +56,6 @@ constexpr Coefficients<double> kCoefficients{.gradient_scale = 0.5,
                                              .root_scale = 1.7,
                                              .eps = 1e-8,
                                              .root_divisor = 0.6};
-
-std::size_t states_of(Formula formula) {
-  return devices::with_rule(formula, [](auto rule) { return static_cast<std::size_t>(decltype(rule)::kStates); });
-}
 
 template <class T>
 Tensor block_of(const std::vector<T>& values, DType dtype) {

@@ -15,6 +15,7 @@ namespace {
 
 using devices::Coefficients;
 using devices::Formula;
+using devices::states_of;
 
 constexpr std::int64_t kCount = 100'003;  ///< Several chunks, and a rest that fills no pack.
 
@@ -30,10 +31,6 @@ Coefficients<double> coefficients(double step_size, double weight_decay) {
           .root_scale = 1.7,
           .eps = 1e-8,
           .root_divisor = 0.6};
-}
-
-std::size_t states_of(Formula formula) {
-  return devices::with_rule(formula, [](auto rule) { return static_cast<std::size_t>(decltype(rule)::kStates); });
 }
 
 class FusedUpdateTest : public ::testing::TestWithParam<std::size_t> {
