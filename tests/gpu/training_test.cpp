@@ -4,16 +4,13 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <sstream>
 
 #include "tests/integration/training/training_fixture.h"
 
 namespace trainyard {
 namespace {
 
-using nlohmann::json;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::TrainingTest;
@@ -47,19 +44,6 @@ class GpuTest : public TrainingTest {
     for (const std::string& loss : losses(directory, kSteps)) values.push_back(std::stod(loss));
     EXPECT_EQ(values.size(), kSteps);
     return values;
-  }
-
-  /// Returns the values of this metric that the run has logged for training steps.
-  std::vector<double> logged(const std::string& directory, const std::string& name) const {
-    std::vector<double> found;
-    std::istringstream lines(read(directory + "/metrics.jsonl"));
-    for (std::string line; std::getline(lines, line);) {
-      const json record = json::parse(line);
-      if (record.value("kind", "") != "metrics" || record.value("stage", "") != "train") continue;
-      const json& values = record.at("values");
-      if (values.contains(name)) found.push_back(values.at(name));
-    }
-    return found;
   }
 };
 

@@ -4,16 +4,13 @@
 
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <sstream>
 
 #include "tests/integration/training/training_fixture.h"
 
 namespace trainyard {
 namespace {
 
-using nlohmann::json;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -31,19 +28,6 @@ class DeviceMemoryTest : public TrainingTest {
     arguments.push_back("max_steps=40");
     run_to_end(directory, std::move(arguments));
     return losses(directory, 40);
-  }
-
-  /// Returns the values of this metric that the run has logged for training steps.
-  std::vector<double> logged(const std::string& directory, const std::string& name) const {
-    std::vector<double> found;
-    std::istringstream lines(read(directory + "/metrics.jsonl"));
-    for (std::string line; std::getline(lines, line);) {
-      const json record = json::parse(line);
-      if (record.value("kind", "") != "metrics" || record.value("stage", "") != "train") continue;
-      const json& values = record.at("values");
-      if (values.contains(name)) found.push_back(values.at(name));
-    }
-    return found;
   }
 
   static double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }

@@ -111,6 +111,18 @@ std::vector<std::string> TrainingTest::losses(const std::string& directory, std:
   return all;
 }
 
+std::vector<double> TrainingTest::logged(const std::string& directory, const std::string& name) const {
+  std::vector<double> found;
+  std::istringstream lines(read(directory + "/metrics.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    const json record = json::parse(line);
+    if (record.value("kind", "") != "metrics" || record.value("stage", "") != "train") continue;
+    const json& values = record.at("values");
+    if (values.contains(name)) found.push_back(values.at(name));
+  }
+  return found;
+}
+
 json TrainingTest::counters() const {
   return ask([](visitors::RegistryClient& registry) { return registry.call("", "counters"); });
 }

@@ -46,6 +46,9 @@ class TrainingTest : public LaunchTest {
   /// Returns the losses of the first `count` steps, or fewer if fewer steps have been written.
   std::vector<std::string> losses(const std::string& directory, std::size_t count) const;
 
+  /// Returns the values of this metric in all reports of training steps that the logger has written, in their order.
+  std::vector<double> logged(const std::string& directory, const std::string& name) const;
+
   /// Returns the message counters of all processes, by the name of the process. Returns null while the run does not
   /// answer.
   nlohmann::json counters() const;
