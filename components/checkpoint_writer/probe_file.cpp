@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 #include "checkpoints/durable_file.h"
 #include "messages/printable.h"
@@ -21,10 +20,13 @@ std::string random_text() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", source(), source(), source(), source());
 }
 
-std::string content_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
+/// Returns true if the file contains exactly this text. Not more than the text is read, whatever is there.
+bool contains(const std::string& path, const std::string& text) {
+  std::ifstream file(path, std::ios::binary);
+  std::string content(text.size() + 1, '\0');
+  file.read(content.data(), static_cast<std::streamsize>(content.size()));
+  content.resize(static_cast<std::size_t>(file.gcount()));
+  return content == text;
 }
 
 }  // namespace
@@ -42,13 +44,12 @@ ProbeFile::ProbeFile(const std::string& directory)
 std::string ProbeFile::problem_with(const FolderProbed& answer) const {
   std::string reason = printable_line(answer.error);
   if (reason.empty()) {
-    if (content_of(fmt::format("{}-{}", path_, answer.rank)) == text_) return "";
+    if (contains(fmt::format("{}-{}", path_, answer.rank), text_)) return "";
     reason = "what it has written there cannot be seen here";
   }
   return fmt::format(
       "the host {}, with rank {}, does not share the folder of the checkpoints, {}: {}. With other_hosts = \"write\", "
-      "all "
-      "hosts must share this folder; choose another 'directory', or let the hosts send their state (other_hosts = "
+      "all hosts must share this folder; choose another 'directory', or let the hosts send their state (other_hosts = "
       "\"send\")",
       printable_line(answer.host), answer.rank, directory_, reason);
 }
