@@ -27,8 +27,9 @@ void ReplicaStrategy::prepare() {
 
 at::Tensor ReplicaStrategy::compute(const MicroBatch& batch) {
   if (batch.empty()) return {};
+  if (!buckets_) return passes().forward_and_backward(model(), batch);
   at::Tensor loss = passes().forward(model(), batch);
-  if (batch.last && buckets_) buckets_->arm();
+  if (batch.last) buckets_->arm();
   return passes().backward(std::move(loss), batch.weight);
 }
 

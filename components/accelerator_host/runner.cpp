@@ -108,10 +108,21 @@ void Runner::make_arena() {
                                   .on_nan = on_nan(),
                                   .generator = &random_->generator(),
                                   .read_later = [this](const at::Tensor& loss) { return device_->read_later(loss); },
-                                  .recorder = options_.detect_anomaly ? nullptr : device_->recorder(),
+                                  .recorder = recorder(),
                                   .trace = trace});
   strategy_->set_up(
       {.model = model_.get(), .arena = arena_.get(), .world = &*world_, .passes = &*passes_, .trace = trace});
+}
+
+/// Returns the recorder of the device if passes can be recorded: other ranks exchange gradients during the backward
+/// pass, and anomaly detection examines every operation.
+WorkRecorder* Runner::recorder() {
+  WorkRecorder* recorder = device_->recorder();
+  if (recorder == nullptr || (world_->is_alone() && !options_.detect_anomaly)) return recorder;
+  context_.log->warn("{}: the passes of a step are not recorded, because {}", context_.where,
+                     options_.detect_anomaly ? "detect_anomaly examines every operation"
+                                             : "several ranks exchange gradients during the backward pass");
+  return nullptr;
 }
 
 /// If the loss is scaled, a loss that is not finite is treated as an overflow by the loss scaler, so `on_nan` is not

@@ -153,6 +153,7 @@ class Runner {
   void collect_parts();
   std::optional<at::ScalarType> autocast_type() const;
   OnNan on_nan() const;
+  WorkRecorder* recorder();
   void emulate_half();
   void check_memory(const DatasetInfo& data) const;
 
