@@ -71,7 +71,7 @@ struct CopyMemory {
   std::uint64_t order = 0;  ///< The id of the checkpoint order.
   std::uint64_t step = 0;
   std::vector<BlockPlace> blocks;
-  /// True if the relay keeps the copies until WriteMemory comes; false if it sends them (MemoryPart).
+  /// True if the relay must keep the copies until it receives WriteMemory; false if it must send them (MemoryPart).
   bool keep = false;
 
   template <class Archive>
@@ -81,7 +81,7 @@ struct CopyMemory {
 };
 
 /// A checkpoint relay's first answer to CopyMemory: the relay has copied the blocks, so the rank may change them again.
-/// The relay sends the copies afterwards, as MemoryPart.
+/// Afterwards, the relay sends the copies (MemoryPart), or keeps them if CopyMemory::keep is true.
 struct MemoryCopied {
   static constexpr const char* kTypeName = "MemoryCopied";
 
@@ -94,8 +94,8 @@ struct MemoryCopied {
   }
 };
 
-/// A piece of a block that a checkpoint relay has copied. The relay sends every byte of the requested blocks once,
-/// while training continues.
+/// A piece of a block that a checkpoint relay has copied. Unless CopyMemory::keep is true, the relay sends every byte
+/// of the requested blocks once, while training continues.
 struct MemoryPart {
   static constexpr const char* kTypeName = "MemoryPart";
 
@@ -126,9 +126,10 @@ struct MemoryRange {
   }
 };
 
-/// The checkpoint writer's request to the checkpoint relays to write what they have copied into files that exist
-/// already, in a folder that all hosts share. Each relay writes the ranges of its rank, and all of them in the order of
-/// the list.
+/// The checkpoint writer's request to the checkpoint relays to write their copies into the files of a checkpoint. The
+/// files exist already, in a folder that all hosts share. Each relay writes only the ranges of its own rank, in the
+/// order of the list, and then answers with MemoryWritten. A relay without ranges discards its copies and does not
+/// answer.
 struct WriteMemory {
   static constexpr const char* kTypeName = "WriteMemory";
 
@@ -143,13 +144,13 @@ struct WriteMemory {
   }
 };
 
-/// What a checkpoint relay has written into one file.
+/// The bytes that a checkpoint relay has written into one file.
 struct WrittenPart {
   static constexpr const char* kTypeName = "WrittenPart";
 
   std::uint32_t file = 0;   ///< The index of the file in WriteMemory::files.
-  std::uint64_t bytes = 0;  ///< The number of bytes.
-  std::string sha256;       ///< The SHA-256 of the bytes, in the order of the ranges.
+  std::uint64_t bytes = 0;  ///< The number of these bytes.
+  std::string sha256;       ///< The SHA-256 digest of these bytes, in the order of WriteMemory::ranges.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -157,13 +158,14 @@ struct WrittenPart {
   }
 };
 
-/// A checkpoint relay's answer to WriteMemory: what it has written is safe on the disk.
+/// A checkpoint relay's answer to WriteMemory. The relay sends it when everything that it has written is synced to
+/// disk, or when it could not write.
 struct MemoryWritten {
   static constexpr const char* kTypeName = "MemoryWritten";
 
   std::uint64_t order = 0;
   std::uint32_t rank = 0;
-  std::vector<WrittenPart> parts;  ///< One for each file with ranges of the rank.
+  std::vector<WrittenPart> parts;  ///< One for each file with ranges of the rank; empty if there is an error.
   std::string error;               ///< Why the relay could not write; empty if it has written everything.
 
   template <class Archive>
@@ -172,8 +174,10 @@ struct MemoryWritten {
   }
 };
 
-/// The checkpoint writer's question whether the hosts of the checkpoint relays share its folder. Each relay reads the
-/// file, and writes the same text into a file of its own, whose name is that of the file with "-RANK" behind it.
+/// The checkpoint writer's question whether the hosts of the checkpoint relays share the folder of its checkpoints.
+/// Each relay checks that the file at `path` contains `text`, writes `text` into a new file whose path is `path`
+/// followed by
+/// "-" and the number of the relay's rank, and answers with FolderProbed.
 struct FolderProbe {
   static constexpr const char* kTypeName = "FolderProbe";
 
@@ -192,7 +196,7 @@ struct FolderProbed {
 
   std::uint32_t rank = 0;
   std::string host;   ///< The name of the relay's host.
-  std::string error;  ///< Why the relay cannot use the folder; empty if it has found and written both files.
+  std::string error;  ///< Why the relay cannot use the folder; empty if it has read the file and written its own.
 
   template <class Archive>
   void serialize(Archive& archive) {

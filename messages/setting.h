@@ -6,8 +6,8 @@
 
 namespace trainyard {
 
-/// A change that a user has made during the run to a parameter of a component (not to a parameter of the model). The
-/// component exists for each rank, and the new value is the same on every rank.
+/// A change that a user has made during the run to a parameter (a setting, not a weight of the model) of a component
+/// that exists for each rank. The new value is the same on every rank.
 struct Setting {
   static constexpr const char* kTypeName = "Setting";
 

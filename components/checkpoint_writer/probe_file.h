@@ -8,19 +8,19 @@
 
 namespace trainyard {
 
-/// A file that shows whether other hosts share a folder: it contains a text that nobody can guess. A host that can read
-/// it and can put a copy beside it shares the folder. The file and the copies are in a temporary directory, which the
-/// destructor removes.
+/// A file that shows whether other hosts share a folder: it contains a text that nobody can guess. Another host
+/// shares the folder if it can read the file and write a copy beside it that this host can read. The file and the
+/// copies are in a temporary directory, which the destructor removes.
 class ProbeFile {
  public:
-  /// Writes the file below `directory`. Throws kIo.
+  /// Writes the file below `directory`. Throws kIo if this fails.
   explicit ProbeFile(const std::string& directory);
 
-  /// Returns what the relays are asked.
+  /// Returns the message that asks the checkpoint relays of other hosts to read the file and write their copies.
   FolderProbe question() const { return {.path = path_, .text = text_}; }
 
-  /// Returns why the host of the relay that has answered cannot use the folder, as a sentence for the user. Returns an
-  /// empty text if it can.
+  /// Returns a sentence for the user that says why the host of the relay that sent `answer` cannot use the folder.
+  /// Returns an empty text if the host can use it.
   std::string problem_with(const FolderProbed& answer) const;
 
  private:

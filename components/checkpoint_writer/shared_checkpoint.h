@@ -17,35 +17,37 @@
 namespace trainyard {
 
 /// A checkpoint that several hosts write into one folder, which all of them share (docs/decisions/0037). This host
-/// makes the files. Then the checkpoint relays of the other hosts write the ranges of their ranks, this host writes the
-/// rest, and reads everything again: no checkpoint gets a name before all of its bytes are what their hosts have
-/// written.
+/// makes the files. Then the checkpoint relays of the other hosts write the bytes of their ranks, and this host writes
+/// the rest. Finally, this host reads all files again: a checkpoint gets its name only if every byte in it is as its
+/// host has written it.
 ///
-/// The component's thread uses the object until it has passed the checkpoint on for writing; from then on the writer's
-/// thread uses it.
+/// At first, the object is used on the event loop of the checkpoint writer. After the checkpoint has been passed to the
+/// BackgroundWriter, only the thread of the BackgroundWriter uses it.
 class SharedCheckpoint {
  public:
-  /// Makes the temporary directory. Throws kIo.
+  /// Makes the temporary directory in `directory`. `name` is the final name of the checkpoint. Throws kIo if this
+  /// fails.
   SharedCheckpoint(std::string directory, std::string name) : temporary_(std::move(directory), std::move(name)) {}
 
-  /// Makes a file of tensors. The first of them are those of `slices`, in the same order; their remote pieces are
-  /// written by other hosts. The memory of the tensors must remain valid as long as this object. Throws as
-  /// write_safetensors().
+  /// Makes the file `name` for `tensors`. The first of these tensors are those of `slices`, slices of the blocks of
+  /// `layout`, in the same order; other hosts write the pieces of them that are remote (StatePiece::is_remote). The
+  /// memory of the tensors must remain valid as long as this object exists. Throws what write_safetensors() throws.
   void add_file(const std::string& name, const std::vector<checkpoints::SafetensorsTensor>& tensors,
                 const StateLayout& layout, const std::vector<StateSlice>& slices,
                 const std::map<std::string, std::string>& metadata);
 
-  /// Returns what the relays must write.
+  /// Returns the message that tells the relays what to write. `order` is the id of the checkpoint order.
   WriteMemory request(std::uint64_t order) const;
 
   /// Returns the ranks whose relays must write something.
   std::set<std::uint32_t> ranks() const;
 
-  /// Takes the answer of a relay.
+  /// Records the answer of a relay.
   void add(const MemoryWritten& answer);
 
-  /// Writes what this host has, reads all files, and returns their digests. Throws kCorrupt, naming the file and the
-  /// rank, if a part is not as long as it must be or does not have the bytes that the rank's host has written, and kIo.
+  /// Writes the bytes of this host, reads all files, and returns their digests by name. Throws kCorrupt, naming the
+  /// file, if its size is wrong or if it does not contain the bytes that a rank's host has written; the error then also
+  /// names the rank. Throws kIo if a file cannot be written or read.
   std::map<std::string, checkpoints::FileDigest> finish();
 
   TemporaryCheckpoint& temporary() { return temporary_; }

@@ -40,7 +40,7 @@ class StateCopy {
   /// Returns the tensors of a checkpoint file, one for each slice, as views of the copied blocks.
   std::vector<checkpoints::SafetensorsTensor> tensors(const std::vector<StateSlice>& slices) const;
 
-  /// The checkpoint, if other hosts write into it; null if this host writes all of it.
+  /// Returns the files of the checkpoint, if other hosts write into them, too; null if this host writes all of them.
   SharedCheckpoint* shared() const { return shared_.get(); }
   void share(std::unique_ptr<SharedCheckpoint> shared) { shared_ = std::move(shared); }
 

@@ -14,7 +14,7 @@ class Component;
 
 namespace trainyard::core {
 
-/// How a component has spent its time since the measurement of these times, the accounting, began. The totals only
+/// How a component has spent its time since the accounting (the measurement of these times) began. The totals only
 /// grow. Time that is neither busy nor waiting is idle time: the component had nothing to do, and its next work did not
 /// come from another component but, for example, from a timer.
 struct Totals {

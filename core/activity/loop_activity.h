@@ -29,8 +29,8 @@ class OwnThreads;
 ///  - If the second one begins because an edge has room again, the component waited for the receiver (kRoom).
 ///  - Otherwise, as with a timer, the component was idle.
 ///
-/// The measurement of these times, the accounting, begins with start() and ends with stop(). A handler or wait that is
-/// in progress when the accounting begins is measured from this moment. Functions are called on the loop's thread,
+/// The accounting (the measurement of these times) begins with start() and ends with stop(). A handler or wait that is
+/// in progress when the accounting begins is measured from that moment on. Functions are called on the loop's thread,
 /// unless a comment names the control thread, which communicates with the launcher and with users.
 ///
 /// Between start_recording() and stop_recording(), a SpanRecorder records each of these intervals as a span. Accounting

@@ -20,7 +20,7 @@ class LoopActivity;
 ///
 ///    core::OwnThreads threads_{loop().activity(), *this, 4};
 ///    ...
-///    const core::OwnThreads::Busy busy(threads_, number);   // On thread `number`, while it has work.
+///    const core::OwnThreads::Busy busy(&threads_, number);  // On thread `number`, while it has work.
 class OwnThreads {
  public:
   /// `activity` is that of the component's event loop. `threads` is the number of threads, which are numbered from 0.

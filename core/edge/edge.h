@@ -20,7 +20,7 @@ namespace trainyard::core {
 /// belong to different moments.
 struct EdgeCounters {
   std::atomic<std::uint64_t> sent{0};  ///< The number of messages that were given to the transport.
-  /// The number of messages dropped by `latest` or `drop_oldest`, or because the receiver had died.
+  /// The number of messages dropped by the policies `latest` and `drop_oldest`, or because the receiver had died.
   std::atomic<std::uint64_t> dropped{0};
   std::atomic<std::uint64_t> bytes{0};  ///< The total size of the messages sent, in bytes.
   /// The number of messages that could not be sent immediately, because there was no room.
@@ -89,8 +89,8 @@ class Edge {
   std::uint64_t window_messages_;
   std::uint64_t window_bytes_;
 
-  /// Returns true if the window allows one more message, given the number and the total size of the messages in flight.
-  /// The window must have room for at least one message and one byte, unless nothing is in flight.
+  /// Returns true if the window allows one more message, given the number and the total size of the messages in flight:
+  /// if nothing is in flight, or if the window has room for at least one more message and one more byte.
   bool within_window(std::uint64_t messages, std::uint64_t bytes) const {
     return messages == 0 || (messages < window_messages_ && bytes < window_bytes_);
   }

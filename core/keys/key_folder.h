@@ -8,8 +8,8 @@
 
 namespace trainyard::core {
 
-/// Returns the folder with the keys of this user: `trainyard/keys` in the folder that XDG_CONFIG_HOME names, or in
-/// `.config` of the home directory. Throws kNotFound if neither XDG_CONFIG_HOME nor HOME is set.
+/// Returns the folder with the keys of this user: `trainyard/keys` in the folder that XDG_CONFIG_HOME names or, if that
+/// is not set, in `.config` of the home directory. Throws kNotFound if neither XDG_CONFIG_HOME nor HOME is set.
 std::string default_key_folder();
 
 /// The folder in which a user keeps keys. `NAME.key` is a key of the user's own, with its secret part. `NAME.pub` is
