@@ -47,9 +47,9 @@ struct Batch {
   /// The total number of samples in the batches that the ranks have at this position; 0 if it is unknown. A sample that
   /// is in the batches of several ranks is counted several times.
   std::uint64_t world_samples = 0;
-  /// In training: true for the last batch of the whole epoch. If the strategy manager limits the number of batches that
-  /// are used, the last of these batches is not marked. In an evaluation or a prediction: true for the last batch of
-  /// the order.
+  /// In training: true for the last batch of the whole epoch. If the strategy manager (the component that directs the
+  /// run) limits the number of batches that are used, the last of these batches is not marked. In an evaluation or a
+  /// prediction: true for the last batch of the order.
   bool last_in_epoch = false;
   LoaderCursor next;  ///< The position at which training continues after this batch.
   /// The tensors are in host memory. The accelerator copies them to its device if necessary.

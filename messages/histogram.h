@@ -47,9 +47,10 @@ struct Histogram {
   }
 };
 
-/// The histograms of the tensors of one rank after a step. Accelerator hosts send this message on "/histograms" if the
-/// parameter `histograms_every_steps` asks for it. If every rank has all parameters, only rank 0 sends it. Otherwise
-/// every rank sends the histograms of its own part, and the receiver adds the histograms of the same name.
+/// The histograms of the tensors of one rank after a step. Accelerator hosts (the components that compute on the
+/// devices) send this message on "/histograms" if the parameter `histograms_every_steps` asks for it. If every rank has
+/// all parameters, only rank 0 sends it. Otherwise every rank sends the histograms of its own part, and the receiver
+/// adds the histograms of the same name.
 struct Histograms {
   static constexpr const char* kTypeName = "Histograms";
 

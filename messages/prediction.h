@@ -11,7 +11,8 @@
 namespace trainyard {
 
 /// The output of a model for one batch of a predict order, or for a generate order: text to read, tensors for programs,
-/// or both. Accelerator hosts send it on "/predictions", for example to the logger.
+/// or both. Accelerator hosts (the components that compute on the devices) send it on "/predictions", for example to
+/// the logger.
 struct Prediction {
   static constexpr const char* kTypeName = "Prediction";
 

@@ -27,9 +27,9 @@ struct RemoteBlock {
 };
 
 /// The description of the memory of a rank that is not on the host of the checkpoint writer. Such a rank has a
-/// checkpoint relay, a component that copies the rank's memory and sends the copy to the checkpoint writer. The relay
-/// sends this message once, when the accelerator host and the optimizer of its rank have announced their memory
-/// (ArenaInfo, OptimizerState).
+/// checkpoint relay, a component that copies the rank's memory for a checkpoint, and sends the copy to the checkpoint
+/// writer or writes it into the checkpoint's files. The relay sends this message once, when the accelerator host and
+/// the optimizer of its rank have announced their memory (ArenaInfo, OptimizerState).
 struct RemoteMemory {
   static constexpr const char* kTypeName = "RemoteMemory";
 

@@ -10,9 +10,9 @@
 namespace trainyard {
 
 /// A confusion matrix: how often a classifier predicted each class for the samples of each class in an evaluation.
-/// Every accelerator host sends the counts of its own samples on "/confusion" if the parameter `confusion_matrix` asks
-/// for it, and the receiver adds the counts of all ranks. If all ranks have the same samples, only rank 0 sends the
-/// message.
+/// Every accelerator host (the component that computes on the device of a rank) sends the counts of its own samples on
+/// "/confusion" if the parameter `confusion_matrix` asks for it, and the receiver adds the counts of all ranks. If all
+/// ranks have the same samples, only rank 0 sends the message.
 struct Confusion {
   static constexpr const char* kTypeName = "Confusion";
 

@@ -10,7 +10,8 @@
 namespace trainyard::host {
 
 /// Carries out an order to evaluate: computes the metrics of the batches, without gradients. The answer contains the
-/// means of the metrics over the samples of this rank; the strategy manager merges the answers of all ranks.
+/// means of the metrics over the samples of this rank; the strategy manager (the component that directs the run) merges
+/// the answers of all ranks.
 class EvaluateOrder final : public ActiveOrder {
  public:
   EvaluateOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)

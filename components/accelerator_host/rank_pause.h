@@ -15,8 +15,8 @@ namespace trainyard::host {
 ///
 /// Ranks on one host share a Turnstile, through which they agree to rest after the newest unit that any of them has
 /// begun. Ranks on several hosts share no memory. In a run on several hosts, each rank therefore carries out all orders
-/// that it received before the order to pause. Because the strategy manager sends the same orders to all ranks, the
-/// ranks rest after the same unit in this case, too, but later.
+/// that it received before the order to pause. Because the strategy manager (the component that directs the run) sends
+/// the same orders to all ranks, the ranks rest after the same unit in this case, too, but later.
 ///
 ///     kWorking -> kWanted    the order to pause has arrived
 ///     kWanted  -> kResting   the last unit before the pause is done

@@ -29,8 +29,8 @@ struct StepOutcome {
 };
 
 /// Sends the metrics of training steps and evaluations, and measures the speed of training. In a run with a single
-/// rank, it sends Metrics to the logger. Otherwise it sends RankMetrics to the strategy manager, which merges the
-/// metrics of all ranks.
+/// rank, it sends Metrics to the logger. Otherwise it sends RankMetrics to the strategy manager (the component that
+/// directs the run), which merges the metrics of all ranks.
 class Reporter {
  public:
   struct Outputs {

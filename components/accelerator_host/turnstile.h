@@ -30,7 +30,8 @@ std::string memory_place();
 ///
 /// The ranks share two 64-bit words of memory, so pass() costs one atomic operation and no message. Before any rank
 /// calls close() for a new pause, every rank must have called reopen() for the previous pause. The strategy manager
-/// ensures this: it requests a pause only when all ranks have answered the previous one.
+/// (the component that directs the run) ensures this: it requests a pause only when all ranks have answered the
+/// previous one.
 class Turnstile {
  public:
   /// Makes the turnstile of a single rank.

@@ -37,7 +37,7 @@ class CheckpointStore {
   void describe(std::string model, std::string optimizer, std::map<std::string, double> hyperparameters);
 
   /// Makes the files of a checkpoint into which other hosts write, too (StateCopy::share). Any thread may call this
-  /// after the last call of describe(). `state` must outlive the result. Throws kIo.
+  /// after the last call of describe(). `state` must outlive the result. Throws kIo if this fails.
   std::unique_ptr<SharedCheckpoint> share(const StateCopy& state) const;
 
   /// Describes a checkpoint that has been written.

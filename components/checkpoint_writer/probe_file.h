@@ -16,7 +16,8 @@ class ProbeFile {
   /// Writes the file below `directory`. Throws kIo if this fails.
   explicit ProbeFile(const std::string& directory);
 
-  /// Returns the message that asks the checkpoint relays of other hosts to read the file and write their copies.
+  /// Returns the message that asks the checkpoint relays (the components that serve the checkpoint writer on other
+  /// hosts) to read the file and write their copies.
   FolderProbe question() const { return {.path = path_, .text = text_}; }
 
   /// Returns a sentence for the user that says why the host of the relay that sent `answer` cannot use the folder.

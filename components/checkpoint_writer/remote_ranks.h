@@ -24,13 +24,14 @@ struct RemoteAnnouncement {
   std::shared_ptr<const OptimizerState> optimizer;  ///< Null if the run has no optimizer.
 };
 
-/// Converts the message of a checkpoint relay, which describes the memory of its rank. Throws kCorrupt if the shape or
-/// the type of a block is impossible.
+/// Converts a message in which a checkpoint relay (a component on another host) has described the memory of its rank.
+/// Throws kCorrupt if the shape or the type of a block is impossible.
 RemoteAnnouncement announcement_of(const RemoteMemory& memory);
 
 /// Reads and fills the memory of ranks on other hosts, for the checkpoint writer, by exchanging messages with the
-/// checkpoint relays on those hosts. It adds the necessary inputs and outputs to its owner. In a run on one host there
-/// are no relays, and every function calls its callback before it returns.
+/// checkpoint relays, the components that copy and fill this memory on those hosts. It adds the necessary inputs and
+/// outputs to its owner. In a run on one host there are no relays, and every function calls its callback before it
+/// returns.
 class RemoteRanks {
  public:
   /// Calls `announced` whenever a relay has described the memory of its rank.

@@ -17,9 +17,9 @@
 namespace trainyard {
 
 /// A checkpoint that several hosts write into one folder, which all of them share (docs/decisions/0037). This host
-/// makes the files. Then the checkpoint relays of the other hosts write the bytes of their ranks, and this host writes
-/// the rest. Finally, this host reads all files again: a checkpoint gets its name only if every byte in it is as its
-/// host has written it.
+/// makes the files. Then the checkpoint relays (components on the other hosts) write the bytes of their ranks, and this
+/// host writes the rest. Finally, this host reads all files again: a checkpoint gets its name only if every byte in it
+/// is as its host has written it.
 ///
 /// At first, the object is used on the event loop of the checkpoint writer. After the checkpoint has been passed to the
 /// BackgroundWriter, only the thread of the BackgroundWriter uses it.

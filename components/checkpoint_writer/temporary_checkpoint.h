@@ -21,7 +21,7 @@ class TemporaryCheckpoint {
 
   /// Syncs the checkpoint to disk, renames it to its final name and returns its new path. If a checkpoint of this name
   /// exists already, the new one replaces it if `replace` is true; otherwise the new one gets the first free suffix:
-  /// ".2", ".3", ... path() must not be used afterwards. Throws kIo.
+  /// ".2", ".3", ... path() must not be used afterwards. Throws kIo if this fails.
   std::string publish(bool replace);
 
  private:
@@ -33,7 +33,7 @@ class TemporaryCheckpoint {
 
 /// Removes a checkpoint. Its directory is first renamed to a temporary name, so that a process that is killed in the
 /// meantime leaves a temporary directory and not a checkpoint with missing files. Does nothing if the checkpoint does
-/// not exist. Throws kIo.
+/// not exist. Throws kIo if this fails.
 void remove_checkpoint(const std::string& path);
 
 /// Removes the temporary directories that killed processes have left in `directory`. Returns the number of removed
@@ -41,7 +41,7 @@ void remove_checkpoint(const std::string& path);
 int sweep_temporaries(const std::string& directory);
 
 /// Makes the symbolic link `<directory>/<pointer>` refer to `name`. The change is atomic: a reader sees either the old
-/// or the new target. Throws kIo.
+/// or the new target. Throws kIo if this fails.
 void set_pointer(const std::string& directory, const std::string& pointer, const std::string& name);
 
 }  // namespace trainyard

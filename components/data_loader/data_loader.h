@@ -34,7 +34,8 @@ namespace trainyard {
 ///
 /// A shard is the part of the samples that one rank reads. Every rank has the same number of batches: a rank that has
 /// no samples left sends empty batches, with tensors of 0 rows, until the other ranks are done. If a strategy needs the
-/// same batches on several ranks, the planner gives these ranks the same shard.
+/// same batches on several ranks, the planner (which makes the plan of a run from the launch file) gives these ranks
+/// the same shard.
 ///
 /// Inputs      /orders   train, evaluate and predict are served in turn; stop drops what has not been sent
 /// Outputs     dataset   sent once, on activation

@@ -10,7 +10,7 @@ namespace trainyard {
 /// text.
 class AppendFile {
  public:
-  /// Opens `path`. If the file does not exist, creates it and the folders on its path. Throws kIo.
+  /// Opens `path`. If the file does not exist, creates it and the folders on its path. Throws kIo if this fails.
   explicit AppendFile(std::string path);
   /// Closes the file. Text that was not flushed is lost.
   ~AppendFile();

@@ -16,7 +16,7 @@ namespace trainyard {
 /// an empty cell. Rows are appended to an existing file, whose columns keep their order.
 class CsvFile {
  public:
-  /// Opens or creates the file, and removes an incomplete last line. Throws kIo.
+  /// Opens or creates the file, and removes an incomplete last line. Throws kIo if this fails.
   explicit CsvFile(std::string path);
 
   /// Sets the cell of the current row in the column `column`. If a cell is set twice, the first value is kept.
@@ -25,7 +25,7 @@ class CsvFile {
   /// Ends the row. Cells that were not set are empty.
   void end_row();
 
-  /// Writes the finished rows to the file. Throws kIo.
+  /// Writes the finished rows to the file. Throws kIo if this fails.
   void flush();
 
   /// Returns the names of the columns, in the order of the file.
@@ -33,7 +33,7 @@ class CsvFile {
 
  private:
   std::size_t index_of(std::string_view column);
-  // Writes the header, or rewrites the file with a header that contains the new columns. Throws kIo.
+  // Writes the header, or rewrites the file with a header that contains the new columns. Throws kIo if this fails.
   void write_header_or_widen();
 
   std::string path_;

@@ -15,7 +15,7 @@ namespace trainyard {
 /// text, as in {"loss":"NaN"}.
 class JsonlSink final : public Sink {
  public:
-  /// Opens or creates the file at `path`. Lines are appended to an existing file. Throws kIo.
+  /// Opens or creates the file at `path`. Lines are appended to an existing file. Throws kIo if this fails.
   explicit JsonlSink(const std::string& path);
 
   void on(const Metrics& metrics) override;

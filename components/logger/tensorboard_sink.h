@@ -18,7 +18,7 @@ namespace trainyard {
 class TensorboardSink final : public Sink {
  public:
   /// Creates a new file in `directory`, even for a resumed run, and writes `hyperparameters` into it, unless there are
-  /// none. Throws kIo.
+  /// none. Throws kIo if this fails.
   explicit TensorboardSink(const std::string& directory,
                            const std::map<std::string, nlohmann::json>& hyperparameters = {});
 

@@ -37,8 +37,8 @@ class OwnThreads;
 /// and recording can be on at the same time. They share one flag, so that a message needs only one check for both.
 class LoopActivity {
  public:
-  /// `trace` points to the variable in which the loop keeps the trace of the message that is being handled. If it is
-  /// null, the trace is always 0.
+  /// `trace` points to the variable in which the loop keeps the trace of the message that is being handled: the number
+  /// of the batch that caused the message. If `trace` is null, the trace is always 0.
   explicit LoopActivity(const std::uint64_t* trace = nullptr) : spans_(trace) {}
   LoopActivity(const LoopActivity&) = delete;
   LoopActivity& operator=(const LoopActivity&) = delete;

@@ -103,8 +103,8 @@ class Component : public Configurable {
   /// Checks parameters, opens files and allocates memory. An override must not send messages, because other processes
   /// are not connected yet.
   virtual void on_configure() {}
-  /// Runs when every edge of the run is connected, before any message is handled. A component that produces data
-  /// without receiving messages starts to send here.
+  /// Runs when every edge (connection from an output to an input) of the run is connected, before any message is
+  /// handled. A component that produces data without receiving messages starts to send here.
   virtual void on_activate() {}
   /// Finishes the work that has begun, and stops sending. The launcher waits for this hook only until a deadline, and
   /// then aborts the run. Messages that arrive after this hook are still handled.

@@ -30,8 +30,8 @@ class Gate {
     /// Makes a need for messages from several senders. `wanted` returns the number of senders; it is called again for
     /// every message that arrives. `what` names the messages in errors, in the plural: "models".
     Need(Gate& gate, std::string what, std::function<std::size_t()> wanted);
-    /// Makes a need for one message at `input`, from any sender. If the input is optional and no edge leads to it, the
-    /// need is satisfied from the start. The handler of the input must call arrived().
+    /// Makes a need for one message at `input`, from any sender. If the input is optional and not connected, the need
+    /// is satisfied from the start. The handler of the input must call arrived().
     Need(Gate& gate, const InputBase& input);
     Need(const Need&) = delete;
     Need& operator=(const Need&) = delete;

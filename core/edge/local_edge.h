@@ -10,8 +10,9 @@ namespace trainyard::core {
 
 class EventLoop;
 
-/// The edge between two components of one event loop. A message is sent by adding it to the loop's queue. Both
-/// components run on one thread, so the messages in flight are counted without synchronisation.
+/// The edge (connection from an output to an input) between two components of one event loop. A message is sent by
+/// adding it to the loop's queue. Both components run on one thread, so the messages in flight are counted without
+/// synchronisation.
 class LocalEdge final : public Edge, public Receiver {
  public:
   LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std::uint32_t id, Policy policy,

@@ -11,8 +11,8 @@
 
 namespace trainyard::core {
 
-/// The edge between two event loops of one process. Messages are passed through a lock-free ring. Two counters of
-/// handled messages and bytes return credit, the right to send more.
+/// The edge (connection from an output to an input) between two event loops of one process. Messages are passed through
+/// a lock-free ring. Two counters of handled messages and bytes return credit, the right to send more.
 ///
 /// `transmit` and the functions of Edge run on the sender's loop; `consumed` and Incoming::poll run on the receiver's
 /// loop. Each counter has one writer. Every message wakes the receiver, unless a Collector lets the receiver rest. If

@@ -17,8 +17,8 @@
 
 namespace trainyard::core {
 
-/// A source of work for an event loop, such as an edge from another thread, or a socket. The loop does not own its
-/// sources. A source must be removed, on the loop's thread, before it is destroyed.
+/// A source of work for an event loop, such as an edge (connection) from another thread, or a socket. The loop does not
+/// own its sources. A source must be removed, on the loop's thread, before it is destroyed.
 class Source {
  public:
   virtual ~Source() = default;

@@ -24,7 +24,7 @@ struct PortInfo {
   bool optional = false;               ///< For inputs: true if the input may stay unconnected.
   bool every_rank = false;             ///< For inputs of a component that exists once: true to receive from all ranks.
   bool same_loop = false;              ///< For inputs: true if every sender must run on the same event loop.
-  Policy policy = Policy::kBlock;      ///< For inputs: the default policy of edges.
+  Policy policy = Policy::kBlock;      ///< For inputs: the default policy of edges to it.
   std::uint64_t window_messages = 64;  ///< For inputs: the default maximum of messages in flight.
   std::uint64_t window_bytes = 256 << 20;  ///< For inputs: the default maximum of bytes in flight.
   bool latched = false;  ///< For outputs: true if programs that subscribe later receive the last message.

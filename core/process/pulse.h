@@ -12,9 +12,10 @@
 
 namespace trainyard::core {
 
-/// The pulse of a process: how many messages the process has sent over edges, and which of its event loops are still
-/// busy with the same handler or hook. From the pulse, the launcher learns whether the run makes progress and which
-/// components hold it up. This class is used only on the control thread, which communicates with the launcher.
+/// The pulse of a process: how many messages the process has sent over edges (connections between components), and
+/// which of its event loops are still busy with the same handler or hook. From the pulse, the launcher learns whether
+/// the run makes progress and which components hold it up. This class is used only on the control thread, which
+/// communicates with the launcher.
 class Pulse {
  public:
   /// `host` must outlive this object.

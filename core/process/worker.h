@@ -18,9 +18,9 @@ namespace trainyard::core {
 
 /// One event loop of a process, with its thread, its sockets and the components that run on it.
 ///
-/// The control thread, which communicates with the launcher, makes the worker. After start(), the components, edges and
-/// sockets may be used only on the worker's own thread; other threads may read only members that never change, and the
-/// counters of edges.
+/// The control thread, which communicates with the launcher, makes the worker. After start(), the components, edges
+/// (connections from outputs to inputs) and sockets may be used only on the worker's own thread; other threads may read
+/// only members that never change, and the counters of edges.
 class Worker {
  public:
   Worker(std::string process, std::string thread);
@@ -51,7 +51,7 @@ class Worker {
   std::vector<std::unique_ptr<Edge>> edges;  ///< The edges from this loop to loops of this process.
   std::unique_ptr<Outlet> outlet;            ///< Null if no edge of this loop leads to another process.
   /// The sockets that receive from other processes, by the key of the sender: "<process>/<thread>" for a worker,
-  /// "<process>/gateway" for a gateway.
+  /// "<process>/gateway" for a gateway, which sends log records.
   std::map<std::string, std::unique_ptr<Inlet>> inlets;
   /// The sockets from processes that have died. They are kept until every message that arrived through them has been
   /// handled.

@@ -16,8 +16,8 @@ namespace trainyard::core {
 /// functions are called on the loop's thread, unless a comment names the control thread, which publishes the spans.
 class SpanRecorder {
  public:
-  /// `trace` points to the variable in which the loop keeps the trace of the message that is being handled. If it is
-  /// null, the trace is always 0.
+  /// `trace` points to the variable in which the loop keeps the trace of the message that is being handled: the number
+  /// of the batch that caused the message. If `trace` is null, the trace is always 0.
   explicit SpanRecorder(const std::uint64_t* trace) : trace_(trace) {}
 
   /// Begins to record. Called by the control thread.

@@ -28,9 +28,9 @@ struct SpanRecord {
 };
 static_assert(sizeof(SpanRecord) == 64);
 
-/// A ring of the spans of one event loop that have ended and have not been published yet. The loop's thread writes it,
-/// and the control thread, which publishes spans, reads it. Writing takes no lock and allocates nothing. When the ring
-/// is full, new spans are lost and counted.
+/// A ring with the spans (records of what components did, and when) of one event loop that have not been published yet.
+/// The loop's thread writes it, and the control thread, which publishes spans, reads it. Writing takes no lock and
+/// allocates nothing. When the ring is full, new spans are lost and counted.
 class SpanRing {
  public:
   /// The number of spans that fit into the ring: enough for 300,000 spans per second if it is emptied every 50 ms.

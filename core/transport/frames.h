@@ -66,8 +66,8 @@ zmq::message_t frame_of(const Buffer& buffer);
 Buffer buffer_of(zmq::message_t&& frame);
 
 /// Returns a socket with the options that all sockets of Trainyard need: when it is closed, it sends remaining messages
-/// for a limited time only; its queues are unlimited, because the edges limit the messages in flight; and the size of a
-/// message is limited.
+/// for a limited time only; its queues are unlimited, because the edges (connections between components) limit the
+/// messages in flight; and the size of a message is limited.
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type);
 
 /// Binds the socket and returns the address to connect to. Only a socket that checks keys (CURVE) may be bound to an

@@ -24,10 +24,11 @@ namespace trainyard::core {
 
 class Inlet;
 
-/// The receiving end of an edge from another process. Messages arrive over a socket or, from a process of the same
-/// host, over a ring in shared memory. Over a socket, the receiver returns credit (the sender's right to send more
-/// messages) when it has handled half of the messages or bytes that may be in flight, or after every message once the
-/// sender has requested a flush. Over a ring, it returns credit after every message, because this costs almost nothing.
+/// The receiving end of an edge (a connection from an output to an input) from another process. Messages arrive over a
+/// socket or, from a process of the same host, over a ring in shared memory. Over a socket, the receiver returns credit
+/// (the sender's right to send more messages) when it has handled half of the messages or bytes that may be in flight,
+/// or after every message once the sender has requested a flush. Over a ring, it returns credit after every message,
+/// because this costs almost nothing.
 class RemoteReceiver final : public Receiver {
  public:
   RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription);

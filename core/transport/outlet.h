@@ -24,9 +24,10 @@ namespace trainyard::core {
 
 class Outlet;
 
-/// The sending end of an edge to a component of another process. Without a subscriber, nothing can be sent, so a
-/// blocking edge keeps its messages until there is a subscriber. With a subscriber, its credit determines how much can
-/// be sent. After receiver_gone(), messages are dropped until the subscriber's process has been restarted.
+/// The sending end of an edge (a connection from an output to an input) to a component of another process. Without a
+/// subscriber, nothing can be sent, so a blocking edge keeps its messages until there is a subscriber. With a
+/// subscriber, its credit determines how much can be sent. After receiver_gone(), messages are dropped until the
+/// subscriber's process has been restarted.
 class RemoteEdge final : public Edge {
  public:
   RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
