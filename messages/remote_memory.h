@@ -149,8 +149,8 @@ struct WrittenPart {
   static constexpr const char* kTypeName = "WrittenPart";
 
   std::uint32_t file = 0;   ///< The index of the file in WriteMemory::files.
-  std::uint64_t bytes = 0;  ///< The number of these bytes.
-  std::string sha256;       ///< The SHA-256 digest of these bytes, in the order of WriteMemory::ranges.
+  std::uint64_t bytes = 0;  ///< The number of bytes written.
+  std::string sha256;       ///< The SHA-256 digest of the bytes, in the order of WriteMemory::ranges.
 
   template <class Archive>
   void serialize(Archive& archive) {

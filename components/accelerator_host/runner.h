@@ -69,8 +69,8 @@ class Runner {
 
   /// Completes the gradients of a step: waits until they are reduced over the ranks, checks for overflow if the loss is
   /// scaled, clips them as `clipping` says, and makes them visible to the optimizer. Throws what
-  /// GradientScaling::end_step throws. If the step is not skipped, calls `look`, unless it is empty, so that it can
-  /// read the gradients in Arena::own_gradients().
+  /// GradientScaling::end_step throws. If the step is not skipped and `look` is not empty, calls `look`, which can read
+  /// the gradients in Arena::own_gradients().
   StepResult end_step(const Clipping& clipping, const std::function<void(const StepResult&)>& look = {});
 
   /// Discards the accumulated gradients of a step that will not be completed.

@@ -24,7 +24,7 @@
 namespace trainyard {
 
 /// What to do if the directory already contains checkpoints of other runs: leave them alone (kKeep), refuse to start
-/// unless the run resumes (kError), or treat and delete them like checkpoints of this run (kReplace).
+/// unless the run resumes (kError), or treat them like checkpoints of this run, so that they can be deleted (kReplace).
 enum class Existing : std::uint8_t { kKeep, kError, kReplace };
 constexpr auto words_of(Existing) { return words("way with existing checkpoints", "keep", "error", "replace"); }
 

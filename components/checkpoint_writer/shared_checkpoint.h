@@ -29,9 +29,10 @@ class SharedCheckpoint {
   /// fails.
   SharedCheckpoint(std::string directory, std::string name) : temporary_(std::move(directory), std::move(name)) {}
 
-  /// Makes the file `name` for `tensors`. The first of these tensors are those of `slices`, slices of the blocks of
-  /// `layout`, in the same order; other hosts write the pieces of them that are remote (StatePiece::is_remote). The
-  /// memory of the tensors must remain valid as long as this object exists. Throws what write_safetensors() throws.
+  /// Makes the file `name` for `tensors`. The first tensors are those that `slices` describes, in the same order;
+  /// `layout` contains the blocks of these slices. Other hosts write the pieces that are remote
+  /// (StatePiece::is_remote). The memory of the tensors must remain valid as long as this object exists. Throws what
+  /// write_safetensors() throws.
   void add_file(const std::string& name, const std::vector<checkpoints::SafetensorsTensor>& tensors,
                 const StateLayout& layout, const std::vector<StateSlice>& slices,
                 const std::map<std::string, std::string>& metadata);

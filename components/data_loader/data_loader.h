@@ -28,9 +28,9 @@ namespace trainyard {
 /// `random_splits` names (by default "train"), and never when training samples are evaluated.
 ///
 /// The content of a batch depends on the seed, the dataset, the rank and the batch's position, but not on the number of
-/// workers, prefetching or timing. Training can start at any position (cursor), which consists of the epoch and the
-/// number of its samples that have been used, even if the number of ranks or the batch size has changed since then.
-/// Workers write directly into the memory that is sent.
+/// workers, prefetching or timing. Training can start at any position (cursor): an epoch, and the number of its samples
+/// that have been used. A position remains valid if the number of ranks or the batch size changes. Workers write
+/// directly into the memory that is sent.
 ///
 /// A shard is the part of the samples that one rank reads. Every rank has the same number of batches: a rank that has
 /// no samples left sends empty batches, with tensors of 0 rows, until the other ranks are done. If a strategy needs the

@@ -7,10 +7,10 @@
 
 namespace trainyard::front_door {
 
-/// Throws kInvalidArgument, with the reason, if the owner of the key `visitor` may not ask the run's registry (the
-/// socket at which the launcher answers questions) the question `question`. With the role `watch`, only questions that
-/// are known to change nothing are allowed. Nobody may announce a topic through the front door (the component to which
-/// programs on other hosts connect), because the run could not connect to a publisher on another host.
+/// Throws kInvalidArgument, with the reason, if the owner of the key `visitor` may not send `question` to the run's
+/// registry (the socket at which the launcher answers questions). With the role `watch`, only questions that are known
+/// to change nothing are allowed. Nobody may announce a topic through the front door (the component to which programs
+/// on other hosts connect), because the run could not connect to a publisher on another host.
 void check_permission(const core::PublicKey& visitor, const nlohmann::json& question);
 
 }  // namespace trainyard::front_door

@@ -48,10 +48,10 @@ class RemoteEdge final : public Edge {
   /// socket; over a ring, the subscriber counts in shared memory.
   void credit(std::uint64_t messages, std::uint64_t bytes);
 
-  /// If has_room() returned false before and there is room now, sends the waiting messages and returns true. Otherwise
+  /// If has_room() has returned false and there is room again, sends the waiting messages and returns true. Otherwise
   /// returns false.
   bool poll_room();
-  /// Returns true if has_room() returned false before and there is room now.
+  /// Returns true if has_room() has returned false and there is room again.
   bool room_came() const { return starved_ && room(); }
 
   /// Returns true while messages are sent through a ring in shared memory.
