@@ -19,7 +19,7 @@ Ports read_ports(const std::string& text);
 
 /// Returns the address, as text, of the network interface `name`: the first IPv4 address, or else the first IPv6
 /// address that is not link-local. `name` may also be an address of this machine, which is then returned. Throws
-/// kInvalidArgument, naming the interfaces of this machine, if there is no such interface.
+/// kInvalidArgument, naming the interfaces of this machine, if there is no such interface or it is not up.
 std::string address_of_interface(const std::string& name);
 
 /// Returns the address of the first interface that is up, has an address and is not the loopback interface. Throws

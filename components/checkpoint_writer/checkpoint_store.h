@@ -49,8 +49,8 @@ class CheckpointStore {
   };
 
   /// Writes a checkpoint under a temporary name, syncs it to disk and gives it its final name. Then moves the links
-  /// "last" and "best", and deletes the checkpoints that the rule does not keep. If this function throws kIo, no other
-  /// checkpoint and no link has changed.
+  /// "last" and "best", and deletes the checkpoints that the rule does not keep. Throws kIo if a file cannot be
+  /// written, and what SharedCheckpoint::finish throws; no other checkpoint and no link has then changed.
   Written write(const StateCopy& state);
 
  private:

@@ -55,8 +55,8 @@ class RemoteRanks {
   /// Calls `complete` when all bytes that copy() has requested have arrived.
   void receive(Done complete);
 
-  /// Lets the relays write what they have copied into the files of `into`, which must stay alive until `complete` is
-  /// called. Calls `complete` when all relays have done so, or with the reason why one of them cannot.
+  /// Lets the relays write their copies into the files of `into`, which must stay alive until `complete` is called.
+  /// Calls `complete` when all relays have done so, or with the reason why one of them cannot.
   void write(SharedCheckpoint& into, Done complete);
 
   /// Sends the blocks with the indices `filled`, which have been read from a checkpoint, to the other hosts that need
@@ -65,8 +65,8 @@ class RemoteRanks {
   void restore(const StateLayout& layout, const StateLayout& here, const std::set<std::size_t>& filled,
                std::function<void()> done);
 
-  /// Cancels the copy in progress, if there is one. The callback of copy() or receive() that has not been called yet is
-  /// called with `error`.
+  /// Cancels the copy in progress, if there is one. The callback of copy(), receive() or write() that has not been
+  /// called yet is called with `error`.
   void give_up(const std::string& error);
 
  private:

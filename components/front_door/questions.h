@@ -26,7 +26,8 @@ class Questions final : public core::Source {
   /// Called with the launcher's answer, which has the same `id` as the question.
   using Answer = std::function<void(nlohmann::json reply)>;
 
-  /// `registry` is the address of the registry. Throws kIo if the socket cannot connect.
+  /// `registry` is the address of the registry. Throws kUnsupported if other hosts could reach it
+  /// (core::check_address).
   Questions(zmq::context_t& context, const std::string& registry);
 
   /// Passes a question, which is a JSON object, to the registry, and calls `answer` when the answer arrives. `asker`

@@ -29,7 +29,7 @@ std::string scientific(double value);
 std::string compact(double value);
 
 /// Returns a duration as minutes and seconds, with hours or days if necessary: "00:45", "1:02:03", "2d 03:04". Returns
-/// "--:--" if it is not finite.
+/// "--:--" if it is not finite or longer than 1e9 seconds.
 std::string clock_text(double seconds);
 
 /// Returns a size in bytes with a suitable unit: "512 B", "12.3 MB".

@@ -27,7 +27,7 @@ namespace trainyard {
 ///
 /// The state is saved under the component's name, without the rank. The checkpoint writer requests the state while all
 /// ranks wait between two steps. During this time the ranks send no new messages to the component, but earlier messages
-/// may still be in flight. The state is restored before the first order.
+/// may still be in flight. The state is restored before the strategy manager sends its first Order.
 class StatePort {
  public:
   using Save = std::function<void(StateWriter& into)>;

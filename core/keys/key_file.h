@@ -24,9 +24,11 @@ void write_key_file(const std::string& path, const Key& key);
 
 /// Reads a key file. Throws an error that names the file and the reason, and never contains the secret:
 ///  - kNotFound if the file does not exist
-///  - kInvalidArgument if `path` is not a regular file, or if it is a link to a file in another folder; if others may
-///    read or write the file, or if it belongs to neither this user nor root; or if others could replace the file in
-///    its folder
+///  - kIo if the file cannot be read
+///  - kInvalidArgument if `path` is not a regular file, or is a link that leads out of its folder; if others may read
+///  or
+///    write the file; if the file or its folder belongs to neither this user nor root; or if others could replace the
+///    file in its folder
 ///  - kCorrupt if the file is larger than 4 KiB or does not have the five lines, or if the secret key in it does not
 ///    belong to the public key
 Key read_key_file(const std::string& path);

@@ -14,8 +14,9 @@ class PluginLoader;
 ///
 /// `parameters` is a JSON object, for plugins whose declaration depends on their parameters. If it is an empty string
 /// (not "{}"), the plugin is constructed without values, and required parameters may be missing
-/// (Configurable::describing). Throws what PluginLoader::load throws, and kPluginLoad if the constructor fails. If the
-/// parameters contradict each other, PluginInfo::objection contains the reason.
+/// (Configurable::describing). Throws what PluginLoader::load throws, and the Error that the constructor throws; any
+/// other exception becomes an Error with the code kPluginLoad. If the parameters contradict each other,
+/// PluginInfo::objection contains the reason.
 PluginInfo describe_plugin(PluginLoader& loader, const std::string& path, const std::string& parameters = "");
 
 }  // namespace trainyard::core

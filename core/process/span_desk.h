@@ -28,8 +28,8 @@ class SpanDesk {
   /// The maximum number of spans in one message. A message with this many spans has a size of about 130 kB.
   static constexpr std::size_t kMostSpans = 2048;
 
-  /// A function that publishes one batch: spans of operations if `operations` is true, otherwise spans of all other
-  /// kinds.
+  /// A function that publishes one batch: the spans of LibTorch's operations if `operations` is true, otherwise all
+  /// other spans.
   using Publish = std::function<void(Spans spans, bool operations)>;
 
   /// All objects passed by reference must outlive this object.
@@ -39,9 +39,9 @@ class SpanDesk {
   SpanDesk(const SpanDesk&) = delete;
   SpanDesk& operator=(const SpanDesk&) = delete;
 
-  /// `operations` is true if spans of operations have subscribers, and `spans` is true if all other spans have. The
-  /// recording begins when one of them becomes true, and ends when both are false. Spans that have not been published
-  /// by then are discarded.
+  /// `operations` is true if the spans of LibTorch's operations have subscribers, and `spans` is true if all other
+  /// spans have. The recording begins when one of them becomes true, and ends when both are false. Spans that have not
+  /// been published by then are discarded.
   void want(bool spans, bool operations);
   /// Publishes the spans that have been recorded since the last call. Called every kInterval during a recording.
   void collect();

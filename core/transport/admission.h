@@ -23,7 +23,8 @@ inline constexpr const char* kAdmissionAddress = "inproc://zeromq.zap.01";
 class Admission final : public Source {
  public:
   /// `allowed` contains the public keys, each as 40 characters in the encoding Z85. A context may have only one
-  /// Admission, which must be made before the first socket is bound. Throws kIo if libzmq refuses the address.
+  /// Admission, which must be made before the first socket is bound. Throws kInvalidArgument if a text in `allowed` is
+  /// not a key, and kIo if libzmq refuses the address.
   Admission(zmq::context_t& context, const std::vector<std::string>& allowed);
 
   /// Returns the number of connections that were refused.
