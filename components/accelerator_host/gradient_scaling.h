@@ -75,8 +75,8 @@ class GradientScaling {
 
   /// Returns the number of steps skipped since the run began.
   std::uint64_t skipped_steps() const { return scaler_ ? scaler_->skipped() : skipped_; }
-  /// Sets the number of skipped steps that is stored in the checkpoint from which the run resumes. Not needed if the
-  /// loss is scaled, because the loss scaler then restores the number.
+  /// Sets the number of skipped steps to `skipped`, the number in the checkpoint from which the run resumes. Not needed
+  /// if the loss is scaled, because the loss scaler then restores the number.
   void restore_skipped_steps(std::uint64_t skipped) { skipped_ = skipped; }
 
  private:

@@ -129,7 +129,7 @@ class Runner {
   std::vector<std::string> restore(const RestoredStates& states) { return parts_->keep(states); }
   /// Returns the number of steps that were skipped because gradients were not finite.
   std::uint64_t skipped_steps() const { return scaling_->skipped_steps(); }
-  /// Sets the number of skipped steps that is stored in the checkpoint from which the run resumes.
+  /// Sets the number of skipped steps to `skipped`, the number in the checkpoint from which the run resumes.
   void restore_skipped_steps(std::uint64_t skipped) { scaling_->restore_skipped_steps(skipped); }
 
   /// Returns values for the training metrics: those of the loss scaling, and those of the strategy, such as memory use.
