@@ -176,8 +176,7 @@ struct MemoryWritten {
 
 /// The checkpoint writer's question whether the hosts of the checkpoint relays share the folder of its checkpoints.
 /// Each relay checks that the file at `path` contains `text`, writes `text` into a new file whose path is `path`
-/// followed by
-/// "-" and the number of the relay's rank, and answers with FolderProbed.
+/// followed by "-" and the number of the relay's rank, and answers with FolderProbed.
 struct FolderProbe {
   static constexpr const char* kTypeName = "FolderProbe";
 

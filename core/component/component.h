@@ -115,8 +115,8 @@ class Component : public Configurable {
 
   /// In a resumed run, repeats the changes of this component's parameters that were made before the checkpoint.
   /// `settings` is RunState::settings, which contains the changes for all components. Setting::instead_of is the value
-  /// that a parameter had before it was changed. If the launch file now gives the parameter a different value,
-  /// the change is not repeated, and a warning is logged.
+  /// that a parameter had before it was changed. If the launch file now gives the parameter a different value, the
+  /// change is not repeated, and a warning is logged.
   void take_settings(const std::vector<Setting>& settings);
 
   /// Returns the component's log. Every line contains the component's name. Any thread may write to the log.

@@ -11,8 +11,8 @@
 namespace trainyard::core {
 
 /// Empties the rings of several queue edges (QueueEdge) that end on one event loop. A queue edge is a connection
-/// between two event loops of one process. After each round of work, it rests for a fixed time, so that a steady stream
-/// of messages is handled in batches.
+/// between two event loops of one process. After each round of work, the collector rests for a fixed time, so that a
+/// steady stream of messages is handled in batches.
 ///
 /// Waking a sleeping thread costs the sender several microseconds, and the receiver even more. A receiver that handles
 /// a message in a few microseconds falls asleep before the next message arrives, so it would have to be woken for every

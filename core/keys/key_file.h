@@ -26,9 +26,8 @@ void write_key_file(const std::string& path, const Key& key);
 ///  - kNotFound if the file does not exist
 ///  - kIo if the file cannot be read
 ///  - kInvalidArgument if `path` is not a regular file, or is a link that leads out of its folder; if others may read
-///  or
-///    write the file; if the file or its folder belongs to neither this user nor root; or if others could replace the
-///    file in its folder
+///    or write the file; if the file or its folder belongs to neither this user nor root; or if others could replace
+///    the file in its folder
 ///  - kCorrupt if the file is larger than 4 KiB or does not have the five lines, or if the secret key in it does not
 ///    belong to the public key
 Key read_key_file(const std::string& path);
