@@ -211,7 +211,7 @@ struct TunnelPart {
   std::uint32_t process = 0;  ///< In the first part: the index of the process whose gateway the visitor wants.
   std::string gateway;        ///< In the first part: the address of the gateway, which only the launcher sets.
   std::string bytes;
-  std::uint32_t written = 0;  ///< How many more bytes the sender has passed on to its socket.
+  std::uint32_t written = 0;  ///< How many bytes the sender has passed on to its socket since its previous part.
   bool closed = false;        ///< True for the last part.
 
   template <class Archive>

@@ -13,7 +13,7 @@ namespace trainyard::launch {
 /// LibTorch's choice, or an empty string if it is not set.
 std::string describe_processor(std::string_view cpuinfo, std::string_view capability);
 
-/// Returns this text for the processor of this machine.
+/// Like describe_processor() above, for the processor of this machine and the variables of this process.
 std::string describe_processor();
 
 }  // namespace trainyard::launch

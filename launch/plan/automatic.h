@@ -38,7 +38,8 @@ std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<C
 void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices);
 
 /// Returns the placement that the file gives as a word. If it gives none, returns kRanks, or kComposed if the strategy
-/// needs all ranks in one process or if the file places some components in a table.
+/// needs all ranks in one process or if the file places some components in a table. With several ranks (`ranks`), such
+/// a decision is added to `choices`.
 Placement settle_placement(const LaunchFile& file, const StrategyNeeds& needs, std::uint32_t ranks,
                            std::vector<Choice>& choices);
 
