@@ -18,7 +18,7 @@ std::string class_name_of(const std::string& name);
 /// target, and for the plugin in launch files.
 void check_plugin_name(const std::string& name);
 
-/// Copies the template for a kind of plugin to the folder `directory`, and replaces the template's name by `name` in
+/// Copies the template for a kind of plugin to the folder `directory`, and replaces the template's name with `name` in
 /// the files and in their names. The folder must be empty or not exist yet. Returns the names of the new files. Throws
 /// kInvalidArgument if the folder is not empty, kNotFound if the templates are not installed, and kIo if a file cannot
 /// be read or written.
