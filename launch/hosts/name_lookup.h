@@ -9,12 +9,12 @@
 
 namespace trainyard::launch {
 
-/// The resolution of a host's name on a thread of its own. If the name server does not respond, a lookup can take many
+/// The resolution of a host's name on a separate thread. If the name server does not respond, a lookup can take many
 /// seconds. It can neither be cancelled nor be given a deadline. So nobody waits for the thread: if the object is
 /// destroyed before the lookup is done, the thread ends with the lookup, or when the program ends.
 class NameLookup {
  public:
-  /// Returns the address of a host, or throws.
+  /// A function that returns the address of a host, or throws if it cannot find the address.
   using Resolve = std::function<std::string(const std::string& host)>;
 
   NameLookup(const std::string& host, Resolve resolve);

@@ -6,8 +6,8 @@
 
 namespace trainyard::launch {
 
-/// Returns a text that determines which kernels LibTorch, its BLAS library and Trainyard choose on a processor: the
-/// model of the processor, and those of its instruction sets for which there are kernels. If two processors have
+/// Returns a text with everything on which the choice of kernels by LibTorch, its BLAS library and Trainyard depends:
+/// the model of the processor, and those of its instruction sets for which there are kernels. If two processors have
 /// different texts, the last bits of sums can differ between them. `cpuinfo` is the content of /proc/cpuinfo, of which
 /// only the first processor is considered. `capability` is the value of the variable ATEN_CPU_CAPABILITY, which limits
 /// LibTorch's choice, or an empty string if it is not set.
