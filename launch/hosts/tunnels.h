@@ -29,7 +29,7 @@ class Tunnels {
   /// The maximum number of tunnels that visitors on one host may have to the gateways on one other host.
   static constexpr std::size_t kMost = 256;
 
-  /// Sends a part to the host that it is for. Returns false if this host is not connected.
+  /// Sends a part to the host that it is for. Returns false if that host is not connected.
   using Send = std::function<bool(const TunnelPart& part)>;
 
   /// `host` is the number of this host, and `run_directory` the path of its run directory.

@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kMostRanks = 4096;
 
 /// Returns the number of ranks that `devices` in `[topology]` requests. A count or a list gives the number directly;
 /// "auto" means one rank, and -1 means a rank on every device of the accelerator. For the accelerator `cpu`, every core
-/// that it may use counts as a device. The values "auto" and -1 are replaced in `file` by the number. Throws for any
+/// that it may use counts as a device. The values "auto" and -1 are replaced in `file` with the number. Throws for any
 /// other value. check_strategy_rules() checks later whether the strategy supports this number of ranks.
 std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<Choice>& choices);
 
