@@ -52,7 +52,7 @@ class Accelerator : public Configurable {
   /// devices, or a list of device numbers, such as "[0, 3]". If devices can be shared
   /// (AcceleratorTraits::shared_devices), a count may exceed the number of devices; the result then contains some
   /// devices several times. `request` is never "auto" or -1: when the run was planned, these values of the launch file
-  /// were replaced by a count. Throws kInvalidArgument if the text is malformed, the count is less than 1, or a list
+  /// were replaced with a count. Throws kInvalidArgument if the text is malformed, the count is less than 1, or a list
   /// contains a device twice. Throws kNotFound if there are too few devices or a device of the list does not exist.
   std::vector<int> parse_devices(const std::string& request) const;
 

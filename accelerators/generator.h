@@ -16,8 +16,8 @@ void seed_generator(at::Generator generator, std::uint64_t seed);
 /// states of several generators follow one another, each after its length in bytes, which is a 64-bit number.
 std::vector<std::uint8_t> state_of_generators(const std::vector<at::Generator>& generators);
 
-/// Restores the states returned by state_of_generators(). Throws kCorrupt if `states` does not match the number of
-/// `generators` or the lengths of their states, or if a state is damaged. Every error text begins with `where`.
+/// Restores the states returned by state_of_generators(). Throws kCorrupt if `states` does not contain one state of the
+/// right length for each of the `generators`, or if a state is damaged. Every error text begins with `where`.
 void restore_generators(const std::vector<at::Generator>& generators, const std::vector<std::uint8_t>& states,
                         const std::string& where);
 

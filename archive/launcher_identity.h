@@ -11,7 +11,7 @@ namespace trainyard::archive {
 /// Identifies the launcher of a run uniquely, even among the processes of other hosts and of earlier boots.
 struct LauncherIdentity {
   std::string host;  ///< The name of the host on which the launcher was started.
-  /// The kernel's id of the boot of that host. After the next boot, the launcher cannot exist any more.
+  /// The kernel's id of the boot of that host. After the next boot, the launcher no longer exists.
   std::string boot;
   pid_t pid = 0;  ///< The launcher's pid on that host.
   /// When the launcher was started, in clock ticks since boot. It is needed because pids are reused.

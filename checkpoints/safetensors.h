@@ -29,7 +29,7 @@ struct SafetensorsTensor {
 FileDigest write_safetensors(const std::string& path, const std::vector<SafetensorsTensor>& tensors,
                              const std::map<std::string, std::string>& metadata);
 
-/// The arrangement of a safetensors file: what comes before the tensors' bytes, and where these are.
+/// The arrangement of a safetensors file: what comes before the tensors' bytes, and the positions of those bytes.
 struct SafetensorsPlan {
   std::string head;                   ///< The size of the header, and the header.
   std::vector<std::size_t> order;     ///< The indices of the given tensors, in the order of the file.
@@ -37,7 +37,8 @@ struct SafetensorsPlan {
   std::uint64_t bytes = 0;            ///< The size of the file.
 };
 
-/// Returns the arrangement of the file that write_safetensors() writes. `path` is for errors, which are the same.
+/// Returns the arrangement of the file that write_safetensors() writes. Throws the same errors as that function, except
+/// kIo; `path` names the file in them.
 SafetensorsPlan plan_safetensors(const std::string& path, const std::vector<SafetensorsTensor>& tensors,
                                  const std::map<std::string, std::string>& metadata);
 

@@ -13,15 +13,15 @@
 namespace trainyard::checkpoints {
 
 /// Creates a file of this size, which begins with `head`, so that several programs can then write the rest together.
-/// Waits until the file is on disk. Throws kIo, also if the file exists already.
+/// Waits until the file is on disk. Throws kIo if the file exists already or cannot be written.
 void create_shared_file(const std::string& path, std::string_view head, std::uint64_t bytes);
 
 /// Writes ranges of a file that create_shared_file() has created, while programs on other hosts write other ranges. All
 /// errors are kIo and contain the path and the reason.
 ///
-/// Ranges of several hosts may share a page of a network file system. What is written therefore goes to the server
-/// exactly as it is (O_DSYNC): otherwise an NFS client may send a whole page, with bytes that another host has written
-/// meanwhile as they were before.
+/// Ranges of several hosts may share a page of a network file system. The file is therefore opened with O_DSYNC, so
+/// that exactly the bytes that were written go to the server. Otherwise an NFS client may send the whole page, and so
+/// overwrite what another host has written to that page in the meantime.
 class SharedFile {
  public:
   /// Opens the file. Throws if it does not exist.
@@ -31,12 +31,12 @@ class SharedFile {
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;
 
-  /// Writes `bytes` from byte `at` of the file on. Ranges that follow each other in the file should be written one
+  /// Writes `bytes` to the file, starting at byte `at`. Ranges that follow each other in the file should be written one
   /// after another, because they are then sent to the disk together.
   void write(std::uint64_t at, std::span<const std::byte> bytes);
 
-  /// Closes the file; everything is then on disk. Returns the number of bytes written and their SHA-256, in the order
-  /// of the calls of write(). Must be called only once, after the last write().
+  /// Closes the file; everything is then on disk. Returns the number of bytes written, and the SHA-256 of these bytes
+  /// in the order of the calls of write(). Must be called only once, after the last write().
   FileDigest close();
 
  private:

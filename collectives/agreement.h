@@ -64,10 +64,10 @@ class Agreement {
   /// or wake() is called, but no longer than `pause.most`. Returns false if it only yielded the processor, without
   /// calling `look_again`. Otherwise returns true, and the engine then checks for failures.
   ///
-  /// If a wake-up between the engine's last check and the sleep could be lost, the implementation must first make it
-  /// visible to the other members that this member is about to sleep, and then call `look_again`, which makes the
-  /// engine check once more. It must not sleep if `look_again` returns true, because the engine has then made progress
-  /// or has failed.
+  /// A wake-up that comes between the engine's last check and the sleep could be lost. An implementation for which this
+  /// is possible must first show the other members that this member is about to sleep, and then call `look_again`,
+  /// which makes the engine check once more. It must not sleep if `look_again` returns true, because the engine has
+  /// then made progress or has failed.
   virtual bool rest(const Pause& pause, const std::function<bool()>& look_again) = 0;
 
   /// Wakes this member if it sleeps in rest(). Any thread may call this function. An implementation must override it if

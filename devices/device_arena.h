@@ -37,7 +37,7 @@ struct UpdateRange {
 /// What an optimizer specifies when it calls DeviceArena::make_update().
 struct UpdateRequest {
   Formula formula = Formula::kSgd;
-  std::vector<UpdateRange> ranges;  ///< The parts with coefficients of their own, in ascending order.
+  std::vector<UpdateRange> ranges;  ///< The parts that have separate coefficients, in ascending order.
   /// The state of the update in host memory: one block for each state of the rule, with the layout of the parameters.
   /// The blocks contain the initial values. The device has its own copy of the state, and writes it to these blocks
   /// before a checkpoint is saved.

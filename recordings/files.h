@@ -45,7 +45,8 @@ class InputFile {
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
   /// Returns `length` bytes that begin at `offset`. Throws kCorrupt if the file does not have that many bytes there,
-  /// and kIo if it cannot be read. The caller must have checked that `length` is not too large.
+  /// and kIo if it cannot be read. Allocates memory for `length` bytes, so the caller must first check that `length` is
+  /// not too large.
   std::string read(std::uint64_t offset, std::uint64_t length) const;
 
  private:

@@ -44,9 +44,9 @@ class LocalSteps : public Strategy {
 
   std::int64_t every_steps() const { return *every_steps_; }
 
-  /// Replaces all parameters and floating-point buffers by their means over all ranks.
+  /// Replaces all parameters and floating-point buffers with their means over all ranks.
   void average(ArenaEdit& edit) const;
-  /// Replaces tensors by their means over all ranks.
+  /// Replaces the values of `tensors` with their means over all ranks.
   void average(const std::vector<at::Tensor>& tensors) const;
   /// Returns flat views of the floating-point buffers of the model.
   std::vector<at::Tensor> floating_buffers() const;

@@ -24,9 +24,9 @@ struct BucketGrid {
   double centre = 0;
 };
 
-/// Adds `values`, which must be finite, to `sums`. A value below the first or above the last bucket is counted in that
-/// bucket. The function makes a single pass over the values, and is several times faster than the equivalent LibTorch
-/// operations.
+/// Adds `values`, which must be finite, to `sums`. A value below the first bucket is counted in the first bucket, and a
+/// value above the last bucket in the last. The function makes a single pass over the values, and is several times
+/// faster than the equivalent LibTorch operations.
 void add_to_buckets(std::span<const float> values, const BucketGrid& grid, BucketSums& sums);
 
 }  // namespace trainyard

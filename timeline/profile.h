@@ -35,8 +35,8 @@ struct ProfilePart {
 };
 
 /// How a component spent the time of the window (StepWindow). Spans, the activities of a component, can be nested. Each
-/// moment of its event loop counts only for the innermost span, so that the parts and `idle_ns` add up to the length of
-/// the window.
+/// moment of the component's event loop counts only for the innermost span at that moment, so that the parts and
+/// `idle_ns` add up to the length of the window.
 struct ComponentProfile {
   std::string component;
   std::vector<ProfilePart> parts;  ///< The parts, the longest first.

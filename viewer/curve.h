@@ -33,7 +33,7 @@ struct Curve {
   std::vector<double> x;                ///< The position on the axis of the last row in each bucket.
   std::vector<double> low, high, mean;  ///< The smallest and the largest value in each bucket, and the mean.
   /// The exponentially smoothed value at the last row of each bucket. Smoothing begins at the first row of the series,
-  /// so the result does not depend on the window. It is corrected for the bias at the beginning of the series.
+  /// so the values do not depend on the window. They are corrected for the bias at the beginning of the series.
   std::vector<double> smooth;
   std::size_t rows = 0;     ///< The number of rows in the window that have a value.
   double from = 0, to = 0;  ///< The positions of the first and the last of these rows.

@@ -44,7 +44,7 @@ struct ObservedEdge {
   std::uint64_t messages = 0;              ///< The number of messages sent since the run began.
   std::uint64_t bytes = 0;                 ///< The number of bytes sent since the run began.
   std::optional<std::uint64_t> under_way;  ///< The number of messages that have been sent but not handled yet.
-  std::uint64_t window = 0;                ///< The maximum number of messages that may be sent but not handled.
+  std::uint64_t window = 0;                ///< The maximum number of messages sent but not handled yet.
   std::uint64_t dropped = 0;               ///< The number of messages dropped since the run began.
   std::uint64_t blocked = 0;               ///< How many times a message had to wait because the window was used up.
 };

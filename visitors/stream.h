@@ -19,7 +19,7 @@ struct Stream {
   std::string type;               ///< The name of the message type; empty until a publisher has answered.
   std::uint64_t fingerprint = 0;  ///< The fingerprint of the message type; 0 until a publisher has answered.
   std::string schema_text;        ///< The canonical text of the schema.
-  Schema schema;                  ///< The schema by which the bodies can be decoded.
+  Schema schema;                  ///< The schema with which the bodies can be decoded.
   std::uint64_t arrived = 0;      ///< How many messages have arrived.
   /// How many messages are missing: the sum of the gaps in the sequence numbers of all senders. Messages before the
   /// first that arrived do not count.

@@ -13,8 +13,8 @@
 
 namespace trainyard::web {
 
-/// The server's end of one WebSocket connection. Any thread may call these functions, but only while the channel's
-/// handler exists.
+/// The server's end of one WebSocket connection. In all functions, `binary` is true for a binary message, and false for
+/// a text message in UTF-8. Any thread may call these functions, but only while the channel's handler exists.
 class Channel {
  public:
   virtual ~Channel() = default;

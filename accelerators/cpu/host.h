@@ -43,7 +43,7 @@ struct Blas {
 Blas loaded_blas();
 
 /// Returns the kernels that OpenBLAS should use instead of `kernels`, as a value of OPENBLAS_CORETYPE, or an empty text
-/// if nothing better is known. An OpenBLAS that is older than the processor may take it for one of the year 2004.
+/// if nothing better is known. An OpenBLAS that is older than the processor may mistake it for a processor from 2004.
 std::string better_kernels(const std::string& kernels);
 
 /// Returns true if the processor multiplies bfloat16 numbers, with AVX512-BF16 or AMX. Processors with AMX have both.

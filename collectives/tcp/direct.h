@@ -17,7 +17,7 @@ class Direct {
  public:
   Direct(const Control& control, std::size_t direct_bytes) : control_(control), direct_bytes_(direct_bytes) {}
 
-  /// Returns true if the operation is small enough.
+  /// Returns true if the operation is small enough to be carried out in this way.
   bool is_direct(const collectives::Operation& operation) const {
     return operation.data.count > 0 && operation.bytes() <= direct_bytes_;
   }

@@ -18,9 +18,9 @@ class Slots {
   /// `bytes` is the maximum size of a body.
   explicit Slots(std::size_t bytes) : bytes_(bytes) {}
 
-  /// Stores request or message number `number`, which must be the next one. `finished` is the number of those that this
-  /// member has finished. Returns false, without storing anything, if the number is wrong, the body is too large or all
-  /// slots are in use; the sender has then violated the protocol.
+  /// Stores request or message number `number`, which must be the next one. `finished` is the number of requests or
+  /// messages that this member has finished. Returns false, without storing anything, if the number is wrong, the body
+  /// is too large or all slots are in use; the sender has then violated the protocol.
   bool put(std::uint64_t number, std::uint64_t finished, const Request& request, Bytes body);
   /// Returns request number `number`, or null if it has not arrived yet.
   const Request* request(std::uint64_t number) const;

@@ -24,7 +24,7 @@ class JpegDecoder {
 
   /// Decodes `file`, the content of a JPEG file. The result has at least `least` rows and columns, unless the picture
   /// in the file has fewer. The pixels are valid until the next call. `path` names the file in error messages. Throws
-  /// kUnsupported if the colours are not of any ColorModel, and kCorrupt if the header claims a size that exceeds
+  /// kUnsupported if no ColorModel describes the colours, and kCorrupt if the header claims a size that exceeds
   /// `limits`. Also throws kCorrupt, with the offset up to which the file had been read, for every error that libjpeg
   /// finds. This includes files that are truncated or damaged in the middle, for which libjpeg by default would only
   /// warn and make up the missing pixels.

@@ -43,7 +43,7 @@ class HostDoor {
   /// Returns the Join that a host sent. `host` must not be 0, and all hosts must have joined.
   const Join& joined(std::uint32_t host) const { return joined_.at(host)->join; }
   const HostSettings& settings() const { return settings_; }
-  /// Prints how many connections have been refused, if their number has grown. To be called once a second.
+  /// Prints how many connections have been refused, if their number has grown. Call this function once a second.
   void say_refusals(RunConsole& console);
   /// Returns the number of connections without the key of the hosts, or with another protocol, that have been refused.
   std::uint64_t refusals() { return socket_->refusals(); }

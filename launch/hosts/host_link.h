@@ -15,7 +15,8 @@ namespace trainyard::launch {
 /// An agent's connection to host 0. An agent is the process that acts for the launcher on another host.
 class HostLink {
  public:
-  /// Begins to connect to `endpoint`. Nobody needs to listen there yet. `key` is the key of the hosts.
+  /// Begins to connect to `endpoint`. Nobody needs to listen there yet. `key` is the key that all hosts of the run
+  /// share.
   HostLink(zmq::context_t& context, PollLoop& loop, std::string endpoint, const core::RunKeys& key);
   ~HostLink();
   HostLink(const HostLink&) = delete;
@@ -26,7 +27,7 @@ class HostLink {
   /// The handlers for messages from host 0.
   MessageTable<>& messages() { return messages_; }
 
-  /// Returns the time at which the last message from host 0 arrived.
+  /// Returns the time at which the last message from host 0 arrived; before the first, the time of construction.
   PollLoop::Clock::time_point heard() const { return heard_; }
 
   /// Sends a message. Returns false if the agent is not connected.

@@ -18,7 +18,8 @@ class Knock {
   Knock(const std::string& address, const std::vector<std::uint16_t>& ports);
 
   /// Returns the result so far. It continues a sentence that begins with the name of the host, as in "refuses
-  /// connections at ...". `key` describes the key of this host.
+  /// connections at ...". `key` is the fingerprint of this host's key, with the path of its file; a result about a
+  /// rejected key contains this text.
   std::string finding(const std::string& key);
 
  private:

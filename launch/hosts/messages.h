@@ -27,10 +27,10 @@ struct Join {
   std::string host_name;
   /// A text that distinguishes this start of the job from all other starts; empty if the engine gives none.
   std::string job;
-  std::string address;                   ///< The agent's own address on the connection to host 0.
-  std::string reached;                   ///< The address of host 0 to which the agent has connected.
-  std::string run_directory;             ///< The directory for the sockets and notes of the processes of this host.
-  std::vector<std::string> plugin_path;  ///< The directories from which the processes of this host load plugins.
+  std::string address;        ///< The agent's own address on the connection to host 0.
+  std::string reached;        ///< The address of host 0 to which the agent has connected.
+  std::string run_directory;  ///< The directory for the sockets and notes of the processes of the agent's host.
+  std::vector<std::string> plugin_path;  ///< The directories from which the processes of the agent's host load plugins.
   std::string version;                   ///< The ABI tag of the agent's program (core/plugin/abi.h).
   std::string file;                      ///< The path of the launch file, for errors.
   std::string content;                   ///< A fingerprint of the launch file and of all files that it includes.
@@ -203,7 +203,7 @@ struct HostNote {
 struct TunnelPart {
   static constexpr const char* kTypeName = "TunnelPart";
 
-  std::uint32_t near_host = 0;  ///< The host of the visitor, which has numbered the tunnel.
+  std::uint32_t near_host = 0;  ///< The host of the visitor. It has chosen `number` for the tunnel.
   std::uint32_t far_host = 0;   ///< The host of the gateway.
   std::uint32_t number = 0;
   bool to_far = false;        ///< True if the near host has sent the part.
@@ -211,7 +211,7 @@ struct TunnelPart {
   std::uint32_t process = 0;  ///< In the first part: the index of the process whose gateway the visitor wants.
   std::string gateway;        ///< In the first part: the address of the gateway, which only the launcher sets.
   std::string bytes;
-  std::uint32_t written = 0;  ///< How many more bytes the sender has passed on to its socket.
+  std::uint32_t written = 0;  ///< How many bytes the sender has passed on to its socket since its previous part.
   bool closed = false;        ///< True for the last part.
 
   template <class Archive>

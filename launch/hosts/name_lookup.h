@@ -9,12 +9,12 @@
 
 namespace trainyard::launch {
 
-/// The resolution of a host's name on a thread of its own. A name server that does not answer can block a program for
-/// many seconds, and neither can this be ended nor can a deadline be set. So nobody waits for the thread: if the object
-/// is destroyed earlier, the thread ends when it has its answer, or with the program.
+/// The resolution of a host's name on a separate thread. If the name server does not respond, a lookup can take many
+/// seconds. It can neither be cancelled nor be given a deadline. So nobody waits for the thread: if the object is
+/// destroyed before the lookup is done, the thread ends with the lookup, or when the program ends.
 class NameLookup {
  public:
-  /// Returns the address of a host, or throws.
+  /// A function that returns the address of a host, or throws if it cannot find the address.
   using Resolve = std::function<std::string(const std::string& host)>;
 
   NameLookup(const std::string& host, Resolve resolve);

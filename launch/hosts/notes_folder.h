@@ -17,16 +17,16 @@ namespace trainyard::launch {
 /// hosts. So the ranks need not know that there are other hosts.
 class NotesFolder {
  public:
-  /// Makes the folder and watches it. Calls `written` with every note that a process of this host writes. The loop's
-  /// run() throws kUnsupported if there is a note that is too large for other hosts. Throws kIo if the folder cannot be
-  /// made or watched.
+  /// Makes the folder and watches it. Calls `written` with every note that a process of this host writes. If a note
+  /// cannot be copied to other hosts because of its name or its size, the loop's run() throws kUnsupported. Throws kIo
+  /// if the folder cannot be made or watched.
   NotesFolder(PollLoop& loop, std::string folder, std::function<void(const HostNote&)> written);
   ~NotesFolder();
   NotesFolder(const NotesFolder&) = delete;
   NotesFolder& operator=(const NotesFolder&) = delete;
 
-  /// Writes a note of another host into the folder. Throws kCorrupt if no rank can have written such a note, and kIo if
-  /// the file cannot be written.
+  /// Writes a note of another host into the folder. Throws kCorrupt if the name or the size of the note is not allowed
+  /// or there are too many notes, and kIo if the file cannot be written.
   void add(const HostNote& note);
 
  private:

@@ -14,21 +14,22 @@
 namespace trainyard::launch {
 
 /// The tunnels that begin or end on this host (docs/decisions/0036). A tunnel carries the bytes of one connection
-/// between a visitor on one host, the near host, and the gateway of a process on another one, the far host. The near
-/// host has a socket in its run directory for every such gateway, the entrance. A visitor connects to it as it would to
-/// a gateway of its own host, and the far host connects to the gateway as a visitor would. Nothing here reads the
-/// bytes.
+/// between a visitor on one host, the near host, and the gateway of a process on another one, the far host. For every
+/// such gateway, the near host has a socket in its run directory, the entrance. A visitor connects to the entrance as
+/// it would to a gateway of its own host, and the far host connects to the gateway as a visitor would. Nothing here
+/// reads the bytes.
 ///
-/// What has not been passed on is bounded: neither end may send more than kWindow bytes before the other has passed
-/// them on to its socket. So a visitor that does not read slows only its own tunnel, until the gateway drops messages.
+/// The amount of data under way is bounded: neither end may send more than kWindow bytes that the other end has not
+/// passed on to its socket yet. So if a visitor does not read, only its own tunnel becomes slow, and the gateway
+/// eventually drops messages for this visitor.
 class Tunnels {
  public:
-  /// The number of bytes that may be under way in one direction of a tunnel.
+  /// The maximum number of bytes that may be under way in one direction of a tunnel.
   static constexpr std::size_t kWindow = std::size_t{64} << 10;
-  /// The number of tunnels that two hosts may have with each other, for each direction in which tunnels are opened.
+  /// The maximum number of tunnels that visitors on one host may have to the gateways on one other host.
   static constexpr std::size_t kMost = 256;
 
-  /// Sends a part to the host that it is for. Returns false if this host is not connected.
+  /// Sends a part to the host that it is for. Returns false if that host is not connected.
   using Send = std::function<bool(const TunnelPart& part)>;
 
   /// `host` is the number of this host, and `run_directory` the path of its run directory.
@@ -43,8 +44,9 @@ class Tunnels {
   /// Handles a part that another host has sent to this one. A part that breaks the rules ends its tunnel.
   void handle(const TunnelPart& part);
 
-  /// Passes on what can be read and written now. Returns false if there was nothing to do. The loop calls this by
-  /// itself; other callers use it before they report that a process has ended.
+  /// Passes on what can be read and written now. Returns false if there was nothing to do. The loop calls this function
+  /// by itself. An agent also calls it before it reports that a process has ended, so that visitors receive the last
+  /// messages of the process.
   bool serve();
 
   /// Closes all tunnels to or from a host that is lost.

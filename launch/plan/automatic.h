@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kMostRanks = 4096;
 
 /// Returns the number of ranks that `devices` in `[topology]` requests. A count or a list gives the number directly;
 /// "auto" means one rank, and -1 means a rank on every device of the accelerator. For the accelerator `cpu`, every core
-/// that it may use counts as a device. The values "auto" and -1 are replaced in `file` by the number. Throws for any
+/// that it may use counts as a device. The values "auto" and -1 are replaced in `file` with the number. Throws for any
 /// other value. check_strategy_rules() checks later whether the strategy supports this number of ranks.
 std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<Choice>& choices);
 
@@ -38,7 +38,8 @@ std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<C
 void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices);
 
 /// Returns the placement that the file gives as a word. If it gives none, returns kRanks, or kComposed if the strategy
-/// needs all ranks in one process or if the file places some components in a table.
+/// needs all ranks in one process or if the file places some components in a table. With several ranks (`ranks`), such
+/// a decision is added to `choices`.
 Placement settle_placement(const LaunchFile& file, const StrategyNeeds& needs, std::uint32_t ranks,
                            std::vector<Choice>& choices);
 

@@ -22,8 +22,8 @@ class Catalogue {
 
   virtual ~Catalogue() = default;
 
-  /// Returns the declaration of a plugin. The reference is valid as long as the catalogue exists. Throws kNotFound if
-  /// there is no such plugin; the error suggests the most similar name.
+  /// Returns the declaration of the plugin `name` of the kind `kind`, such as "model". The reference is valid as long
+  /// as the catalogue exists. Throws kNotFound if there is no such plugin; the error suggests the most similar name.
   virtual const core::PluginInfo& info(std::string_view kind, std::string_view name) = 0;
 
   /// Returns the labels of all plugins in the catalogue.

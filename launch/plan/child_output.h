@@ -27,8 +27,8 @@ struct ChildOutput {
 constexpr std::size_t kMostChildOutput = std::size_t{64} << 20;
 
 /// Runs a program, whose standard input is empty, and waits until it ends. If it has not ended after `deadline`, or has
-/// written more than `most_bytes` to one of its outputs, it is killed. `environment` is added to the environment of
-/// this process. Throws kIo if the program cannot be started.
+/// written more than `most_bytes` to one of its outputs, it is killed. The program gets the environment of this process
+/// and, in addition, the variables in `environment`. Throws kIo if the program cannot be started.
 ChildOutput run_child(const std::vector<std::string>& command, std::chrono::milliseconds deadline,
                       const std::map<std::string, std::string>& environment = {},
                       std::size_t most_bytes = kMostChildOutput);

@@ -38,9 +38,9 @@ std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted
 /// on each machine, each name occurs once for each launch.
 std::vector<std::string> names_of_hosts(const AllottedHosts& allotted);
 
-/// Sets the number of ranks of every launch to one. This is needed because an engine that starts several launches on
-/// each machine starts one launch for each rank. Throws, with the position in the file, if the file gives another
-/// number of ranks.
+/// Adapts `devices` in `file` to an engine that starts several launches on each machine, one for each rank. If
+/// `devices` is missing or -1, it becomes the number of launches on each machine; "auto" becomes 1. Throws, with the
+/// position in the file, if `devices` gives neither that number nor 1, or if the file gives `ranks_per_host`.
 void settle_one_rank_each(LaunchFile& file, const AllottedHosts& allotted);
 
 /// Returns the number of ranks of each host as `topology.ranks_per_host` gives it. The list is empty if the file leaves

@@ -131,9 +131,9 @@ struct RunPlace {
 
 /// Returns the plan that is sent to one process. It contains all components, because a process needs to know the
 /// components at the other ends of its edges, but only the edges that begin or end in the process. `process_index` is
-/// the index of the process in `plan.processes`; it must not be an external program. Each thread of the process binds
-/// an address: "ipc://<run_directory>/<process_index>.<n>", where n is the index of the thread in alphabetical order,
-/// or "tcp://<address>:*" if the process uses TCP.
+/// the index of the process in `plan.processes`; the process must not be an external program. Each thread of the
+/// process binds an address: "ipc://<run_directory>/<process_index>.<n>", where n is the index of the thread in
+/// alphabetical order, or "tcp://<address>:*" if the process uses TCP.
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place);
 
 /// Returns a host as text: "host 1 (node7)", or only "host 1" if its name is not known.

@@ -21,7 +21,7 @@ struct PluginChoice {
 /// choose, or the default of the component's declaration.
 PluginChoice plugin_choice(const Draft& draft, std::string_view kind);
 
-/// Replaces the name of the chosen plugin by `name`. If the file gives a table for the plugin, the other keys of the
+/// Replaces the name of the chosen plugin with `name`. If the file gives a table for the plugin, the other keys of the
 /// table do not change; they become parameters of the new plugin.
 void set_choice(Draft& draft, const PluginChoice& choice, const std::string& name);
 

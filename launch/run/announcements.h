@@ -21,8 +21,8 @@ struct Announcement {
 /// The topics that visitors (programs outside of the plan) publish. The registry (the socket at which the launcher
 /// answers questions) only tells other programs where they are published; the messages never pass through the launcher.
 ///
-/// An announcement is valid for kLease and must be renewed in time, so the topics of a visitor that was killed soon
-/// disappear. Every function receives the current time as an argument, counted from any fixed moment.
+/// An announcement is valid for kLease and must be renewed in time, so the topics of a killed visitor disappear soon.
+/// Functions that depend on the current time receive it as the argument `now`.
 class Announcements {
  public:
   using Time = std::chrono::steady_clock::time_point;

@@ -30,7 +30,8 @@ class ControlChannel {
   /// Returns the address that processes get as their argument --control.
   const std::string& endpoint() const { return endpoint_; }
 
-  /// Binds a further address, for processes of other hosts, and returns the address to connect to. Throws kIo.
+  /// Binds a further address, for processes of other hosts that have `keys`. Returns the address to connect to. Throws
+  /// kIo.
   std::string listen_at(const std::string& endpoint, const core::RunKeys& keys) { return socket_.bind(endpoint, keys); }
 
   /// Sets the handler that is called with every message of type T. Each type has one handler.

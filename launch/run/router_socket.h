@@ -27,7 +27,8 @@ class RouterSocket {
   RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys,
                Refusals refusals = Refusals::kNotCounted);
 
-  /// Binds a further address, and returns the address to connect to. Throws kIo with the address and the reason.
+  /// Binds a further address, with `keys` as in the constructor. Returns the address to connect to. Throws kIo with the
+  /// address and the reason.
   std::string bind(const std::string& endpoint, const core::RunKeys& keys);
 
   /// Sends a message. Returns false if the peer is not connected, or if it has too many unread messages.

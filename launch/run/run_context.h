@@ -100,8 +100,8 @@ struct RunContext {
   /// Asks a component to change its state.
   void ask(std::uint32_t component, State state);
 
-  /// Calls a method of a component, or of the process itself if `component` is empty. `answer` receives the answer, or
-  /// an error if there is none by the deadline.
+  /// Calls a method of a component, or of the process itself if `component` is empty. `body` contains the arguments as
+  /// JSON. `answer` receives the answer, or an error if there is none by the deadline.
   void call(const std::string& process, const std::string& component, const std::string& method,
             const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer);
 };

@@ -38,8 +38,9 @@ class RunDirectory {
   /// "ipc:///run/user/1000/trainyard-1000/mnist-9ix/control".
   std::string endpoint(std::string_view socket) const;
 
-  /// Makes the run visible to other programs by writing `run.json`. A program that looks for the file sees either none
-  /// or the complete file.
+  /// Makes the run visible to other programs by writing `run.json`. `name` is the name from the launch file `file`, and
+  /// `registry` is the address at which the launcher answers questions. A program that looks for the file sees either
+  /// none or the complete file.
   void announce(const std::string& name, const std::string& file, const std::string& registry) const;
 
  private:

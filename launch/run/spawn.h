@@ -19,7 +19,7 @@ struct SpawnOptions {
   std::string directory;                           ///< The working directory; if empty, this process's own.
   std::string input;                               ///< The content of its stdin, at most 4096 bytes.
   std::vector<std::uint32_t> cpus;                 ///< The process is pinned to these CPUs; empty if it is not pinned.
-  /// Signals that the process ignores, unless it installs a handler of its own.
+  /// Signals that the process ignores, unless it installs its own handler.
   std::vector<int> ignored_signals;
 };
 

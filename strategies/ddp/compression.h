@@ -29,8 +29,8 @@ class Compression : public Stateful {
   void restore_state(const StateReader& /*from*/) override {}
 
   /// Starts to average a bucket of gradients over all ranks, in place, and returns immediately; see
-  /// ReplicaStrategy::reduce. The gradients are multiplied by `loss_scale`, which can differ from step to step. A
-  /// compression that keeps values from step to step must therefore divide them by `loss_scale`.
+  /// ReplicaStrategy::reduce. The gradients have already been multiplied by `loss_scale`, which can differ from step to
+  /// step. A compression that keeps values from step to step must therefore divide them by `loss_scale`.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) = 0;
   /// Called when the Work that reduce() returned is finished, with the same arguments. Afterwards `gradients` must
   /// contain the means.

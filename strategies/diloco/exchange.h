@@ -18,7 +18,7 @@ namespace trainyard {
 class Exchange {
  public:
   /// Allocates memory of the collective, so all ranks must construct such an object at the same point. `change` and
-  /// `buffers` are tensors of the sizes and types of those that begin() gets. `form` is the type in which changes
+  /// `buffers` must have the sizes and types of the tensors that begin() gets. `form` is the type in which changes
   /// travel.
   Exchange(RankGroup& ranks, const at::Tensor& change, const std::vector<at::Tensor>& buffers, at::ScalarType form);
 

@@ -15,8 +15,9 @@ namespace trainyard {
 /// backward pass, and free them afterwards. The gradients of a stage are averaged as soon as they are computed, and
 /// each rank keeps its part of them. Parameters that several stages share stay gathered during a step.
 ///
-/// In addition to its part, a rank needs memory for the parameters of the largest stage (with `prefetch`, twice) and
-/// for the shared parameters, and memory for the gradients of the largest stage and of the shared parameters.
+/// In addition to its part, a rank needs memory for the parameters and the gradients of the largest stage, and for the
+/// shared parameters and their gradients. With `prefetch`, it needs the memory for the parameters of the largest stage
+/// twice.
 ///
 /// Sources: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020), stage 3;
 /// Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel" (2023).

@@ -32,8 +32,8 @@ class ShardedGroup {
   /// Returns true between gather() and wait().
   bool is_coming() const { return coming_.defined(); }
 
-  /// Starts to gather the parameters of all ranks in `memory`, and returns immediately. Call wait() before the
-  /// parameters are used.
+  /// Starts to gather the group's parameters from all ranks in `memory`, and returns immediately. Call wait() before
+  /// the parameters are used.
   void gather(const at::Tensor& memory);
   /// Waits until the parameters are gathered, so that they can be used.
   void wait();

@@ -25,7 +25,7 @@ class StageGroups {
               World& world, StepTrace* trace, bool prefetch);
 
   /// Gathers `stage` and waits until it can be used. `next` is the stage that will be used after it, or kNone; with
-  /// `prefetch`, the function also starts to gather it.
+  /// `prefetch`, the function also starts to gather `next`.
   void use(std::size_t stage, std::size_t next);
   void release(std::size_t stage) { groups_[stage].release(); }
   /// Gathers the shared parameters and waits until they can be used.

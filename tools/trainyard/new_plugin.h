@@ -14,11 +14,11 @@ const std::vector<std::string>& plugin_kinds();
 std::string class_name_of(const std::string& name);
 
 /// Throws kInvalidArgument if `name` is not a valid name for a new plugin. It must begin with a letter and consist of
-/// lower-case letters, digits and single underscores, because it is used for a folder, C++ files, a class, a CMake
-/// target, and for the plugin in launch files.
+/// lower-case letters, digits and single underscores, because it becomes the name of a folder, of C++ files, a class
+/// and a CMake target, and of the plugin in launch files.
 void check_plugin_name(const std::string& name);
 
-/// Copies the template for a kind of plugin to the folder `directory`, and replaces the template's name by `name` in
+/// Copies the template for a kind of plugin to the folder `directory`, and replaces the template's name with `name` in
 /// the files and in their names. The folder must be empty or not exist yet. Returns the names of the new files. Throws
 /// kInvalidArgument if the folder is not empty, kNotFound if the templates are not installed, and kIo if a file cannot
 /// be read or written.

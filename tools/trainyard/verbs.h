@@ -33,7 +33,7 @@ void add_plugin(CLI::App& app, Action& chosen);
 void add_topic(CLI::App& app, Action& chosen);
 /// Adds `node list|info`, which shows the components of a run and their states.
 void add_node(CLI::App& app, Action& chosen);
-/// Adds `top`, which shows what every component of a run is doing, and which component it is waiting for.
+/// Adds `top`, which shows what every component of a run does or waits for, and which component holds up the run.
 void add_top(CLI::App& app, Action& chosen);
 /// Adds `trace`, which shows the path of one batch through the components of a run, with times.
 void add_trace(CLI::App& app, Action& chosen);

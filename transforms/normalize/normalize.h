@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-/// A transform that replaces every value by (value - mean) / std, as float32. Bytes are first scaled to [0, 1]. The
+/// A transform that turns every value into (value - mean) / std, as float32. Bytes are first scaled to [0, 1]. The
 /// operations are done in single precision and in this order, so the results are bit-identical to torchvision's.
 ///
 /// Each entry of the first dimension, such as a channel of an image or a column of a table, can have its own mean and
