@@ -111,8 +111,8 @@ class ClaimedDevice {
   virtual void prepare_host_block(const Buffer& /*block*/) {}
 
   /// Returns the random generators that kernels of this device use. The default is LibTorch's generator for the CPU. A
-  /// device with its own generator returns this generator and the CPU's, because models draw their first parameters on
-  /// the CPU.
+  /// device with its own generator returns this generator and the CPU's, because models draw their initial parameters
+  /// on the CPU.
   virtual std::vector<at::Generator> generators() const;
 
   /// Returns the context of the accelerator. It contains the name of the accelerator for error messages, the log, the

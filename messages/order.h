@@ -83,8 +83,8 @@ struct OrderDone {
   /// The number of batches that this order has used. In the answer to a stop: the number of batches that the
   /// interrupted order had used.
   std::uint64_t batches = 0;
-  /// The number of samples in these batches. For evaluate: this number is the weight of the metrics when the ranks are
-  /// merged.
+  /// The number of samples in these batches. For evaluate: this number is the weight of this rank's metrics when the
+  /// metrics of all ranks are merged.
   std::uint64_t samples = 0;
   bool stopped = false;  ///< True in the answer to a stop.
   LoaderCursor cursor;   ///< The position in the training data after the last training batch that was used.

@@ -55,7 +55,7 @@ class Group {
 
   /// Wakes the members that wait until all chunks of an in-place operation are done.
   void wake_for_finished();
-  /// Wakes `member`, because this member has sent something to it.
+  /// Wakes `member`. Called after the local member has sent something to it.
   void wake(std::uint32_t member);
   void wake_all();
 

@@ -35,7 +35,7 @@ class Line {
   std::uint64_t taken() const { return taken_; }
   /// Returns the number of collective operations that this member has finished.
   std::uint64_t done_here() const { return done_here_; }
-  /// Returns how many messages of the other member this member has received completely.
+  /// Returns how many messages from the other member this member has received completely.
   std::uint64_t taken_here() const { return taken_here_; }
 
   /// Records that message `number` from the other member has been received completely.

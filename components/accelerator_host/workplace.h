@@ -17,9 +17,8 @@
 
 namespace trainyard::host {
 
-/// The objects that all orders of an accelerator host use: the position of the run, the components that read the
-/// parameters between steps, and the outputs for results. The accelerator host owns the Workplace, which outlives every
-/// order.
+/// The objects that all orders of an accelerator host share, such as the runner, the settings, the position of the run
+/// and the outputs for results. The accelerator host owns the Workplace, which outlives every order.
 struct Workplace {
   /// The inputs and outputs of the accelerator host that orders use.
   struct Ports {

@@ -156,7 +156,7 @@ class CheckpointWriter final : public Component {
   RunState start_;                     ///< The position at which the run begins.
   StateCopies copies_;
   std::optional<CheckpointStore> store_;
-  /// With this pointer, tasks that were posted to the event loop check whether the component still exists.
+  /// Tasks that were posted to the event loop use this pointer to check whether the component still exists.
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
   std::optional<core::OwnThreads> writer_activity_;
   std::unique_ptr<BackgroundWriter> writer_;  ///< Declared last, because its thread uses the members above.

@@ -27,7 +27,7 @@ class StateCopies {
   /// Adds a snapshot to those that wait for a free copy.
   void add(Snapshot snapshot) { waiting_.push_back(std::move(snapshot)); }
 
-  /// Returns true if a snapshot waits, a copy is free, and no copy is open.
+  /// Returns true if a snapshot is waiting, a copy is free, and no copy is open.
   bool can_begin() const { return !waiting_.empty() && !free_.empty() && !open_; }
 
   /// Copies all blocks of memory for the snapshot that has waited longest, and returns the copy, which is then open.

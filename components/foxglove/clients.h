@@ -56,10 +56,10 @@ class Clients {
   /// subscription with this number or to this topic.
   void subscribe(Id id, std::uint32_t subscription, std::uint32_t channel);
   void unsubscribe(Id id, std::uint32_t subscription);
-  /// Begins to send a client the changes of the parameters `names` (if `watch` is true), or stops sending them (if it
-  /// is false). If `names` is empty, this applies to all parameters.
+  /// Starts (if `watch` is true) or stops sending a client the changes to the parameters `names`. If `names` is empty,
+  /// this applies to all parameters.
   void watch_parameters(Id id, const std::vector<std::string>& names, bool watch);
-  /// Begins or stops sending a client the changes of the graph of topics, services and components, in the same way as
+  /// Starts or stops sending a client the changes to the graph of topics, services and components, in the same way as
   /// watch_parameters().
   void watch_graph(Id id, bool watch);
 

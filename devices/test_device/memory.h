@@ -17,7 +17,7 @@ namespace trainyard::test_device {
 ///
 /// The memory is mapped into the process twice. The first mapping is protected: it supplies the device's addresses, and
 /// code that mistakes such an address for an address in host memory crashes immediately, as with most real devices. The
-/// second mapping, the window, is accessible. Only kernels and copies of the device know its addresses.
+/// second mapping, the window, is accessible. Only the device's kernels and copy operations use it.
 class Memory {
  public:
   /// The size of a page. Every block begins at a page boundary, so that the pages of a block that is freed can be
@@ -48,7 +48,7 @@ class Memory {
 
   /// Returns the device's address of the byte at `offset`.
   std::byte* address(std::size_t offset) const { return protected_ + offset; }
-  /// Returns the address through which kernels and copies of the device access the byte at `offset`.
+  /// Returns the address through which the device's kernels and copy operations access the byte at `offset`.
   std::byte* window(std::size_t offset) const { return window_ + offset; }
 
  private:

@@ -13,7 +13,7 @@
 
 namespace trainyard {
 
-/// The form in which the ranks of diloco send the changes of their parameters to each other.
+/// The form in which the ranks of diloco send the changes to their parameters to each other.
 enum class ChangeForm : std::uint8_t {
   kFull,  ///< Unchanged, in float32 or a wider type.
   kBf16,  ///< Rounded to bfloat16.
@@ -24,15 +24,15 @@ constexpr auto words_of(ChangeForm) { return words("form of changes", "none", "b
 /// the parameters serves as the gradient of an outer optimizer, SGD with Nesterov momentum. All ranks continue with the
 /// parameters of the outer optimizer, which are called the anchor.
 ///
-/// With `overlap_steps`, an exchange runs in the background while the ranks make further steps. That many steps after
-/// its beginning, every rank waits for the result and makes the step of the outer optimizer. The rank then continues
-/// from a mixture of the anchor and its own parameters, because its own parameters contain the steps that it has made
-/// in the meantime. The result does not depend on timing. The next changes are relative to the new anchor.
+/// With `overlap_steps` = n, an exchange runs in the background while the ranks make n further steps. Every rank then
+/// waits for the result and makes the step of the outer optimizer. The rank then continues from a mixture of the anchor
+/// and its own parameters, because its own parameters contain the steps that it has made in the meantime. The result
+/// does not depend on timing. The next changes are relative to the new anchor.
 ///
 /// The anchor and the outer momentum are the same on every rank. Each rank keeps both, which takes twice the memory of
 /// the parameters. A checkpoint contains the momentum, and the anchor unless it is equal to the parameters in the
-/// checkpoint. If an exchange is under way, the checkpoint also contains its result, with which the resumed run
-/// continues at the same step. The inner optimizer's state stays with its rank.
+/// checkpoint. If an exchange is under way, saving waits for its result and stores it; the resumed run uses the result
+/// at the step at which this run would have used it. The inner optimizer's state stays with its rank.
 ///
 /// Sources: Douillard et al., "DiLoCo: Distributed Low-Communication Training of Language Models" (2023); Douillard et
 /// al., "Streaming DiLoCo with overlapping communication" (2025).
