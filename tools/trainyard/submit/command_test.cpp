@@ -159,6 +159,18 @@ TEST_F(SubmitCommandTest, AKeyForMpirunIsInAPrivateFolderUntilTheRunEnds) {
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(file).parent_path()));
 }
 
+TEST_F(SubmitCommandTest, MpirunPassesOnTheFileThatAVariableNames) {
+  const std::vector<std::string> job{"mlp.toml", "nodes=2", "--engine", "mpirun", "--dry-run"};
+  ASSERT_EQ(submit(job), kExitOk) << err_;
+  EXPECT_THAT(out_, HasSubstr("keys new job"));
+  ::setenv("TRAINYARD_KEY_FILE", "/home/me/key", 1);
+  EXPECT_EQ(submit(job), kExitOk) << err_;
+  ::unsetenv("TRAINYARD_KEY_FILE");
+  EXPECT_THAT(out_, Not(HasSubstr("keys new job")));
+  EXPECT_THAT(out_, HasSubstr(" -x TRAINYARD_KEY_FILE "));
+  EXPECT_THAT(out_, Not(HasSubstr("/home/me/key"))) << "mpirun takes the value from its environment";
+}
+
 TEST_F(SubmitCommandTest, WhatTheEngineSaysAgainstAJobIsShown) {
   write_engine("sbatch", "echo 'sbatch: error: invalid \x1b[31mpartition' >&2; exit 1");
   EXPECT_EQ(submit({"mlp.toml", "--engine", "slurm", "--logs", folder_.path("logs")}), kExitFailed);

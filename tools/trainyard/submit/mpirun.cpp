@@ -76,15 +76,19 @@ std::vector<std::string> mpirun_command(const Job& job, const std::string& key) 
   return words;
 }
 
-std::string assignment_of(const std::string& key) {
-  return key.empty() ? "" : fmt::format("{}={}", launch::kKeyFileVariable, key);
+/// Returns the argument of mpirun's option -x that tells the hosts which file contains the key; empty if no variable
+/// tells them so. `key` is the file that was made or that the job specifies; it may be empty.
+std::string key_variable(const Job& job, const std::string& key) {
+  if (!key.empty()) return fmt::format("{}={}", launch::kKeyFileVariable, key);
+  // mpirun passes on the value of a variable of its own environment only if it is told to.
+  const bool is_set = std::getenv(launch::kKeyFileVariable) != nullptr;
+  return job.makes_key() && is_set ? launch::kKeyFileVariable : "";
 }
 
 }  // namespace
 
 std::string Mpirun::text(const Job& job) const {
-  if (!makes_key(job)) return shell_lines(mpirun_command(job, assignment_of(job.key))) + "\n";
-  // mpirun passes on the value of the variable from its own environment.
+  if (!makes_key(job)) return shell_lines(mpirun_command(job, key_variable(job, job.key))) + "\n";
   return fmt::format(kMakeKey, fmt::arg("program", shell_word(job.program))) +
          shell_lines(mpirun_command(job, launch::kKeyFileVariable)) + "\n";
 }
@@ -92,7 +96,7 @@ std::string Mpirun::text(const Job& job) const {
 int Mpirun::hand_over(const Job& job) const {
   std::optional<RunKey> own;
   if (makes_key(job)) own.emplace();
-  const std::vector<std::string> command = mpirun_command(job, assignment_of(own ? own->file() : job.key));
+  const std::vector<std::string> command = mpirun_command(job, key_variable(job, own ? own->file() : job.key));
   require_program(command.front());
   return run_watched(command);
 }
