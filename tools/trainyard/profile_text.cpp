@@ -51,9 +51,9 @@ void add_rows(Table& table, const ComponentProfile& component, const StepWindow&
   }
   if (rest > 0) add("the rest", rest);
   if (share_of(component.idle_ns, window) >= kSmallestShare) add("idle", component.idle_ns);
-  for (const ProfilePart& part : component.own_threads) {
-    add(fmt::format("{}, by each of {} own threads", part.what, component.number_of_own_threads), part.ns);
-  }
+  const std::uint32_t threads = component.number_of_own_threads;
+  const std::string where = threads == 1 ? "on its own thread" : fmt::format("on each of its {} own threads", threads);
+  for (const ProfilePart& part : component.own_threads) add(fmt::format("{}, {}", part.what, where), part.ns);
 }
 
 std::string heading_of(const ProfileReport& report) {
@@ -112,7 +112,7 @@ std::string text_of(const ProfileReport& report, bool bold, std::size_t width) {
   if (!report.operations) return text;
   if (report.operations->operations.empty()) return text + "\nNo operation of LibTorch was recorded.\n";
   return text +
-         fmt::format("\nOperations of LibTorch, in steps {} to {}, without those that they call\n",
+         fmt::format("\nLibTorch operations in steps {} to {} (times exclude nested operations)\n",
                      report.operations->window.first, report.operations->window.last) +
          operations_of(*report.operations).text(bold, width);
 }

@@ -31,7 +31,7 @@ constexpr const char* kReplayFooter =
     "  trainyard replay gpt --step 41237\n"
     "  trainyard replay gpt --step 41237 --with 'perf record -o step.perf'\n"
     "  trainyard replay gpt --step 41237 --with 'gdb -batch -return-child-result -ex run --args'\n\n"
-    "Exit codes: 0 the same bits as recorded, or not recorded; 1 other bits.";
+    "Exit codes: 0 bit-identical to the record, or nothing recorded; 1 otherwise.";
 
 /// Prints the recorded values and the computed values side by side. Returns the exit code.
 int report(const Replay& replay) {
@@ -72,7 +72,7 @@ int run(const ReplayArguments& arguments) {
 }  // namespace
 
 void add_replay(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("replay", "Compute a step of a past run again, with the same bits");
+  CLI::App* verb = app.add_subcommand("replay", "Compute a step of a past run again");
   verb->footer(kReplayFooter);
   const auto arguments = std::make_shared<ReplayArguments>();
   verb->add_option("RUN", arguments->run, "as `trainyard runs list` names it, or its folder")->required();
