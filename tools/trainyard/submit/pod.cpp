@@ -181,8 +181,8 @@ int apply(const Job& job, const std::string& manifest, const std::string& api_ve
   } else {
     std::printf("%s", printable(hand_over_file(create({}), manifest)).c_str());
   }
-  std::printf("  what it prints   kubectl %slogs --follow --selector=jobset.sigs.k8s.io/jobset-name=%s\n",
-              space.c_str(), name_of(job).c_str());
+  std::printf("  its output   kubectl %slogs --follow --selector=jobset.sigs.k8s.io/jobset-name=%s\n", space.c_str(),
+              name_of(job).c_str());
   return kExitOk;
 }
 
