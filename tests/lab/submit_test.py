@@ -40,7 +40,7 @@ class SubmitToSlurmTest(Test):
         """Submits a run and returns the number of its job."""
         output, code = self.slurm.run([doctor.PROGRAM, "submit", *words, "--engine", "slurm"])
         self.assertEqual(code, 0, output)
-        found = re.search(r"^Slurm has taken job (\d+) \((\S+)\)\.$", output, re.M)
+        found = re.search(r"^Slurm has accepted job (\d+) \((\S+)\)\.$", output, re.M)
         self.assertTrue(found, output)
         self.addCleanup(self.slurm.run, ["scancel", "--signal=KILL", "--full", found[1]])
         return found[1]

@@ -290,7 +290,7 @@ void add_top(CLI::App& app, Action& chosen) {
       "Examples:\n  trainyard top\n  trainyard top --once\n  trainyard top --json --interval 5");
   const auto arguments = std::make_shared<TopArguments>();
   arguments->run.add_to(*verb);
-  verb->add_flag("--once", arguments->once, "print one picture and end");
+  verb->add_flag("--once", arguments->once, "print the table once and exit");
   verb->add_option("--interval", arguments->interval_s, "seconds between two pictures (1)")
       ->check(CLI::Range(0.1, 5.0));
   verb->add_flag("--processes", arguments->processes, "show processes instead of components");

@@ -102,7 +102,7 @@ TEST_F(SubmitCommandTest, WhatIsHandedOverIsWhatADryRunPrints) {
   write_engine("sbatch", "echo '12;cluster'");
   const std::vector<std::string> job{"mlp.toml", "devices=2", "--engine", "slurm", "--logs", folder_.path("the logs")};
   ASSERT_EQ(submit(job), kExitOk) << err_;
-  EXPECT_THAT(out_, StartsWith("Slurm has taken job 12 (mlp).\n"));
+  EXPECT_THAT(out_, StartsWith("Slurm has accepted job 12 (mlp).\n"));
   EXPECT_TRUE(std::filesystem::is_directory(folder_.path("the logs"))) << "Slurm would not make it";
   std::vector<std::string> dry = job;
   dry.push_back("--dry-run");

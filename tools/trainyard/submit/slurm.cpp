@@ -141,7 +141,7 @@ int Slurm::hand_over(const Job& job) const {
   // The answer is a number such as "12", or "12;name" if there are several clusters.
   const std::string number = answer.substr(0, answer.find_first_not_of("0123456789"));
   if (number.empty()) throw Error(Code::kIo, "sbatch did not answer with the number of a job: {}", answer);
-  std::printf("Slurm has taken job %s (%s).\n", number.c_str(), job.name.c_str());
+  std::printf("Slurm has accepted job %s (%s).\n", number.c_str(), job.name.c_str());
   std::printf("  its output   %s/%s-%s.log\n", job.logs.c_str(), job.name.c_str(), number.c_str());
   std::printf("  its state    squeue --job %s\n  to stop it   scancel %s\n", number.c_str(), number.c_str());
   return kExitOk;
