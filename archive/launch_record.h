@@ -75,8 +75,8 @@ LaunchState state_now(const LaunchRecord& launch);
 /// Returns the text of launch.json.
 std::string format_launch_record(const LaunchRecord& launch);
 
-/// Parses the text of launch.json. Throws kCorrupt, with an error message that begins with `where`, if the text is
-/// malformed or a field is missing. Unknown fields are ignored.
+/// Parses the text of launch.json. Throws kCorrupt if the text is malformed or a field is missing, and kUnsupported if
+/// it has another version of the format. The errors begin with `where`. Unknown fields are ignored.
 LaunchRecord parse_launch_record(const std::string& text, const std::string& where);
 
 /// Returns the folder of a launch: "<output directory>/launches/<number>".

@@ -17,7 +17,9 @@ namespace trainyard::archive {
 /// What the output directory of a run records about the run, except the metrics. Metrics can be large, so MetricsReader
 /// reads them separately.
 struct RunRecord {
-  std::string name;       ///< The path of the directory, relative to the folder that was searched, such as "mnist".
+  /// The path of the output directory, relative to the folder that was searched, such as "mnist". If that folder is
+  /// itself the output directory, or if read_run() made this record, this is the directory's own name.
+  std::string name;
   std::string directory;  ///< The output directory.
   /// The records of the launches, oldest first. Empty for a run of Trainyard 0.1, which wrote no such records.
   std::vector<LaunchRecord> launches;

@@ -11,7 +11,7 @@ namespace trainyard::core {
 
 /// The data that another process of this host needs to use a Wakeup.
 struct WakeupHandle {
-  SharedHandle state;      ///< Refers to the shared page with the flag that marks the thread as asleep.
+  SharedHandle state;      ///< Refers to the shared page with the flag that marks the Wakeup's thread as asleep.
   std::int32_t pipe = -1;  ///< The descriptor of the write end of the pipe, in the process `state.pid`.
 };
 

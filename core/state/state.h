@@ -99,8 +99,8 @@ class StateReader {
 };
 
 /// An object whose state is part of every checkpoint, such as a model or a strategy. A checkpoint also contains the
-/// parameters, the buffers and the optimizer's blocks. With all of this, a resumed run continues as if it had not been
-/// interrupted.
+/// parameters and buffers of the model, and the optimizer's state. With all of this, a resumed run continues as if it
+/// had not been interrupted.
 ///
 /// The owner of the object calls both functions when no step is in progress; for models and strategies, the owner is
 /// the accelerator host (the component that computes losses and gradients). A component is not Stateful but has a

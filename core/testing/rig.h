@@ -86,7 +86,7 @@ class Rig {
   void run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline = std::chrono::seconds(20));
 
   /// Runs the loop until nothing is left to do. Worker threads of components may still be busy; use run_until() to wait
-  /// for them.
+  /// for them. Throws kInternal if a component fails.
   void run_until_idle();
 
   /// Returns the reason that a component passed to finish_run(), or an empty string if finish_run() was not called.
