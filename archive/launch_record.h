@@ -52,7 +52,7 @@ struct LaunchRecord {
   std::uint32_t number = 0;            ///< 1 for the first launch in the output directory.
   std::string run;                     ///< The full name of the run, such as "mnist-9ix".
   std::string name;                    ///< The name without the suffix, such as "mnist".
-  std::string file;                    ///< The launch file.
+  std::string file;                    ///< The path of the launch file.
   std::vector<std::string> arguments;  ///< The arguments after the launch file, such as "devices=2".
   std::string working_directory;       ///< The directory in which the launcher was started.
   std::vector<KeptFile> files;         ///< The launch file, followed by the files that it includes.

@@ -15,7 +15,7 @@ namespace trainyard::archive {
 /// Limits on what is read from files with metrics, because the files are not trusted. Data beyond a limit is left out.
 /// A table with too many columns, rows or cells is marked as `truncated`.
 struct MetricsLimits {
-  std::size_t tables = 64;           ///< The maximum number of stages of one run.
+  std::size_t tables = 64;           ///< The maximum number of tables; a run has one for each stage.
   std::size_t columns = 1024;        ///< The maximum number of metrics in one table.
   std::size_t rows = 10'000'000;     ///< The maximum number of rows in one table.
   std::size_t cells = 60'000'000;    ///< The maximum number of values in one table; each needs 12 bytes.

@@ -58,7 +58,7 @@ std::optional<std::uint64_t> last_step(const RunRecord& run, std::size_t index, 
 /// Returns the values that the launch file and the command line set for the newest launch, by names such as
 /// "optimizer.lr" and "accelerator_host.model.plugin", and also "seed" and "ranks". For a component that exists for
 /// each rank, the values of rank 0 are returned, under a name without the rank. The result is empty if the run has no
-/// plan on disk. Throws kCorrupt if the plan cannot be read.
+/// plan on disk. Throws kCorrupt if the plan is malformed.
 std::map<std::string, nlohmann::json> hyperparameters(const RunRecord& run);
 
 }  // namespace trainyard::archive

@@ -16,7 +16,7 @@ struct WakeupHandle {
 };
 
 /// An object through which other threads wake one sleeping thread. Threads of the same process call notify(), which
-/// costs one atomic load while the thread is awake. Other processes use a PeerWakeup.
+/// costs one fence and one atomic load while the thread is awake. Other processes use a PeerWakeup.
 ///
 /// The thread that is about to sleep calls prepare(), checks once more for work, and then polls fd(). A thread that has
 /// produced work first makes the work visible and then calls notify(). The sequentially consistent fences in prepare()

@@ -62,8 +62,8 @@ class StateWriter {
 /// A reader of the state that an owner had when a checkpoint was made.
 class StateReader {
  public:
-  /// Finds the state of `owner` in `restored`: the values and tensors of the scope kRun, and the values and tensors of
-  /// the scope kRank of rank `rank`. Throws kCorrupt if the values are not a JSON object.
+  /// Finds the state of `owner` in `restored`: everything with the scope kRun, and everything with the scope kRank that
+  /// belongs to the rank `rank`. Throws kCorrupt if the values are not a JSON object.
   StateReader(const RestoredStates& restored, const std::string& owner, std::uint32_t rank);
 
   /// Returns true if the checkpoint contains no state of this owner, neither for the whole run nor for this rank.

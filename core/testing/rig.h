@@ -37,7 +37,7 @@ class Rig {
     /// The store through which ranks exchange data when they start. In a test with several ranks, the rigs of all ranks
     /// must share it. By default each rig has a separate one.
     std::shared_ptr<core::Rendezvous> rendezvous;
-    std::vector<std::string> plugin_directories;  ///< By default the directories of the build.
+    std::vector<std::string> plugin_directories;  ///< By default PluginLoader::default_directories().
   };
   Rig();
   ~Rig();
