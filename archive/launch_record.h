@@ -52,7 +52,7 @@ struct LaunchRecord {
   std::uint32_t number = 0;            ///< 1 for the first launch in the output directory.
   std::string run;                     ///< The full name of the run, such as "mnist-9ix".
   std::string name;                    ///< The name without the suffix, such as "mnist".
-  std::string file;                    ///< The launch file.
+  std::string file;                    ///< The path of the launch file.
   std::vector<std::string> arguments;  ///< The arguments after the launch file, such as "devices=2".
   std::string working_directory;       ///< The directory in which the launcher was started.
   std::vector<KeptFile> files;         ///< The launch file, followed by the files that it includes.
@@ -75,8 +75,8 @@ LaunchState state_now(const LaunchRecord& launch);
 /// Returns the text of launch.json.
 std::string format_launch_record(const LaunchRecord& launch);
 
-/// Parses the text of launch.json. Throws kCorrupt, with an error message that begins with `where`, if the text is
-/// malformed or a field is missing. Unknown fields are ignored.
+/// Parses the text of launch.json. Throws kCorrupt if the text is malformed or a field is missing, and kUnsupported if
+/// it has another version of the format. The errors begin with `where`. Unknown fields are ignored.
 LaunchRecord parse_launch_record(const std::string& text, const std::string& where);
 
 /// Returns the folder of a launch: "<output directory>/launches/<number>".

@@ -51,7 +51,7 @@ struct MetricPoint {
   std::int64_t time_ns = 0;
 };
 
-/// Whether small or large values of a metric are good.
+/// Whether the smallest or the largest value of a metric is the best.
 enum class Wanted : std::uint8_t { kSmallest, kLargest };
 
 /// last_point() returns the value of the series in the last row that has one, and best_point() returns its best finite

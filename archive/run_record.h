@@ -17,7 +17,9 @@ namespace trainyard::archive {
 /// What the output directory of a run records about the run, except the metrics. Metrics can be large, so MetricsReader
 /// reads them separately.
 struct RunRecord {
-  std::string name;       ///< The path of the directory, relative to the folder that was searched, such as "mnist".
+  /// The path of the output directory, relative to the folder that was searched, such as "mnist". If that folder is
+  /// itself the output directory, or if read_run() made this record, this is the directory's own name.
+  std::string name;
   std::string directory;  ///< The output directory.
   /// The records of the launches, oldest first. Empty for a run of Trainyard 0.1, which wrote no such records.
   std::vector<LaunchRecord> launches;
@@ -56,7 +58,7 @@ std::optional<std::uint64_t> last_step(const RunRecord& run, std::size_t index, 
 /// Returns the values that the launch file and the command line set for the newest launch, by names such as
 /// "optimizer.lr" and "accelerator_host.model.plugin", and also "seed" and "ranks". For a component that exists for
 /// each rank, the values of rank 0 are returned, under a name without the rank. The result is empty if the run has no
-/// plan on disk. Throws kCorrupt if the plan cannot be read.
+/// plan on disk. Throws kCorrupt if the plan is malformed.
 std::map<std::string, nlohmann::json> hyperparameters(const RunRecord& run);
 
 }  // namespace trainyard::archive

@@ -16,7 +16,7 @@ struct RunSummary {
   LaunchState state = LaunchState::kUnknown;  ///< The state of the newest launch; kUnknown without a launch record.
   std::int64_t started_ns = 0;                ///< When the newest launch began; 0 if it is unknown.
   std::int64_t duration_ns = 0;          ///< How long the newest launch took, or has taken so far; 0 if it is unknown.
-  std::optional<std::uint64_t> step;     ///< The last step that has metrics.
+  std::optional<std::uint64_t> step;     ///< The last training step that has metrics.
   std::optional<MetricPoint> last_loss;  ///< The last "loss" of the stage "train".
   std::optional<MetricPoint> best_validation;  ///< The smallest "loss" of the stage "validate".
   std::string problem;  ///< The reason why the metrics could not be read; empty if they could be read.

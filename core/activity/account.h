@@ -32,8 +32,8 @@ struct Totals {
   std::int64_t quiet_ns = 0;
 };
 
-/// The running totals of one component. The component's event loop writes them, without allocating memory, and another
-/// thread may read them. LoopActivity ensures that a reader sees values that belong to the same moment.
+/// The running totals of one component (Totals). The component's event loop writes them, without allocating memory, and
+/// another thread may read them. LoopActivity ensures that a reader sees values that belong to the same moment.
 class Account {
  public:
   explicit Account(const Component& component) : component_(&component) {}

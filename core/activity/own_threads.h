@@ -23,7 +23,7 @@ class LoopActivity;
 ///    const core::OwnThreads::Busy busy(&threads_, number);  // On thread `number`, while it has work.
 class OwnThreads {
  public:
-  /// `activity` is that of the component's event loop. `threads` is the number of threads, which are numbered from 0.
+  /// `activity` belongs to the component's event loop. `threads` is the number of threads, which are numbered from 0.
   /// Call this on the event loop, before the threads start.
   OwnThreads(LoopActivity& activity, const Component& component, std::size_t threads);
   /// Call this on the component's event loop, after the threads have ended.

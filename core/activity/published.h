@@ -21,10 +21,10 @@ class PublishedNumber {
   std::atomic<T> value_{};
 };
 
-/// A sequence lock for a set of PublishedNumbers that one thread changes and other threads read together. It consists
-/// of the version of the set. The writer never waits, and on x86 a change costs a few ordinary stores. The version is
-/// odd during a change. Numbers are stored with release order and loaded with acquire order, so a reader that sees a
-/// new number also sees that the version has changed.
+/// A sequence lock for a set of PublishedNumbers that one thread changes and other threads read together. It contains
+/// the version of the set, a number that is odd during a change and grows with every change. The writer never waits,
+/// and on x86 a change costs a few ordinary stores. Numbers are stored with release order and loaded with acquire
+/// order, so a reader that sees a new number also sees that the version has changed.
 class Published {
  public:
   /// The scope of one change. Only one thread may make changes, and changes must not be nested.

@@ -16,8 +16,8 @@ inline std::int64_t age_of(const Envelope& message) {
   return std::chrono::system_clock::now().time_since_epoch().count() - message.send_time_ns;
 }
 
-/// Returns true if Envelope::source is the component that sent the message. This is so for all messages except log
-/// records.
+/// Returns true if Envelope::source is the index of the component that sent the message. This is so for all messages
+/// except log records.
 inline bool names_its_sender(const Envelope& message) {
   return message.type == nullptr || message.type->fingerprint != message_type<LogRecord>().fingerprint;
 }

@@ -10,8 +10,8 @@ namespace trainyard::core {
 /// The kinds of things that a component can wait for. The words are part of the wire format (docs/wire_format.md).
 enum class WaitKind : std::uint8_t {
   kMessage,  ///< A message from another component.
-  /// Room for another message on an edge (a connection to a receiver) with the policy `block`, which a slow receiver
-  /// has filled.
+  /// Room for another message on an edge (a connection to a receiver) with the policy `block`, which is full because
+  /// the receiver is slow.
   kRoom,
   kThread,  ///< The component's turn on its event loop, which was running other components.
   kRank,    ///< Another rank, in an operation of a collective.

@@ -27,8 +27,8 @@ class InputBase {
   const std::string& help() const { return help_; }
   /// Returns the message type. The runtime compares it with the sender's type before any message is delivered.
   const MessageType& type() const { return type_; }
-  /// Returns the options as declared. If the launch file overrides an option, the edges use the value from the launch
-  /// file, which this function does not return.
+  /// Returns the options as declared. If the launch file overrides an option, the edges (connections from outputs) use
+  /// the value from the launch file, which this function does not return.
   const InputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
 
@@ -43,9 +43,9 @@ class InputBase {
   virtual void handle(const core::Envelope& envelope) = 0;
 
   /// Stops delivery to this input, for a component that cannot use more messages at the moment. Messages that arrive
-  /// are put aside, while other inputs continue to receive messages. These messages count as not handled yet, so a
-  /// sender over an edge with the policy `block` must wait once it has sent as many messages as the edge's window
-  /// allows. Only the component's own handlers and hooks may call pause().
+  /// are put aside, while other inputs continue to receive messages. Messages put aside count as not handled yet, so a
+  /// sender over an edge with the policy `block` must wait when the limit of messages in flight on the edge is reached.
+  /// Only the component's own handlers and hooks may call pause().
   void pause() { paused_ = true; }
 
   /// Ends the pause and delivers the messages that were put aside, in order, until the handler pauses the input again.

@@ -49,7 +49,7 @@ class OutputBase {
   bool ready() const;
 
   /// Sets a callback, which is called on the component's loop when ready() has become true: whenever a blocking edge
-  /// has gained room, and whenever the pause of a millisecond that is described at ready() is over.
+  /// has gained room, and whenever a pause of a millisecond (see ready()) is over.
   void on_ready(std::function<void()> callback) { on_ready_ = std::move(callback); }
 
   // The following functions are for the runtime.

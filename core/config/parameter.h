@@ -116,8 +116,8 @@ class WordParameter : public ParameterBase {
   std::size_t index_;
 };
 
-/// A parameter whose type is an enumeration. A launch file gives the value by its word (messages/words.h); any other
-/// word is refused.
+/// A parameter whose type is an enumeration. A launch file gives the value as one of the words of the enumeration
+/// (messages/words.h); any other word is refused.
 ///
 ///   Parameter<Sampling> sampling_{*this, "sampling", Sampling::kShuffle, "order of training samples"};
 template <Worded E>

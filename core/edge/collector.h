@@ -11,7 +11,7 @@
 namespace trainyard::core {
 
 /// Empties the rings of several queue edges (QueueEdge) that end on one event loop. A queue edge is a connection
-/// between two event loops of one process. After each round of work, the collector rests for a fixed time, so that a
+/// between two event loops of one process. When the rings are empty, the collector rests for a fixed time, so that a
 /// steady stream of messages is handled in batches.
 ///
 /// Waking a sleeping thread costs the sender several microseconds, and the receiver even more. A receiver that handles
@@ -31,8 +31,9 @@ class Collector final : public Source {
   /// and the loop must not poll it itself.
   void add(Source& messages) { edges_.push_back(&messages); }
 
-  /// Tells the receiver that a new message is in a ring. If `urgent` is true, this call ends a rest; the sender sets it
-  /// when at least half of the edge's window is used, that is, half of the messages or bytes that may be in flight.
+  /// Tells the receiver that a new message is in a ring. If `urgent` is true, this call ends a rest. The sender sets
+  /// `urgent` when at least half of the edge's window is used, that is, half of the messages or bytes that may be in
+  /// flight.
   void announce(bool urgent);
 
   bool poll() override;

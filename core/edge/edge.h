@@ -27,8 +27,9 @@ struct EdgeCounters {
   std::atomic<std::uint64_t> blocked{0};
 };
 
-/// The sending end of a connection from an output to an input. This class applies the policy; its subclasses transfer
-/// the messages and determine whether there is room.
+/// The sending end of a connection from an output to an input. This class applies the policy, which decides what
+/// happens to a message when there is no room. Its subclasses transfer the messages and determine whether there is
+/// room.
 ///
 /// An edge is not thread-safe: all functions except counters() and under_way() may be called only on the sender's event
 /// loop.

@@ -28,8 +28,8 @@ class AllowList {
   bool empty() const { return by_bytes_.empty(); }
 
   /// Reads a list from a text with one line for each key (PublicKey::line()). Empty lines and lines that begin with '#'
-  /// are skipped. Throws kInvalidArgument for a line that is not a key or repeats one, with the number of the line;
-  /// `source` names the text in the error.
+  /// are skipped. Throws kInvalidArgument for a line that is not a key or that repeats a key. The error contains
+  /// `source`, which names the text, and the number of the line.
   static AllowList read(std::string_view text, const std::string& source);
 
  private:

@@ -7,7 +7,7 @@
 
 namespace trainyard::core {
 
-/// The rights that a key gives its owner with regard to a run.
+/// The rights that a key gives its owner in a run.
 enum class Role : std::uint8_t {
   kWatch,    ///< The owner may ask questions and listen to topics, but change nothing.
   kControl,  ///< The owner may also change the run: set parameters, call services, pause it.

@@ -13,7 +13,7 @@ namespace trainyard::core {
 ///
 /// The counters `head` and `tail` only grow, and wrap around by unsigned arithmetic. Each counter is written by one
 /// side only and is on a separate cache line. The release store of a counter pairs with the acquire load on the other
-/// side: a thread that sees the new counter also sees the slot.
+/// side: a thread that sees the new counter also sees the new content of the slot.
 template <class T>
 class SpscRing {
  public:

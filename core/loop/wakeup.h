@@ -11,12 +11,12 @@ namespace trainyard::core {
 
 /// The data that another process of this host needs to use a Wakeup.
 struct WakeupHandle {
-  SharedHandle state;      ///< Refers to the shared page with the flag that marks the thread as asleep.
+  SharedHandle state;      ///< Refers to the shared page with the flag that marks the Wakeup's thread as asleep.
   std::int32_t pipe = -1;  ///< The descriptor of the write end of the pipe, in the process `state.pid`.
 };
 
 /// An object through which other threads wake one sleeping thread. Threads of the same process call notify(), which
-/// costs one atomic load while the thread is awake. Other processes use a PeerWakeup.
+/// costs one fence and one atomic load while the thread is awake. Other processes use a PeerWakeup.
 ///
 /// The thread that is about to sleep calls prepare(), checks once more for work, and then polls fd(). A thread that has
 /// produced work first makes the work visible and then calls notify(). The sequentially consistent fences in prepare()

@@ -7,9 +7,9 @@ namespace trainyard {
 
 class Configurable;
 
-/// The content of `trainyard_plugin_entry`, the only C symbol that a plugin exports. The function pointers may be
-/// called only after the ABI tags have been compared. The caller owns the returned object and must delete it through
-/// the virtual destructor, so that the library that allocated the memory also frees it.
+/// The content of `trainyard_plugin_entry`, the only C symbol that a plugin exports. The functions may be called
+/// only after the ABI tags have been compared. The caller owns the object that a function returns, and must delete it
+/// through the virtual destructor, so that the library that allocated the memory also frees it.
 struct PluginEntry {
   const char* abi_tag;
   const char* kind;
@@ -29,8 +29,8 @@ struct PluginEntry {
 /// Registers a plugin. Each kind of plugin has its own macro that calls TRAINYARD_PLUGIN, such as TRAINYARD_COMPONENT
 /// or TRAINYARD_MODEL. Use the macro of the kind, as the last line of the plugin's .cpp.
 ///
-/// The label is in a separate ELF section, so that a plugin file can be listed or refused without running any of its
-/// code.
+/// The label (PluginLabel) is in a separate ELF section, so that a plugin file can be listed or refused without running
+/// any of its code.
 #define TRAINYARD_PLUGIN(kind, Base, Context, Class, name, version, description)                             \
   extern "C" {                                                                                               \
   __attribute__((used, section(".trainyard"))) const char trainyard_plugin_label[] =                         \

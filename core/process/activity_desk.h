@@ -31,7 +31,8 @@ class ActivityDesk {
   /// Turns the measurement on for the next `seconds`. If it is on already and would last longer, nothing changes.
   void watch(double seconds);
 
-  /// Returns a JSON list with one object for the totals of every component, or null while the measurement is off.
+  /// Returns a JSON list that contains the totals of each component as one object, or null while the measurement is
+  /// off.
   nlohmann::json describe() const;
 
  private:

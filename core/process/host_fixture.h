@@ -73,7 +73,7 @@ struct HostedProcess {
   core::Wiring wiring;
 };
 
-/// Plans small runs of the plugins in tests/integration/plugins by hand, and hosts their processes in the test.
+/// A fixture with which a test plans a small run of the plugins in tests/integration/plugins and hosts its processes.
 class HostFixture : public ::testing::Test {
  protected:
   /// Appends a component to the plan and returns its description, which the test may change.

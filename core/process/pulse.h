@@ -13,8 +13,8 @@
 namespace trainyard::core {
 
 /// The pulse of a process: how many messages the process has sent over edges (connections between components), and
-/// which of its event loops are still busy with the same handler or hook. From the pulse, the launcher learns whether
-/// the run makes progress and which components hold it up. This class is used only on the control thread, which
+/// which of its event loops have been busy with one handler or hook for some time. From the pulse, the launcher learns
+/// whether the run makes progress and which components hold it up. This class is used only on the control thread, which
 /// communicates with the launcher.
 class Pulse {
  public:

@@ -15,9 +15,9 @@
 
 namespace trainyard::core {
 
-/// The edges (connections from outputs to inputs) of one process: the edges within the process, and its ends of the
-/// edges to and from other processes. A Wiring may be used only on the control thread (the thread that communicates
-/// with the launcher), unless a comment states otherwise.
+/// The edges (connections from outputs to inputs) of one process: the edges within the process, and the
+/// process's own ends of the edges to and from other processes. A Wiring may be used only on the control thread (the
+/// thread that communicates with the launcher), unless a comment states otherwise.
 class Wiring {
  public:
   /// After every connect(), `connected` is called on the control loop when the other processes have acknowledged every

@@ -12,8 +12,9 @@
 
 namespace trainyard::core {
 
-/// Records what one event loop does, as spans in a ring. While the recording is off, a span costs one load. All
-/// functions are called on the loop's thread, unless a comment names the control thread, which publishes the spans.
+/// Records what the components of one event loop do, and when, as spans in a ring. While the recording is off, a span
+/// costs one load. All functions are called on the loop's thread, unless a comment names the control thread, which
+/// publishes the spans.
 class SpanRecorder {
  public:
   /// `trace` points to the variable in which the loop keeps the trace of the message that is being handled: the number

@@ -13,7 +13,8 @@ class Component;
 
 namespace trainyard::core {
 
-/// A span in the form in which the thread of an event loop writes it: 64 bytes, without text of its own.
+/// A span (a record of what a component did, and when) as the thread of an event loop writes it: 64 bytes, without text
+/// of its own.
 struct SpanRecord {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;

@@ -62,8 +62,8 @@ class StateWriter {
 /// A reader of the state that an owner had when a checkpoint was made.
 class StateReader {
  public:
-  /// Finds the state of `owner` in `restored`: the values and tensors of the scope kRun, and the values and tensors of
-  /// the scope kRank of rank `rank`. Throws kCorrupt if the values are not a JSON object.
+  /// Finds the state of `owner` in `restored`: everything with the scope kRun, and everything with the scope kRank that
+  /// belongs to the rank `rank`. Throws kCorrupt if the values are not a JSON object.
   StateReader(const RestoredStates& restored, const std::string& owner, std::uint32_t rank);
 
   /// Returns true if the checkpoint contains no state of this owner, neither for the whole run nor for this rank.
@@ -99,8 +99,8 @@ class StateReader {
 };
 
 /// An object whose state is part of every checkpoint, such as a model or a strategy. A checkpoint also contains the
-/// parameters, the buffers and the optimizer's blocks. With all of this, a resumed run continues as if it had not been
-/// interrupted.
+/// parameters and buffers of the model, and the optimizer's state. With all of this, a resumed run continues as if it
+/// had not been interrupted.
 ///
 /// The owner of the object calls both functions when no step is in progress; for models and strategies, the owner is
 /// the accelerator host (the component that computes losses and gradients). A component is not Stateful but has a

@@ -10,7 +10,7 @@
 
 namespace trainyard::testing {
 
-/// The path of Debian's Python, whose packages compute the results with which tests compare. Another Python on the PATH
+/// The path of Debian's Python, whose packages compute the results that tests expect. Another Python on the PATH
 /// may lack these packages.
 inline constexpr const char* kPython = "/usr/bin/python3";
 

@@ -37,7 +37,7 @@ class Rig {
     /// The store through which ranks exchange data when they start. In a test with several ranks, the rigs of all ranks
     /// must share it. By default each rig has a separate one.
     std::shared_ptr<core::Rendezvous> rendezvous;
-    std::vector<std::string> plugin_directories;  ///< By default the directories of the build.
+    std::vector<std::string> plugin_directories;  ///< By default PluginLoader::default_directories().
   };
   Rig();
   ~Rig();
@@ -86,7 +86,7 @@ class Rig {
   void run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline = std::chrono::seconds(20));
 
   /// Runs the loop until nothing is left to do. Worker threads of components may still be busy; use run_until() to wait
-  /// for them.
+  /// for them. Throws kInternal if a component fails.
   void run_until_idle();
 
   /// Returns the reason that a component passed to finish_run(), or an empty string if finish_run() was not called.

@@ -37,7 +37,7 @@ struct StrategyTraits {
 
   std::uint32_t min_ranks = 1;              ///< The minimum number of ranks.
   std::uint32_t max_ranks = 0;              ///< The maximum number of ranks; 0 means any number.
-  RanksShare share = RanksShare::kNothing;  ///< What the ranks must share; other plans are refused.
+  RanksShare share = RanksShare::kNothing;  ///< What the ranks must share. A plan in which they cannot is refused.
   bool same_data = false;  ///< True if every rank gets the same batches instead of its own part of the data.
   GradientsOfRanks gradients = GradientsOfRanks::kEqual;
   /// True if the optimizer must update the parameters in host memory even if the ranks train in the memory of devices,

@@ -10,7 +10,8 @@
 namespace trainyard::core {
 
 /// The data with which another process of this host can wake an event loop of the process that sends this message. A
-/// RingOffer contains it. A publisher that accepts a ring sends it as an additional frame of the message Subscribed.
+/// subscriber sends it in a RingOffer. A publisher that accepts a ring sends its own WakeOffer as an additional
+/// frame of the message Subscribed.
 struct WakeOffer {
   static constexpr const char* kTypeName = "WakeOffer";
 
