@@ -70,7 +70,7 @@ class ActiveOrder {
   /// Called by finish(). Completes the work of the order, and adds to the answer the results that only this kind of
   /// order has.
   virtual void conclude(OrderDone&) {}
-  /// Returns the number of the optimizer's update for which the order waits, or 0 if it waits for none.
+  /// Returns the number, counted from 1, of the update for which the order waits, or 0 if it waits for none.
   virtual std::uint64_t awaited_update() const { return 0; }
   /// Called when the optimizer has made the update for which the order waits.
   virtual void update_made(double /*learning_rate*/) {}
