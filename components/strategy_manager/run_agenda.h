@@ -68,7 +68,8 @@ class RunAgenda {
   bool add_checkpoint();
   bool add_validation();
 
-  /// Begin and end a pause, during which all ranks wait after the same step. No other orders are sent during a pause.
+  /// These functions begin and end a pause, during which all ranks wait after the same step. No other orders are sent
+  /// during a pause.
   void pause() { pause_.want(); }
   void go_on() {
     if (!stop_) pause_.end();

@@ -31,7 +31,7 @@ struct RunSettings {
   std::int64_t limit_val_batches = -1;    ///< The limit per split; 0 means no validation.
   std::int64_t limit_test_batches = -1;
   std::int64_t limit_predict_batches = -1;
-  /// If not 0, every epoch consists only of the first batches of the data, and this is their number.
+  /// If not 0, every epoch consists only of this many batches, which are the same in every epoch.
   std::int64_t overfit_batches = 0;
   /// True to use only one batch each for training, validation and so on, and to save no checkpoints.
   bool fast_dev_run = false;
