@@ -87,7 +87,7 @@ class ActiveOrder {
 };
 
 /// Returns true if a pause cannot interrupt the order, because it is a single unit of work (turnstile.h): a checkpoint,
-/// or a prediction without batches.
+/// or the generation of output without input.
 bool is_one_unit(const Order& order);
 
 /// Makes the object that carries out an order. If an order to stop arrives while another order is in progress,

@@ -63,8 +63,8 @@ class RunAgenda {
   bool saves_on_stop() const { return facts_.writes_checkpoints && settings_.mode == RunMode::kFit; }
 
   /// These functions add a checkpoint or a validation that a user has requested. Its order is sent before all planned
-  /// orders, as soon as fewer than two orders are open. They return false if the run is ending, or if it writes no
-  /// checkpoints or has nothing to validate.
+  /// orders, as soon as possible. They return false if the run is ending, or if it writes no checkpoints or has nothing
+  /// to validate.
   bool add_checkpoint();
   bool add_validation();
 

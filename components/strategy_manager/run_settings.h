@@ -23,8 +23,8 @@ struct RunSettings {
   std::int64_t max_steps = -1;
   std::int64_t max_epochs = -1;
   double max_time_s = 0;  ///< 0 means no limit.
-  /// The step after which training ends early, as if a user had stopped it; 0 means off. Unlike max_steps, it does not
-  /// change the planned length of the run, on which learning-rate schedules depend.
+  /// The step after which training ends early; 0 means off. Unlike max_steps, it does not change the planned length of
+  /// the run, on which learning-rate schedules depend.
   std::int64_t stop_at_step = 0;
   std::int64_t accumulate_grad_batches = 1;
   std::int64_t limit_train_batches = -1;  ///< The limit per epoch.
