@@ -70,7 +70,7 @@ class ActiveOrder {
   /// Called by finish(). Completes the work of the order, and adds to the answer the results that only this kind of
   /// order has.
   virtual void conclude(OrderDone&) {}
-  /// Returns the number of the optimizer's update for which the order waits, or 0 if it waits for none.
+  /// Returns the number, counted from 1, of the update for which the order waits, or 0 if it waits for none.
   virtual std::uint64_t awaited_update() const { return 0; }
   /// Called when the optimizer has made the update for which the order waits.
   virtual void update_made(double /*learning_rate*/) {}
@@ -87,7 +87,7 @@ class ActiveOrder {
 };
 
 /// Returns true if a pause cannot interrupt the order, because it is a single unit of work (turnstile.h): a checkpoint,
-/// or a prediction without batches.
+/// or the generation of output without input.
 bool is_one_unit(const Order& order);
 
 /// Makes the object that carries out an order. If an order to stop arrives while another order is in progress,

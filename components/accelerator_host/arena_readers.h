@@ -11,8 +11,8 @@
 
 namespace trainyard::host {
 
-/// Tells other components when they may read the arena (the memory with the parameters and gradients) after a step, and
-/// counts the answers that are still missing.
+/// Tells other components, the readers, when they may read the arena (the memory with the parameters and gradients)
+/// after a step. A reader answers when it is done. This class counts the answers that are still missing.
 ///
 /// Until all readers have answered, the next step may be computed, but the optimizer must not update the parameters. If
 /// the model has buffers, the next step must not even be computed, because a forward pass would change the buffers. If

@@ -48,7 +48,7 @@ class GradientScaling {
     /// False if the accelerator does not allow clipping.
     bool clipping_allowed = true;
     std::optional<LossScaling> loss;  ///< Empty if the loss is not scaled.
-    /// True to skip steps whose gradients are not finite even if the loss is not scaled.
+    /// True to skip steps whose gradients are not finite, even if the loss is not scaled.
     bool skips_not_finite = false;
   };
 

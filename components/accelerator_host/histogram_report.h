@@ -14,12 +14,12 @@
 namespace trainyard::host {
 
 /// Sends histograms of activations, gradients and weights. It measures every step whose number is a multiple of
-/// `every_steps` (no step if that is 0): the activations before the step, the gradients as the optimizer gets them, and
+/// `every_steps` (no step if that is 0): the activations before the step, the gradients as the optimizer uses them, and
 /// the weights after the update.
 ///
 ///     begin_step --> activations --> look_at_gradients --> gradients --> end_step --> weights, message
 ///
-/// Other steps cost almost no time.
+/// In other steps, the report costs almost no time.
 class HistogramReport {
  public:
   HistogramReport(Runner& runner, const RunPosition& position, Output<Histograms>& output,
@@ -53,7 +53,7 @@ class HistogramReport {
   const ComponentContext& context_;
   const Parameter<std::int64_t>& every_steps_;
   Histograms message_;
-  /// The number of histograms so far of the kind (activations, gradients or weights) that is being measured.
+  /// How often add() has been called in this step for the current kind: activations, gradients or weights.
   std::uint64_t of_kind_ = 0;
   bool measuring_ = false;
   bool muted_ = false;

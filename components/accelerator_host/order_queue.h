@@ -22,9 +22,9 @@ struct ReceivedBatch {
 /// The orders that an accelerator host has received but not begun yet, and at most one batch that has arrived before it
 /// is needed.
 ///
-/// While a batch is stored here, the input of batches is paused. Further batches then wait in the connection (edge)
-/// from the data loader, which stops sending when its credits, the number of messages that may be in flight, are used
-/// up. A batch of an order that has already been answered is dropped, so that its credit is returned.
+/// While a batch is stored here, the input of batches is paused. Further batches then wait in the edge (the connection
+/// from the data loader). When the edge has no credit left, because the maximum number of messages is in flight, the
+/// data loader stops sending. A batch of an order that has already been answered is dropped, which returns its credit.
 class OrderQueue {
  public:
   /// `batches` is the component's input of batches, which the queue pauses and resumes.

@@ -20,7 +20,7 @@ class PredictOrder final : public ActiveOrder {
   void conclude(OrderDone& done) override;
 };
 
-/// Carries out an order to predict without batches: the model generates output without input, for instance a text.
+/// Carries out an order to generate: the model produces output without input, for instance a text.
 class GenerateOrder final : public ActiveOrder {
  public:
   GenerateOrder(const std::shared_ptr<const Order>& order, Workplace& workplace) : ActiveOrder(order, workplace, 0) {}

@@ -56,7 +56,7 @@ class Reporter {
   /// the time.
   void report_step(const Order& order, const StepOutcome& step);
 
-  /// Sends the metrics of an evaluation. `done` is the answer to its order, which contains the metrics.
+  /// Sends the metrics of an evaluation. `done` is the answer to the order `order`, and contains the metrics.
   void report_evaluation(const Order& order, const OrderDone& done);
 
   /// Stops all reporting. Called when the run is ending.

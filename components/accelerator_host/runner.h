@@ -41,8 +41,8 @@ struct RunnerOptions {
 };
 
 /// The part of the accelerator host that computes. It creates and connects the device, the model, the arena (the memory
-/// with all parameters and gradients), the group of all ranks, and the strategy. It neither receives nor sends messages
-/// of components. Everything runs on the caller's thread.
+/// with all parameters and gradients), the group of all ranks, and the strategy. It has no inputs or outputs.
+/// Everything runs on the caller's thread.
 class Runner {
  public:
   /// Makes the accelerator, the model and the strategy, and checks that they work together. Throws kNotFound for an
@@ -84,12 +84,12 @@ class Runner {
   /// Call this function when the optimizer has changed the parameters, or directly after begin_update() has returned 0.
   void end_update(std::uint64_t step) { strategy_->end_update(step); }
 
-  /// Begin and end an evaluation or a prediction. Every rank must call these functions, even a rank without batches.
+  /// These functions begin and end an evaluation or a prediction. Every rank must call them, even without batches.
   void begin_evaluation() { mode_->begin(); }
   void end_evaluation() { mode_->end(); }
 
-  /// Return the metrics or the prediction of a batch. If the batch has no samples, the result is empty, but the rank
-  /// takes part in the communication.
+  /// These functions return the metrics or the prediction of a batch. If the batch has no samples, the result is empty,
+  /// but the rank takes part in the communication.
   std::vector<NamedMetric> evaluate(const Batch& batch);
   std::optional<Prediction> predict(const Batch& batch);
   /// Returns output that the model generates without input. `split` is passed to the model.

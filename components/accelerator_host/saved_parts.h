@@ -20,7 +20,7 @@ namespace trainyard {
 ///
 /// A checkpoint contains the buffers of rank 0 together with the parameters. The buffers of other ranks can differ, for
 /// example if they are running means over the samples of a rank, so they are saved in addition. They are restored only
-/// if the strategy and the number of ranks are the same.
+/// if the strategy and the number of ranks have not changed.
 class SavedParts {
  public:
   /// An object with state, and the name under which a checkpoint stores this state.

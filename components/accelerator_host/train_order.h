@@ -12,8 +12,11 @@ namespace trainyard::host {
 /// Carries out an order to train. Each step consists of `micro_batches` batches (a field of the order), but the last
 /// step can have fewer. The gradients of each step are passed to the optimizer.
 ///
-///     kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
-///                  \--> kHolding: the arena is being read --^
+///     kAccumulating -> kUpdating        the gradients have been sent to the optimizer
+///     kAccumulating -> kHolding         the gradients are complete, but the arena is still being read
+///     kHolding      -> kUpdating        the arena is free, so the gradients have been sent
+///     kHolding      -> kAccumulating    the arena is free, but this rank makes no update in this step
+///     kUpdating     -> kAccumulating    the optimizer has answered
 ///
 /// A step whose gradients overflow is skipped: the optimizer does not receive them, but the batches count as used.
 class TrainOrder final : public ActiveOrder {
@@ -34,8 +37,7 @@ class TrainOrder final : public ActiveOrder {
     kHolding,
     kUpdating,  ///< The optimizer may change the parameters until it answers.
   };
-  /// Changes `phase_`. No other function does so. Throws kInternal if the change is not one of those in the picture
-  /// above.
+  /// Changes `phase_`. No other function does so. Throws kInternal if the change is not one of those listed above.
   void enter(Phase next);
 
   void use(const Batch& batch) override;
@@ -55,7 +57,7 @@ class TrainOrder final : public ActiveOrder {
   // These members describe the current step.
   std::uint64_t micro_batch_ = 0;    ///< The number of micro-batches of the current step that are done.
   std::uint64_t micro_batches_ = 0;  ///< The number of micro-batches of the current step.
-  std::uint64_t batch_ = 0;          ///< The index, within the order, of the newest micro-batch.
+  std::uint64_t batch_ = 0;          ///< The index of the newest micro-batch in its epoch.
   std::uint64_t update_ = 0;  ///< The number of the update that the step makes; 0 if the optimizer gets no gradients.
   bool reported_ = false;     ///< True if the metrics of the step will be reported.
   /// When the step began, in nanoseconds; 0 if nobody recorded spans (trainyard trace) at that moment.

@@ -37,8 +37,9 @@ class ValidationReport {
   ValidationReport(Runner& runner, const RunPosition& position, Outputs outputs, const ComponentContext& context,
                    Settings settings);
 
-  /// Call this function before the first validation. Throws kInvalidArgument if the parameters ask for a report that
-  /// this dataset does not allow, because it has no classes, too many classes, or no text.
+  /// Records the description of the dataset. Call this function before the first validation. Throws kInvalidArgument if
+  /// the parameters ask for a report that this dataset does not allow, because it has no classes, too many classes, or
+  /// no text.
   void describe(const DatasetInfo& data);
 
   /// Begins a report. Called when the evaluation `order` begins.

@@ -14,7 +14,7 @@
 
 namespace trainyard {
 
-/// The component that lets the checkpoint writer read and fill the parameters and the optimizer's state of a rank on
+/// The component that lets the checkpoint writer save and restore the parameters and the optimizer's state of a rank on
 /// another host. The checkpoint writer normally does so through shared memory, which exists only within a host. The
 /// launcher therefore adds a relay for every rank that is on another host (docs/decisions/0035).
 ///
@@ -91,7 +91,7 @@ class CheckpointRelay final : public Component {
   std::shared_ptr<const ArenaInfo> arena_info_;
   std::shared_ptr<const OptimizerState> optimizer_info_;  ///< Null in a run without an optimizer.
   checkpoint_relay::Copies copies_;
-  std::uint64_t kept_order_ = 0;          ///< The order for which copies are kept.
+  std::uint64_t kept_order_ = 0;          ///< The id of the order for which copies are kept.
   std::map<std::uint32_t, Buffer> kept_;  ///< The copies that wait for WriteMemory, by the index of the block.
 };
 

@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// Collects the messages in which the ranks announce the memory that a checkpoint contains: ArenaInfo for the
-/// parameters, gradients and buffers of each rank (its arena), and OptimizerState for the state of its optimizer, if
+/// Collects the messages in which the ranks announce the memory from which checkpoints are saved: ArenaInfo for the
+/// arena of each rank (its parameters, gradients and buffers), and OptimizerState for the state of its optimizer, if
 /// the run has optimizers.
 class AnnouncedMemory {
  public:

@@ -13,8 +13,8 @@
 namespace trainyard {
 
 /// Writes checkpoints into a directory, and deletes old ones according to a rule. It deletes only checkpoints that it
-/// has written or adopted. Only one thread may use it at a time: the thread of the checkpoint writer (the component)
-/// until the first checkpoint is written, and the thread of the BackgroundWriter afterwards.
+/// has written or adopted. Except for share(), only one thread may use it at a time: the thread of the checkpoint
+/// writer (the component) until the first checkpoint is written, and the thread of the BackgroundWriter afterwards.
 class CheckpointStore {
  public:
   /// The settings of the store, which do not change during the run. The directory must exist.
@@ -58,7 +58,7 @@ class CheckpointStore {
   struct TensorFile {
     const char* name = "";
     std::vector<checkpoints::SafetensorsTensor> tensors;
-    const std::vector<StateSlice>& slices;  ///< Those of the first tensors.
+    const std::vector<StateSlice>& slices;  ///< They describe the first tensors.
     std::map<std::string, std::string> metadata;
   };
 

@@ -28,7 +28,8 @@ namespace trainyard {
 enum class Existing : std::uint8_t { kKeep, kError, kReplace };
 constexpr auto words_of(Existing) { return words("way with existing checkpoints", "keep", "error", "replace"); }
 
-/// What the hosts on which the checkpoint writer does not run do with the state of their ranks.
+/// How the state of ranks on other hosts gets into a checkpoint: their hosts send it to the checkpoint writer (kSend),
+/// or write it into the folder of the checkpoints themselves (kWrite).
 enum class OtherHosts : std::uint8_t { kSend, kWrite };
 constexpr auto words_of(OtherHosts) { return words("way to save the state of other hosts", "send", "write"); }
 

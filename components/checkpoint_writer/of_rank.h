@@ -9,7 +9,7 @@
 namespace trainyard {
 
 /// Returns the entry of rank `rank` in a list with one entry for each rank of the run. Throws kInternal if the run has
-/// no such rank. `what` is a name of the received message for the error text, such as "the arena".
+/// no such rank. `what` names the received message in the error text, such as "the arena".
 template <class Entry>
 Entry& of_rank(std::vector<Entry>& by_rank, std::uint32_t rank, const char* what) {
   if (rank < by_rank.size()) return by_rank[rank];

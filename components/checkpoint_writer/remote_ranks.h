@@ -28,10 +28,9 @@ struct RemoteAnnouncement {
 /// Throws kCorrupt if the shape or the type of a block is impossible.
 RemoteAnnouncement announcement_of(const RemoteMemory& memory);
 
-/// Reads and fills the memory of ranks on other hosts, for the checkpoint writer, by exchanging messages with the
-/// checkpoint relays, the components that copy and fill this memory on those hosts. It adds the necessary inputs and
-/// outputs to its owner. In a run on one host there are no relays, and every function calls its callback before it
-/// returns.
+/// Copies and restores the memory of ranks on other hosts, for the checkpoint writer. It exchanges messages with the
+/// checkpoint relays, the components that do this work on those hosts. It adds the necessary inputs and outputs to its
+/// owner. In a run on one host there are no relays, and every function calls its callback before it returns.
 class RemoteRanks {
  public:
   /// Calls `announced` whenever a relay has described the memory of its rank.

@@ -18,8 +18,8 @@ namespace trainyard {
 
 /// A checkpoint that several hosts write into one folder, which all of them share (docs/decisions/0037). This host
 /// makes the files. Then the checkpoint relays (components on the other hosts) write the bytes of their ranks, and this
-/// host writes the rest. Finally, this host reads all files again: a checkpoint gets its name only if every byte in it
-/// is as its host has written it.
+/// host writes the rest. Finally, this host reads all files again: the checkpoint gets its final name only if it
+/// contains exactly the bytes that the other hosts have written.
 ///
 /// At first, the object is used on the event loop of the checkpoint writer. After the checkpoint has been passed to the
 /// BackgroundWriter, only the thread of the BackgroundWriter uses it.
@@ -47,8 +47,8 @@ class SharedCheckpoint {
   void add(const MemoryWritten& answer);
 
   /// Writes the bytes of this host, reads all files, and returns their digests by name. Throws kCorrupt, naming the
-  /// file, if its size is wrong or if it does not contain the bytes that a rank's host has written; the error then also
-  /// names the rank. Throws kIo if a file cannot be written or read.
+  /// file, if its size is wrong, or if it does not contain the bytes that a rank's host has written; in the second
+  /// case, the error also names the rank. Throws kIo if a file cannot be written or read.
   std::map<std::string, checkpoints::FileDigest> finish();
 
   TemporaryCheckpoint& temporary() { return temporary_; }
@@ -59,8 +59,8 @@ class SharedCheckpoint {
     std::uint64_t at = 0;
     std::uint64_t bytes = 0;
     std::span<const std::byte> near;  ///< Empty if the bytes are on another host.
-    BlockPlace place;                 ///< Where they are there.
-    std::uint64_t begin = 0;          ///< Their offset in the block of the rank.
+    BlockPlace place;                 ///< The rank on another host whose bytes they are, and its block.
+    std::uint64_t begin = 0;          ///< Their offset in this block.
 
     bool is_remote() const { return near.empty(); }
   };
@@ -77,7 +77,7 @@ class SharedCheckpoint {
 
   TemporaryCheckpoint temporary_;
   std::vector<File> files_;
-  /// What the relays say that they have written, by the index of the file and the rank.
+  /// The sizes and hashes that the relays have reported, by the index of the file and the rank.
   std::map<std::pair<std::uint32_t, std::uint32_t>, checkpoints::FileDigest> parts_;
 };
 

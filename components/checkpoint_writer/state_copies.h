@@ -12,8 +12,8 @@
 
 namespace trainyard {
 
-/// Manages the memory into which the state of the run is copied for checkpoints (two copies), and the snapshots that
-/// wait for a free copy.
+/// Manages the two objects of type StateCopy (here called copies) into which the state of the run is copied for
+/// checkpoints, and the snapshots that wait for a free copy.
 ///
 /// While one copy is being written to disk, the other can be filled. More copies would need too much memory, because
 /// each has the size of the whole state. A copy is called open while the blocks have been copied but the state of other

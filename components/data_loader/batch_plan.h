@@ -31,10 +31,9 @@ constexpr auto words_of(Purpose) { return words("purpose", "train", "evaluate");
 /// computed directly, without computing the batches before it.
 ///
 /// An epoch is a list of all samples, whose order depends only on the seed and the epoch. In each round, every rank
-/// gets one batch: the ranks together get the next range of the list, whose samples are distributed over them one by
-/// one. The batches of a round have the same place, which is the number of samples before this range in the list. So
-/// training can continue at any place with another number of ranks or another batch size, and each sample is still used
-/// exactly once.
+/// gets one batch: the samples of the next range of the list are distributed over the ranks one by one. All batches of
+/// a round have the same place, which is the number of samples in the list before this range. So training can continue
+/// at any place with another number of ranks or another batch size, and each sample is still used exactly once.
 ///
 /// Every rank has the same number of batches, because all ranks must take part in every step. With `drop_last`, all
 /// batches are full, and the remaining samples are skipped in this epoch. Without `drop_last`, the last batch of a rank
@@ -50,7 +49,7 @@ class BatchPlan {
     Sampling sampling = Sampling::kSequential;
     bool drop_last = false;
     std::uint64_t seed = 0;
-    bool random_transforms = false;  ///< Does not affect the plan; random_transforms() returns it.
+    bool random_transforms = false;  ///< True if random transforms draw numbers. Does not affect the plan.
   };
 
   /// Makes the plan of a split.
@@ -65,7 +64,7 @@ class BatchPlan {
   const SplitInfo& info() const { return info_; }
   /// Returns the number of batches of one epoch, which is the same on every rank.
   std::uint64_t batches() const { return info_.batches; }
-  /// Returns the number of batches of an epoch from `place` to its end.
+  /// Returns the number of batches from `place` to the end of the epoch.
   std::uint64_t batches_from(std::uint64_t place) const { return info_.batches_from(place); }
   /// Returns the index of the batch at `place` among the batches of its epoch, assuming that all of them have the batch
   /// size of this plan.
@@ -79,7 +78,7 @@ class BatchPlan {
   void samples_of(const LoaderCursor& cursor, std::vector<std::uint64_t>& samples) const;
 
   /// Returns the position that is `batches` batches after `cursor`. If the epoch has no batch at that position, the
-  /// result is in a later epoch. So there is always a batch at the result. Requires batches() > 0.
+  /// result is in a later epoch. So there is always a batch at the returned position. Requires batches() > 0.
   LoaderCursor advance(LoaderCursor cursor, std::uint64_t batches) const;
 
  private:

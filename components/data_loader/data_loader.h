@@ -20,17 +20,17 @@
 
 namespace trainyard {
 
-/// The component that reads a dataset and sends batches, as the strategy manager (the component that directs the run)
-/// orders. There is one data loader for each rank. The samples are shuffled and distributed over the ranks, and worker
-/// threads read batches ahead.
+/// The component that reads a dataset and sends the batches that the strategy manager (the component that directs the
+/// run) orders. There is one data loader for each rank. The samples are shuffled and distributed over the ranks, and
+/// worker threads read batches ahead.
 ///
 /// Transforms may change fields of the samples. Random transforms draw random numbers only for the splits that
 /// `random_splits` names (by default "train"), and never when training samples are evaluated.
 ///
 /// The content of a batch depends on the seed, the dataset, the rank and the batch's position, but not on the number of
-/// workers, prefetching or timing. Training can start at any position (cursor): an epoch, and the number of its samples
-/// that have been used. A position remains valid if the number of ranks or the batch size changes. Workers write
-/// directly into the memory that is sent.
+/// workers, prefetching or timing. Training can start at any position. A position (cursor) consists of an epoch and the
+/// number of its samples that have been used, and remains valid if the number of ranks or the batch size changes.
+/// Workers write directly into the memory that is sent.
 ///
 /// A shard is the part of the samples that one rank reads. Every rank has the same number of batches: a rank that has
 /// no samples left sends empty batches, with tensors of 0 rows, until the other ranks are done. If a strategy needs the
@@ -39,7 +39,7 @@ namespace trainyard {
 ///
 /// Inputs      /orders   train, evaluate and predict are served in turn; stop drops what has not been sent
 /// Outputs     dataset   sent once, on activation
-///             batches   one buffer each, all fields back to back; sent only while every receiver has room
+///             batches   each with all its fields in one buffer; sent only while every receiver has room
 /// Services    cursor    where training continues after the last batch sent
 /// Errors      what the dataset and the transforms throw, with the component's name; kInvalidArgument (a shard
 ///             that does not exist, or data that differs from that of rank 0)

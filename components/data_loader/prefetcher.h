@@ -44,8 +44,8 @@ class Prefetcher {
   /// `layout` is the layout of the fields of `reader`; both must outlive the prefetcher. `pool` supplies the memory of
   /// the batches, and must also outlive the prefetcher. `slots` is the maximum number of batches that are read ahead,
   /// and `workers` is the number of threads. When head() has returned null, `wake` is called on a worker's thread as
-  /// soon as the job is done. `activity` records how busy the workers are; it may be null, and must otherwise outlive
-  /// the prefetcher.
+  /// soon as the oldest job is done. `activity` records how busy the workers are; it may be null, and must otherwise
+  /// outlive the prefetcher.
   Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake, core::OwnThreads* activity = nullptr);
 
@@ -80,7 +80,7 @@ class Prefetcher {
     std::vector<std::uint64_t> samples;
     std::vector<std::span<std::byte>> fields;  ///< The fields of the sample being read.
     SampleReader::Scratch reader;
-    std::uint32_t worker = 0;  ///< As in Slot.
+    std::uint32_t worker = 0;  ///< See Slot::worker.
   };
 
   Slot& slot(std::uint64_t job) { return slots_[job % slots_.size()]; }

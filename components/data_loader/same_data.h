@@ -17,9 +17,9 @@ std::string describe_data(const Dataset& dataset, const DatasetInfo& info);
 
 /// Checks that this rank has the same data as rank 0. Ranks can be on different hosts, and if their data differed, each
 /// would train on a part of a different dataset without anybody noticing. Rank 0 publishes a description of its data in
-/// a note (a file that all ranks can read). Training does not wait for this: every other rank looks for the note at
-/// regular intervals while it trains, and compares the descriptions once the note exists. Differences in sizes are not
-/// reported here, because the strategy manager (the component that directs the run) compares the sizes.
+/// a note (a file that all ranks can read). Training does not wait for the check: every other rank looks for the note
+/// at regular intervals while it trains, and compares the descriptions once the note exists. Differences in sizes are
+/// not reported here, because the strategy manager (the component that directs the run) compares the sizes.
 class SameData {
  public:
   /// `key` is the key of rank 0's note in `notes`, and `own` is the description of this rank's data. Calls `found` on

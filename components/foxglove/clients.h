@@ -29,7 +29,7 @@ struct News {
   std::string json;
 };
 
-/// The connected Foxglove clients, and what each of them has subscribed to. Any thread may call all functions.
+/// The connected Foxglove clients, and what each of them has subscribed to. Any thread may call any function.
 ///
 /// The server limits the amount of data that waits to be sent to each client. A client that reads too slowly therefore
 /// misses messages. It is told how many as soon as it reads again.

@@ -23,8 +23,8 @@ class TopicFeed {
  public:
   explicit TopicFeed(zmq::context_t& context) : context_(context) {}
 
-  /// Sets the addresses of the processes that publish each topic. `topics` is the answer of the run's registry, the
-  /// socket at which the launcher answers questions, to the question `topics`.
+  /// Sets the addresses of the processes that publish each topic. `topics` is the answer of the run's registry (the
+  /// socket at which the launcher answers questions) to the question `topics`.
   void locate(const nlohmann::json& topics);
 
   /// Listens to exactly these topics from now on. If a topic does not exist yet, the feed begins to listen to it when
@@ -32,7 +32,7 @@ class TopicFeed {
   void follow(const std::set<std::string>& topics);
 
   /// Returns the next message, or nothing if none arrives within `patience`. If several topics have messages, the
-  /// function returns one of each in turn. If a process violates the protocol, the feed stops listening to it until the
+  /// topics take turns from call to call. If a process violates the protocol, the feed stops listening to it until the
   /// next call of locate().
   std::optional<visitors::Received> next(std::chrono::milliseconds patience);
 

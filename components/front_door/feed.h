@@ -25,8 +25,8 @@ class Feed {
   /// (visitors::ListenOptions). `sink` is called on the event loop for every message.
   Feed(core::EventLoop& loop, zmq::context_t& context, std::string topic, std::string payloads, Sink sink);
 
-  /// Listens to the processes at exactly these addresses from now on. If the feed has stopped listening to one of them,
-  /// because it violated the protocol, it begins again. Must not be called by `sink`.
+  /// Listens to the processes at exactly these addresses from now on, even to a process to which the feed has stopped
+  /// listening because the process violated the protocol. Must not be called by `sink`.
   void follow(const std::set<std::string>& endpoints);
 
  private:

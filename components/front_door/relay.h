@@ -28,7 +28,7 @@ class Relay {
   ~Relay();
 
   /// Sets the topics that exist and the addresses at which they are published. `topics` is the answer of the run's
-  /// registry, the socket at which the launcher answers questions, to the question `topics`. Must be called at regular
+  /// registry (the socket at which the launcher answers questions) to the question `topics`. Must be called at regular
   /// intervals, but not while a message is passed on.
   void locate(const nlohmann::json& topics);
 

@@ -20,7 +20,7 @@ class Console {
   /// `fd` must stay open. `colour` is only stored, for callers that compose lines; see colour().
   Console(int fd, bool colour) : fd_(fd), colour_(colour) {}
 
-  /// Shows a line. This erases the live line, so the caller must call live() again.
+  /// Shows a line. This erases the live line (see live()), so the caller must call live() again.
   void line(std::string_view text);
 
   /// Shows `text` as the live line, which stays at the bottom and replaces the previous live line. Does nothing while
@@ -59,7 +59,7 @@ int console_descriptor();
 /// Returns true if `fd` is a terminal that can move its cursor, so that a live line can be drawn.
 bool is_live_terminal(int fd);
 
-/// Returns true if `fd` is a terminal and the environment variable NO_COLOR is not set (https://no-color.org).
+/// Returns true if is_live_terminal() is true and the environment variable NO_COLOR is not set (https://no-color.org).
 bool wants_colour(int fd);
 
 }  // namespace trainyard

@@ -11,9 +11,9 @@
 namespace trainyard {
 
 /// Writes metrics as CSV files, one for each stage such as training or validation: `metrics_train.csv`,
-/// `metrics_validate.csv`, ... The columns are `step`, `epoch`, `time` (in seconds since 1970), `samples`, a column
-/// that counts the model's other unit if it has one (named after that unit, such as `tokens`), and one column for each
-/// metric. Numbers are written exactly; values that are not finite are written as "nan", "inf" or "-inf".
+/// `metrics_validate.csv`, ... The columns are `step`, `epoch`, `time` (in seconds since 1970) and `samples`, and one
+/// column for each metric. If the run also counts another unit, a column named after it, such as `tokens`, contains the
+/// count. Numbers are written exactly; values that are not finite are written as "nan", "inf" or "-inf".
 class CsvSink final : public Sink {
  public:
   /// Writes files into `directory`. Each file is created when the first metrics of its stage arrive.

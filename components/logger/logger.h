@@ -23,8 +23,8 @@ constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "pro
 ///
 /// It writes these files into `directory`:
 // clang-format off
-///   metrics_<stage>.csv   one table per stage, since stages measure different things (csv_sink.h)
-///   metrics.jsonl         everything, one JSON object per line (jsonl_sink.h)
+///   metrics_<stage>.csv   one table of metrics for each stage, such as train or validate (csv_sink.h)
+///   metrics.jsonl         metrics, predictions, log records and more, one JSON object per line (jsonl_sink.h)
 ///   insights.jsonl        histograms, confusion matrices and samples, if there are any (insights_sink.h)
 ///   tensorboard/          event files (tensorboard_sink.h)
 // clang-format on
@@ -32,7 +32,8 @@ constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "pro
 /// The logger appends to existing CSV and JSONL files and never overwrites them. If a file can no longer be written,
 /// the logger reports an error and stops writing it; training continues.
 ///
-/// Log records are written only to metrics.jsonl, because each process prints its own log to standard error.
+/// Log records are written to metrics.jsonl. They are not shown on the console, because each process prints its own log
+/// to standard error.
 class Logger final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "io"};

@@ -28,8 +28,8 @@ std::string scientific(double value);
 /// "4.1k", "12.3M".
 std::string compact(double value);
 
-/// Returns a duration as minutes and seconds, with hours or days if necessary: "00:45", "1:02:03", "2d 03:04". Returns
-/// "--:--" if it is not finite or longer than 1e9 seconds.
+/// Returns a duration as minutes and seconds, "00:45", as hours, minutes and seconds, "1:02:03", or as days, hours and
+/// minutes, "2d 03:04". Returns "--:--" if it is not finite or longer than 1e9 seconds.
 std::string clock_text(double seconds);
 
 /// Returns a size in bytes with a suitable unit: "512 B", "12.3 MB".

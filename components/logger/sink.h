@@ -12,10 +12,10 @@
 
 namespace trainyard {
 
-/// The base class of the classes that record the run in files, each in one format. A sink ignores messages that its
-/// format cannot represent. on() should only buffer the message, and flush() should write. Both may throw kIo; the
-/// logger then reports the error once and continues without this sink. All functions are called on the logger's event
-/// loop.
+/// The base class of the Display and of the classes that record the run in files, each in one format. A sink ignores
+/// messages that its format cannot represent. on() should only buffer the message, and flush() should write. If a file
+/// cannot be written, both may throw kIo; the logger then reports the error once and continues without this sink. All
+/// functions are called on the logger's event loop.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -30,7 +30,7 @@ class Sink {
   virtual void on(const CheckpointDone&) {}
   virtual void on(const LogRecord&) {}
 
-  /// Writes all buffered text to the files.
+  /// Writes all buffered text.
   virtual void flush() = 0;
 };
 

@@ -26,7 +26,7 @@ std::string histogram_event(const EventPlace& place, const Histogram& histogram)
 std::string images_event(const EventPlace& place, std::uint32_t width, std::uint32_t height,
                          std::span<const std::string> images);
 
-/// Returns the event that shows the hyper-parameters of a run, `values`. `wall_time` is in seconds since 1970. Lists
+/// Returns the event that shows `values`, the hyper-parameters of a run. `wall_time` is in seconds since 1970. Lists
 /// and long texts are shortened.
 std::string hyperparameters_event(double wall_time, const std::map<std::string, nlohmann::json>& values);
 

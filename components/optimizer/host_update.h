@@ -20,8 +20,8 @@ DType state_dtype_of(DType parameters);
 class HostUpdate final : public devices::Update {
  public:
   /// `gradients` and all blocks in `request.state` must have the layout of `parameters`. Throws kUnsupported for a
-  /// dtype that state_dtype_of() refuses, and kShapeMismatch if the sizes of the blocks differ or a block of state is
-  /// missing.
+  /// dtype that state_dtype_of() refuses, kShapeMismatch if a block has the wrong size or type, and kInternal if the
+  /// formula needs another number of blocks of state.
   HostUpdate(devices::UpdateRequest request, Tensor parameters, Tensor gradients,
              const KernelSet& kernels = best_kernels());
 

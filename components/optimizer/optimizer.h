@@ -139,8 +139,8 @@ class Optimizer final : public Component {
   Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at the start and at the end",
                                   between(0, 1)};
 
-  /// Delays the first update until ArenaInfo and RunState have arrived. RunState contains the number of the first step.
-  /// Messages from different senders are not ordered, so gradients can arrive earlier.
+  /// Delays the first update until ArenaInfo and RunState have arrived. RunState contains the step at which the run
+  /// begins. Messages from different senders are not ordered, so gradients can arrive earlier.
   Gate begin_{[this] { step_if_complete(); }};
   Gate::Need arena_known_{begin_, arena_};
   Gate::Need first_step_known_{begin_, run_state_};

@@ -27,7 +27,7 @@ struct ScheduleSettings {
   double pct_start = 0.3;         ///< one_cycle: the fraction of the steps during which the rate rises.
   double div_factor = 25;         ///< one_cycle: the rate starts at lr / div_factor.
   double final_div_factor = 1e4;  ///< one_cycle: the rate ends at lr / div_factor / final_div_factor.
-  /// one_cycle: the momentum (or beta1) falls while the learning rate rises, and rises while it falls.
+  /// one_cycle: true if the momentum (or beta1) falls while the learning rate rises, and rises while that rate falls.
   bool cycle_momentum = true;
   double base_momentum = 0.85;
   double max_momentum = 0.95;

@@ -34,7 +34,7 @@ class LastMetrics {
   };
 
   std::map<std::string, Stage> stages_;
-  std::size_t values_ = 0;  ///< The number of values of all stages together.
+  std::size_t values_ = 0;  ///< The number of stages, plus the number of values of all stages.
   Metrics last_;            ///< The newest message, without its values.
   bool any_ = false;
 };

@@ -10,10 +10,10 @@
 
 namespace trainyard::prometheus {
 
-/// Counters of what the components, processes and connections (edges) of a run have done since watching began.
+/// Counters of what the components, processes and connections (edges) of a run have done.
 ///
 /// An observation contains how long each component was busy or waited during one interval. Prometheus needs totals,
-/// from which it can compute the shares for any interval, so this class adds up the seconds of all observations.
+/// from which it can compute the shares for any interval, so this class adds up the seconds since watching began.
 class RunCounters {
  public:
   /// The maximum number of causes of waiting. A limit is needed because the names of causes come from other processes.

@@ -23,7 +23,8 @@ namespace trainyard::manager {
 /// begins. Calls `begin` once, when all of them have arrived.
 class Announcements {
  public:
-  /// Inputs of the strategy manager. The numbers of their connections determine which messages are expected.
+  /// Inputs of the strategy manager. The numbers of their connections determine which messages are expected, and
+  /// whether the run writes checkpoints.
   struct Inputs {
     const InputBase& dataset;
     const InputBase& run_state;

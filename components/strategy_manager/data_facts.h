@@ -46,7 +46,7 @@ void check_same_data(const StateReader& saved, const DatasetInfo& data, const Ru
 /// different part of the same samples.
 bool is_same_data(const DatasetInfo& a, const DatasetInfo& b);
 
-/// Compares the data of two ranks, `first` and `other`, in the same way as check_same_data().
+/// Compares the data of two ranks, `first` and `other`, like check_same_data() in the mode `fit`, whatever the mode is.
 void check_same_data_on_ranks(const DatasetInfo& first, const DatasetInfo& other, const RunSettings& settings,
                               const std::function<void(const std::string&)>& accepted);
 

@@ -17,8 +17,8 @@ namespace trainyard::manager {
 /// Merges the metrics of all ranks that belong to the same stage (such as train or validate) and the same step. A rank
 /// need not report every step: the merger waits for a rank only until it knows that the rank is past the step.
 ///
-///     rank 0: train 10, train 20         -->  train 10 (0 and 1), train 20 (0), train 30 (1), in this order
-///     rank 1: train 10,           train 30
+///     rank 0: train 10, train 20  -->  train 10 (ranks 0 and 1), train 20 (rank 0), train 30 (rank 1), in this order
+///     rank 1: train 10, train 30
 ///
 /// A value is merged over those ranks that report it. Totals (samples, units) are summed over all ranks; if a rank does
 /// not report the step, its last totals are used.

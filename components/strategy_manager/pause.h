@@ -12,10 +12,12 @@ namespace trainyard::manager {
 /// continued, unless the run is stopped.
 ///
 ///     kWorking -> kWanted    a pause has been requested
+///     kWanted  -> kWorking   the request has been cancelled
 ///     kWanted  -> kComing    the order to pause is sent
 ///     kComing  -> kResting   all ranks have answered
 ///     kComing  -> kLeaving   the same, if the end of the pause has already been requested
 ///     kResting -> kLeaving   the end of the pause has been requested
+///     kLeaving -> kResting   a pause has been requested again
 ///     kLeaving -> kWorking   the order to continue is sent
 class Pause {
  public:
@@ -23,7 +25,7 @@ class Pause {
 
   explicit Pause(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Requests a pause. Does nothing if a pause is already requested or in progress.
+  /// Requests a pause. A pause that is already requested or in progress goes on, even if end() has been called for it.
   void want();
   /// Ends the pause, or cancels the request for it. If the order to pause has already been sent, the pause ends as soon
   /// as all ranks have answered.

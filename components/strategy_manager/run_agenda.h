@@ -63,12 +63,13 @@ class RunAgenda {
   bool saves_on_stop() const { return facts_.writes_checkpoints && settings_.mode == RunMode::kFit; }
 
   /// These functions add a checkpoint or a validation that a user has requested. Its order is sent before all planned
-  /// orders, as soon as fewer than two orders are open. They return false if the run is ending, or if it writes no
-  /// checkpoints or has nothing to validate.
+  /// orders, as soon as possible. They return false if the run is ending, or if it writes no checkpoints or has nothing
+  /// to validate.
   bool add_checkpoint();
   bool add_validation();
 
-  /// Begin and end a pause, during which all ranks wait after the same step. No other orders are sent during a pause.
+  /// These functions begin and end a pause, during which all ranks wait after the same step. No other orders are sent
+  /// during a pause.
   void pause() { pause_.want(); }
   void go_on() {
     if (!stop_) pause_.end();

@@ -23,15 +23,15 @@ struct RunSettings {
   std::int64_t max_steps = -1;
   std::int64_t max_epochs = -1;
   double max_time_s = 0;  ///< 0 means no limit.
-  /// The step after which training ends early, as if a user had stopped it; 0 means off. Unlike max_steps, it does not
-  /// change the planned length of the run, on which learning-rate schedules depend.
+  /// The step after which training ends early; 0 means off. Unlike max_steps, it does not change the planned length of
+  /// the run, on which learning-rate schedules depend.
   std::int64_t stop_at_step = 0;
   std::int64_t accumulate_grad_batches = 1;
   std::int64_t limit_train_batches = -1;  ///< The limit per epoch.
   std::int64_t limit_val_batches = -1;    ///< The limit per split; 0 means no validation.
   std::int64_t limit_test_batches = -1;
   std::int64_t limit_predict_batches = -1;
-  /// If not 0, every epoch consists only of the first batches of the data, and this is their number.
+  /// If not 0, every epoch consists only of this many batches, which are the same in every epoch.
   std::int64_t overfit_batches = 0;
   /// True to use only one batch each for training, validation and so on, and to save no checkpoints.
   bool fast_dev_run = false;

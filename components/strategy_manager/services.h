@@ -10,7 +10,7 @@
 namespace trainyard {
 
 /// The request of the strategy manager's services stop, checkpoint, validate and pause. Users send it with `trainyard
-/// service call`, and the launcher uses it, too.
+/// service call`, and the launcher sends it, too.
 struct RunRequest {
   static constexpr const char* kTypeName = "RunRequest";
 

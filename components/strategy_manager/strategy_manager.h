@@ -33,8 +33,8 @@ namespace trainyard {
 ///     /order_done, /checkpoints ----> [what next] --> finish_run
 ///     /rank_metrics ----------------> [merge] --> /metrics
 ///
-/// Parameters have the same names and meanings as in Lightning, with the unit in the name. A step is one update of the
-/// optimizer, and a batch is one micro-batch.
+/// Many parameters have the same names and meanings as in Lightning. A step is one update of the optimizer, and a batch
+/// is one micro-batch.
 ///
 /// Services  stop, checkpoint, validate, pause, go_on
 /// Errors    kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)

@@ -32,9 +32,9 @@ class Timeline {
   /// Returns the next piece, and advances the position to its end. Must not be called if over() is true.
   Stretch advance();
 
-  /// Returns true if a limit of the run has been reached.
+  /// Returns true if a limit on steps or epochs has been reached, or if there are no training batches.
   bool over() const;
-  /// Returns a text that names the limit that has been reached, and its value. Must be called only if over() is true.
+  /// Returns the reason why over() is true, such as "max_steps = 100 reached". Must be called only if it is true.
   std::string why_over() const;
 
   /// These functions return true if a validation or a checkpoint is due after the piece that advance() has returned
