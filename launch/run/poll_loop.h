@@ -38,7 +38,7 @@ class PollLoop {
 
   /// Runs until quit() is called. Returns immediately if quit() was called before.
   void run();
-  /// Makes run() return after the current round.
+  /// Makes run() return when the callbacks that are due have been called.
   void quit() { quit_ = true; }
 
   /// Waits for the next event, for at most `longest`, and calls the callbacks of all watches and timers that are due.
