@@ -45,7 +45,7 @@ struct Allocation {
   std::vector<std::string> names;
 
   /// The number of this process among the processes that the engine has started on this host for the same run, from 0.
-  /// If there are several such processes, process 0 acts on behalf of the host.
+  /// If there are several such processes, each of them has one rank and counts as a host of the run.
   std::uint32_t process = 0;
   /// How many processes the engine has started on this host: 1, or, if the engine starts one process for each device,
   /// the number of devices.

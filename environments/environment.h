@@ -26,7 +26,7 @@ struct Detection {
 /// Allocation. The engine places, queues and restarts jobs; an environment does none of this.
 ///
 /// An environment has no state, changes nothing, and uses only the facts that it is given. On every host, `trainyard
-/// launch` creates the environment and calls it once, before the run begins.
+/// launch` creates the environment and uses it once, before the run begins.
 class Environment : public Configurable {
  public:
   static constexpr const char* kKind = "environment";

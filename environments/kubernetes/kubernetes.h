@@ -12,8 +12,9 @@ namespace trainyard {
 /// Variables  JOB_COMPLETION_INDEX   the number of this host, set by Kubernetes
 ///            TRAINYARD_HOST_COUNT   the number of pods
 ///            TRAINYARD_MEET_AT      HOST or HOST:PORT of pod 0, such as "run-workers-0-0.run" in a JobSet
-///            TRAINYARD_JOB          what identifies the job, such as its uid; by default the name of pod 0
-///            TRAINYARD_RESTARTS     how many times the job was restarted, such as a JobSet's label restart-attempt
+///            TRAINYARD_JOB          a text that identifies the job, such as its uid; by default the name of pod 0
+///            TRAINYARD_RESTARTS     how many times the job was restarted, for example from a JobSet's label
+///                                   restart-attempt
 /// Errors     kNotFound if the number of pods is not given
 class Kubernetes final : public Environment {
  public:

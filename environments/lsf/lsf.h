@@ -7,9 +7,8 @@ namespace trainyard {
 
 /// LSF: the run is started on every host with `blaunch`, or with one or several tasks of `jsrun` on each host.
 ///
-/// LSF lists the hosts of a job but does not number the processes that blaunch starts, so the number of this host is
-/// the position of its name in the list. The same applies to jsrun, which in addition tells its tasks how many of them
-/// are on their host.
+/// LSF lists the hosts of a job but does not number them, so the number of this host is the position of its name in the
+/// list. If there are several tasks on a host, jsrun tells each of them its number on the host.
 ///
 /// Errors  kNotFound if this host's name is not in the list exactly once
 class Lsf final : public Environment {

@@ -8,12 +8,12 @@ namespace trainyard::open_mpi {
 
 /// What mpirun tells each process about the processes of its job.
 struct RankNumbers {
-  std::uint32_t rank = 0;        ///< The rank of this process.
-  std::uint32_t ranks = 1;       ///< The number of processes of the job.
-  std::uint32_t local_rank = 0;  ///< The number of this process on its host.
-  std::uint32_t local_ranks = 1;
-  std::uint32_t hosts = 1;
-  std::uint32_t daemon = 0;  ///< The number of mpirun's daemon on this host; mpirun itself is daemon 0.
+  std::uint32_t rank = 0;         ///< The rank of this process.
+  std::uint32_t ranks = 1;        ///< The number of processes of the job.
+  std::uint32_t local_rank = 0;   ///< The number of this process on its host.
+  std::uint32_t local_ranks = 1;  ///< The number of processes on this host.
+  std::uint32_t hosts = 1;        ///< The number of hosts of the job.
+  std::uint32_t daemon = 0;       ///< The number of mpirun's daemon on this host; mpirun itself is daemon 0.
 };
 
 /// Returns the number of this host, or an empty optional if the numbers do not determine it.

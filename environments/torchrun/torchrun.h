@@ -13,8 +13,8 @@ namespace trainyard {
 ///   PET_MASTER_ADDR and PET_MASTER_PORT.
 /// * Kubeflow's older PyTorchJob: RANK and WORLD_SIZE without LOCAL_RANK count hosts.
 ///
-/// These numbers alone determine which host is host 0; host names are never compared. If torchrun's agent listens at
-/// MASTER_PORT itself, the hosts meet at one of the ports above it.
+/// These numbers alone determine which host is host 0; host names are never compared. If torchrun itself listens at
+/// MASTER_PORT, the hosts meet at one of the ports above it.
 ///
 /// Errors  kInvalidArgument for an elastic number of hosts such as PET_NNODES=1:4, or if the numbers are contradictory
 class Torchrun final : public Environment {

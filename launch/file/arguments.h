@@ -24,9 +24,9 @@ Assignment parse_assignment(const std::string& word);
 ///
 ///    devices = { default = "auto", type = "string", help = "how many", choices = ["auto", "1"] }
 ///
-/// All keys are optional. The short form `name = 1` means `name = { default = 1 }`. Without `type`, the type of the
-/// default applies. An argument without a default must be given. Throws if a value does not fit its declaration, if a
-/// declaration is invalid, or if a required value is missing.
+/// All keys are optional. The short form `name = 1` means `name = { default = 1 }`. Without `type`, the type is that of
+/// the default, or "string" if there is none. An argument without a default must be given. Throws if a value does not
+/// fit its declaration, if a declaration is invalid, or if a required value is missing.
 std::map<std::string, Value> resolve_arguments(const Value* declared, const std::map<std::string, std::string>& given);
 
 }  // namespace trainyard::launch

@@ -28,13 +28,13 @@ struct InputSpec {
   std::optional<std::uint64_t> window_bytes;
 };
 
-/// The value of the key `declaration` for a member that prints its declaration when it is called with `--describe`.
+/// The value of the key `declaration` for a program that prints its declaration when it is called with `--describe`.
 constexpr const char* kDescribe = "describe";
 
 /// One table `[component.NAME]` of a launch file. It describes a plugin, a member (a program, in any language, that is
-/// a full component of the run) or an external program (which only attaches to the run as a visitor). Unknown keys and
-/// values of the wrong type have already been refused. The planner (launch/plan) checks later whether the plugin, its
-/// ports and its parameters exist.
+/// a full component of the run) or an external program (which has no ports, and attaches to the run as a visitor).
+/// Unknown keys and values of the wrong type have already been refused. The planner (launch/plan) checks later whether
+/// the plugin, its ports and its parameters exist.
 struct ComponentSpec {
   std::string name;        ///< The name with its namespace, such as "eval/logger".
   std::string name_space;  ///< The namespace alone, such as "eval" or "a/b"; empty if there is none.
@@ -52,7 +52,7 @@ struct ComponentSpec {
   std::map<std::string, std::string> environment;
   std::optional<Word> process;
   std::optional<Word> thread;
-  bool tcp = false;  ///< True if the key `host` is an address of the loopback device; the component then uses TCP.
+  bool tcp = false;  ///< True if the key `host` is an address of the loopback interface; the component then uses TCP.
   std::optional<Word> host;  ///< A host of the run, by number or name, if the key `host` gives one.
   std::vector<std::uint32_t> cpus;
   RespawnPolicy respawn;
@@ -64,9 +64,9 @@ struct ComponentSpec {
   bool is_visitor() const { return !command.empty() && !is_member(); }
 };
 
-/// The table `[run]` of a launch file. The launcher uses the named keys; `manager` holds the keys for the strategy
-/// manager, the component that decides when to train, validate, save and stop. docs/launch_files.md describes all of
-/// them.
+/// The table `[run]` of a launch file. `manager` contains the keys for the strategy manager, the component that decides
+/// when to train, validate, save and stop. The launcher itself uses the other keys. docs/launch_files.md describes all
+/// of them.
 struct RunSpec {
   std::string name;
   std::string directory;

@@ -19,7 +19,7 @@
 namespace trainyard::launch {
 
 /// The socket of host 0 to which the agents (the processes that act for the launcher on the other hosts) connect.
-/// Connections are encrypted, and only an agent that has the key of the hosts can connect (CURVE). An agent whose
+/// Connections are encrypted (CURVE), and only an agent that has the key of the hosts can connect. An agent whose
 /// launch differs from that of host 0 is refused, and learns the reason.
 ///
 /// gather() waits until all hosts have joined. Afterwards, the door carries messages between the launcher and the
@@ -33,9 +33,9 @@ class HostDoor {
   HostDoor(const HostDoor&) = delete;
   HostDoor& operator=(const HostDoor&) = delete;
 
-  /// Waits until every other host has joined. At intervals, prints which hosts are missing. Throws kTimeout, naming the
-  /// hosts that have not joined in time, and kPeerLost, naming a host that joined and was then lost. In both cases, the
-  /// hosts that have joined receive the reason.
+  /// Waits until every other host has joined. At intervals, prints which hosts are missing. Throws kTimeout, with the
+  /// names of the hosts that have not joined in time, or kPeerLost, with the name of a host that joined and was then
+  /// lost. In both cases, the hosts that have joined receive the reason.
   void gather(RunConsole& console);
 
   /// Returns the number of hosts, including host 0.

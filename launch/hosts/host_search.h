@@ -25,7 +25,7 @@ class HostSearch {
     /// Called when host 0 has accepted this agent. `link` is the connection to it. `silence` is the time without
     /// messages after which host 0 counts as lost.
     std::function<void(HostLink& link, std::chrono::milliseconds silence)> accepted;
-    /// Called when host 0 has refused this agent, or when it was not found in time.
+    /// Called when host 0 has refused this agent, or was not found in time.
     std::function<void(const std::string& reason)> failed;
   };
 
@@ -38,7 +38,7 @@ class HostSearch {
 
  private:
   void try_again();
-  // If the next reminder is due, prints what keeps this host from joining. Shortly before that, begins to find it out.
+  // Prints each reminder when it is due. Shortly before that, begins to find out what keeps this host from joining.
   void remind(PollLoop::Clock::time_point now);
   // Returns a text about what keeps this host from joining, for the user.
   std::string state();

@@ -37,7 +37,7 @@ struct HostSettings {
 /// started the launcher on each host, such as Slurm) nor the user has specified where the hosts meet.
 HostSettings host_settings(const Plan& plan, const Engine& engine, const std::vector<PluginLabel>& plugins);
 
-/// The interval at which each side sends a HostBeat, and at which an agent repeats its Join.
+/// The interval at which the launcher and the agents send each other a HostBeat, and at which agents repeat a Join.
 inline constexpr std::chrono::milliseconds kHostBeat{1'000};
 
 }  // namespace trainyard::launch

@@ -203,7 +203,7 @@ struct HostNote {
 struct TunnelPart {
   static constexpr const char* kTypeName = "TunnelPart";
 
-  std::uint32_t near_host = 0;  ///< The host of the visitor. It has chosen `number` for the tunnel.
+  std::uint32_t near_host = 0;  ///< The host of the visitor. This host has chosen `number`.
   std::uint32_t far_host = 0;   ///< The host of the gateway.
   std::uint32_t number = 0;
   bool to_far = false;        ///< True if the near host has sent the part.

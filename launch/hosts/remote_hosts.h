@@ -15,9 +15,9 @@
 
 namespace trainyard::launch {
 
-/// The launcher's connection to the other hosts during the run. It passes requests on to their agents, and reports to
-/// the crew (the class Crew, which manages all processes of the run) what happens there. So the rest of the launcher
-/// need not know on which host a process runs.
+/// The launcher's connection to the other hosts during the run. It passes requests on to their agents (the processes
+/// that act for the launcher there), and reports to the crew (the class Crew, which manages all processes of the run)
+/// what happens there. So the rest of the launcher need not know on which host a process runs.
 class RemoteHosts {
  public:
   /// Callbacks for events that concern the run as a whole.

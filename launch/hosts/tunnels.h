@@ -14,14 +14,14 @@
 namespace trainyard::launch {
 
 /// The tunnels that begin or end on this host (docs/decisions/0036). A tunnel carries the bytes of one connection
-/// between a visitor on one host, the near host, and the gateway of a process on another one, the far host. For every
-/// such gateway, the near host has a socket in its run directory, the entrance. A visitor connects to the entrance as
-/// it would to a gateway of its own host, and the far host connects to the gateway as a visitor would. Nothing here
-/// reads the bytes.
+/// between a visitor on one host, the near host, and the gateway of a process (the part that serves visitors) on
+/// another one, the far host. For every such gateway, the near host has a socket in its run directory, the entrance. A
+/// visitor connects to the entrance as it would to a gateway of its own host, and the far host connects to the gateway
+/// as a visitor would. The bytes are passed on unchanged.
 ///
-/// The amount of data under way is bounded: neither end may send more than kWindow bytes that the other end has not
-/// passed on to its socket yet. So if a visitor does not read, only its own tunnel becomes slow, and the gateway
-/// eventually drops messages for this visitor.
+/// The amount of data under way is bounded: an end stops sending while the other end has kWindow bytes that it has not
+/// passed on to its socket yet. So if a visitor does not read, only its own tunnel stops, and the gateway eventually
+/// drops messages for this visitor.
 class Tunnels {
  public:
   /// The maximum number of bytes that may be under way in one direction of a tunnel.
@@ -65,8 +65,8 @@ class Tunnels {
     TunnelPart name;  ///< A part without content, which is addressed to the other end.
     FileDescriptor socket;
     std::string pending;        ///< What has come from the other end and is not written yet.
-    std::size_t sent = 0;       ///< The bytes that were sent and are not yet known to be written.
-    std::size_t written = 0;    ///< The bytes that were written and not yet reported.
+    std::size_t sent = 0;       ///< How many bytes were sent and are not yet known to be written.
+    std::size_t written = 0;    ///< How many bytes were written and not yet reported.
     bool closing = false;       ///< True if the other end is closed: the tunnel ends when `pending` is written.
     std::uint32_t watched = 0;  ///< The events of the socket that are awaited.
   };
@@ -76,7 +76,7 @@ class Tunnels {
   static Key key_of(const TunnelPart& part);
   std::size_t between(std::uint32_t near_host, std::uint32_t far_host) const;
   void accept(const Door& door);
-  // Accepts nothing for a while.
+  // Accepts no connections for a while.
   void rest();
   void connect(const TunnelPart& part);
   void add(const TunnelPart& name, FileDescriptor socket);

@@ -16,8 +16,8 @@ namespace trainyard::launch {
 ///    ipu.toml:6: topology.devices: 3 is not allowed with the accelerator simulated (ipu), rule device_counts: 1, 2, 4
 ///
 /// The accelerator reports its rules when it is constructed with the parameters from the file. The rules may come from
-/// the cache of an earlier launch. If they allow the parameters, this is enough, because the accelerator host checks
-/// the rules again. If not, the accelerator itself is queried again before the plan is refused.
+/// the cache of an earlier launch. If they allow the parameters, this is enough, because the component checks the rules
+/// again during the run. If not, the accelerator itself is queried again before the plan is refused.
 ///
 /// settle_automatic() must already have replaced "auto" in the draft's parameters. A component that declares no
 /// accelerator is accepted. If there are more ranks than devices and the accelerator allows ranks to share a device, a

@@ -20,8 +20,8 @@ inline constexpr std::uint32_t kMostRanks = 4096;
 
 /// Returns the number of ranks that `devices` in `[topology]` requests. A count or a list gives the number directly;
 /// "auto" means one rank, and -1 means a rank on every device of the accelerator. For the accelerator `cpu`, every core
-/// that it may use counts as a device. The values "auto" and -1 are replaced in `file` with the number. Throws for any
-/// other value. check_strategy_rules() checks later whether the strategy supports this number of ranks.
+/// that this process may use counts as a device. The values "auto" and -1 are replaced in `file` with the number.
+/// Throws for any other value. check_strategy_rules() checks later whether the strategy supports this number of ranks.
 std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<Choice>& choices);
 
 /// Replaces values in the parameters of a draft (a component while it is being planned) that leave a decision open:
@@ -29,16 +29,16 @@ std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<C
 /// * accelerator = "auto" becomes the available accelerator with the highest priority (`auto_rank` in its traits). If
 ///   several have the same priority, the first by name is chosen. Throws kNotFound if no accelerator is available on
 ///   this machine.
-/// * devices = "auto" or -1, given to the component itself, becomes the number of ranks of a host.
+/// * devices = "auto" or -1, given to the component itself, becomes the number of ranks of its host.
 /// * precision = "auto" becomes the accelerator's auto_precision.
 /// * strategy = "auto" becomes single_device for one rank and ddp for several. The same choice is made if the file
 ///   names no strategy, there are several ranks, and the component's default is single_device.
-/// * collective = "auto" becomes tcp if the run has several hosts. Throws for a collective that works only within one
-///   host.
+/// * collective = "auto" becomes tcp if the run has several hosts. With several hosts, throws for a collective that
+///   works only within one host.
 void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices);
 
 /// Returns the placement that the file gives as a word. If it gives none, returns kRanks, or kComposed if the strategy
-/// needs all ranks in one process or if the file places some components in a table. With several ranks (`ranks`), such
+/// needs all ranks in one process or if the file places some components in a table. If `ranks` is greater than 1, such
 /// a decision is added to `choices`.
 Placement settle_placement(const LaunchFile& file, const StrategyNeeds& needs, std::uint32_t ranks,
                            std::vector<Choice>& choices);

@@ -14,8 +14,8 @@ namespace trainyard::launch {
 ///    a.toml:9: component.accelerator_host.params.model: the model gpt learns a token for each token, but the target of
 ///    the dataset synthetic (a.toml:5) is a class
 ///
-/// A model is compared with a dataset if an edge leads from the component that reads the dataset to the component that
-/// holds the model.
+/// A model is compared with a dataset if an edge (a connection) leads from the component that reads the dataset to the
+/// component that holds the model.
 void check_data(const std::vector<Draft>& drafts, const std::vector<EdgePlan>& edges, Catalogue& catalogue);
 
 }  // namespace trainyard::launch

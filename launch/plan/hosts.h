@@ -16,8 +16,8 @@ struct AllottedHosts {
   std::string environment;
   std::uint32_t count = 1;
   std::vector<std::string> names;  ///< The names, by the number of the host; empty if the engine does not provide them.
-  /// The number of launches of the run that the engine has started on each host. If there are several, each of them has
-  /// one rank and counts as a host of the run.
+  /// How many times the engine has started `trainyard launch` for this run on each host. If there are several such
+  /// launches, each of them has one rank and counts as a host of the run.
   std::uint32_t launches = 1;
 };
 

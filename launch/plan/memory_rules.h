@@ -8,7 +8,7 @@
 
 namespace trainyard::launch {
 
-/// Throws if the processes of a run need more memory than the machine has. Only the memory that the components declare
+/// Throws if the processes on host 0 need more memory than `machine` has. Only the memory that the components declare
 /// (ComponentTraits::memory_bytes) and a small amount for each process are counted. The sizes of the model and the data
 /// are not known here, so a run that is accepted can still be too large.
 ///

@@ -34,7 +34,7 @@ Given gather_parameters(const LaunchFile& file, const Draft& draft);
 /// component declares a key of [run] or [topology] that the file gives.
 ///
 /// If the strategy needs the same data on all ranks, the data loader of every rank is configured to read the whole
-/// dataset, as if it were the only shard (the part of the data that one rank reads). Parameters `shard` and `shards`
+/// dataset, as if there were only one shard (the part of the data that one rank reads). Parameters `shard` and `shards`
 /// that the file gives take precedence.
 PlannedParameters plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts, Catalogue& catalogue);
 

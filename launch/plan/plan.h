@@ -21,7 +21,7 @@ struct RespawnPolicy {
 
   When when = When::kNever;
   std::chrono::milliseconds delay{1000};
-  /// The maximum number of restarts within `window`. If the process ends again after that, it is not restarted.
+  /// The maximum number of restarts within `window`. A process that ends after so many restarts is not restarted.
   std::uint32_t max = 3;
   std::chrono::milliseconds window{60'000};
 };
@@ -58,11 +58,11 @@ struct MemoryFlow {
 
 /// A process of the run, as planned. It hosts components that are plugins, or is a member (a program, in any language,
 /// that is itself a component of the plan), or is an external program, which has no component and no edges in the plan
-/// and can only watch the run.
+/// and attaches to the run as a visitor.
 struct PlannedProcess {
   std::string name;  ///< The name, which is unique and consists of letters, digits, '_', '-' and '.'.
 
-  /// The program of a member or the external program, and its arguments; the program is looked up in PATH. If `command`
+  /// The program of the member or external program, and its arguments; the program is looked up in PATH. If `command`
   /// is empty, the process hosts the plugins of the components whose `process` is equal to `name`.
   std::vector<std::string> command;
   bool member = false;  ///< True if the program is a component of the plan, whose `process` equals `name`.
@@ -71,7 +71,7 @@ struct PlannedProcess {
   std::string parameters = "{}";
 
   std::map<std::string, std::string> environment;  ///< The variables that are added to the launcher's own environment.
-  std::vector<std::uint32_t> cpus;  ///< The CPUs to which the program is pinned; empty if it is not pinned.
+  std::vector<std::uint32_t> cpus;  ///< The CPUs to which the process is pinned; empty if it is not pinned.
   RespawnPolicy respawn;
   /// True if the run fails when the process ends and is not restarted. An external program can end with exit code 0
   /// without that consequence.

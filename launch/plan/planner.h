@@ -18,9 +18,9 @@ using FindHosts = std::function<AllottedHosts(const PluginSpec& environment)>;
 
 /// Reads, expands and checks the launch file `path`, and returns the plan. `arguments` are the words of the command
 /// line: "name=value" for an argument or a key of [topology] or [run], and "component.optimizer.params.lr=0.1" for any
-/// other value of the file. The same file, arguments, environment, plugins and machine give the same plan. No process
-/// of the run is started, and no code of a plugin runs in this process. Without `find_hosts`, the number of hosts is
-/// that of the launch file, or 1. Throws Error, with the position in the file, for everything that is not allowed.
+/// other value of the file. The same file, arguments, environment variables, plugins and machine give the same plan. No
+/// process of the run is started, and no code of a plugin runs in this process. Without `find_hosts`, the number of
+/// hosts is that of the launch file, or 1. Throws Error, with the position in the file, if something is not allowed.
 Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue,
                const Machine& machine = this_machine(), const FindHosts& find_hosts = {});
 

@@ -22,7 +22,7 @@ struct PortRef {
   const Origin& origin() const;
 };
 
-/// Returns true for the full name of a topic: words of letters, digits, '_', '-' and '.', with a '/' before each.
+/// Returns true for the full name of a topic: words of letters, digits, '_', '-' and '.', with a '/' before each word.
 bool is_topic(const std::string& topic);
 
 /// The outputs that send on each topic, by the name of the topic.
@@ -38,8 +38,8 @@ Senders find_senders(const std::vector<Draft>& drafts);
 
 /// Changes the topics of inputs that have no sender, so that components that exist for each rank and components that
 /// exist once can exchange messages. An input of a component that exists for each rank is connected to an output of a
-/// component that exists once. An input of a component that exists once is connected to rank 0, and through
-/// topics_heard() to the other ranks. Does nothing in a run with a single rank.
+/// component that exists once. An input of a component that exists once is connected to rank 0; if it declares
+/// `every_rank`, topics_heard() adds the other ranks. Does nothing in a run with a single rank.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders);
 
 /// Returns the topics that an input receives. These are its own topic and, if the input declares `every_rank` and

@@ -8,9 +8,9 @@
 
 namespace trainyard::launch {
 
-/// Returns an edge from every output to every input that receives its topic, except between ports of the same
-/// component. The ids of the edges increase in the order of the receivers. place() and name_topics() must already have
-/// been called.
+/// Returns an edge (a connection) from every output to every input that receives its topic, except between ports of the
+/// same component. The ids of the edges increase in the order of the receivers. place() and name_topics() must already
+/// have been called.
 ///
 /// Throws, with the position in the file, for a required input without a sender (the error suggests similar topics),
 /// and for an output and an input of different types (the error shows both schemas). Also throws for an edge over TCP

@@ -15,8 +15,7 @@ namespace trainyard::launch {
 
 /// A process of the plan, with its pid and its output. The object stays the same when the process is restarted. It must
 /// be used only on the launcher's thread. It does not reap the process: Crew::reap() does that for all processes of
-/// this host with one call of waitpid(). On every other host, the agent (the process that acts for the launcher there)
-/// does it.
+/// this host, and on every other host, the agent (the process that acts for the launcher there) does it.
 class ChildProcess {
  public:
   using OnLine = ProcessOutput::OnLine;
@@ -30,8 +29,8 @@ class ChildProcess {
 
   const PlannedProcess& planned() const { return planned_; }
   const std::string& name() const { return planned_.name; }
-  /// Returns the index of the process in the plan, which a restart does not change. Shared buffers count the references
-  /// that this process holds under its index.
+  /// Returns the index of the process in the plan, which a restart does not change. Under this index, shared buffers
+  /// count the references that the process holds.
   std::uint32_t index() const { return index_; }
 
   /// Returns true if the process hosts components or is a member, and false if it is an external program.

@@ -23,9 +23,9 @@ struct CrewOptions {
   std::string run_directory;
   std::string keys;  ///< The keys of the run as text, which only processes with components receive.
   bool flush_denormals = true;
-  /// A program and its arguments under which `wrapped_process` is started; empty = none.
+  /// A program, such as a profiler, and its arguments, under which `wrapped_process` is started; empty = none.
   std::vector<std::string> wrapper;
-  std::string wrapped_process;
+  std::string wrapped_process;  ///< The name of a process.
   /// Signals that the engine (the program that has started the launcher on this host, such as Slurm) sends not only to
   /// the launcher but also to every process of the run. The processes are started so that they ignore these signals,
   /// because only the launcher decides when they end.

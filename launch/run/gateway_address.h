@@ -8,8 +8,8 @@
 
 namespace trainyard::launch {
 
-/// Returns the address of the entrance to the gateway of a process on another host (launch/hosts/tunnels.h). `process`
-/// is the index of the process, and `run_directory` that of the host on which the visitor is.
+/// Returns the address of the entrance through which a visitor reaches a process on another host (see
+/// launch/hosts/tunnels.h). `process` is the index of the process, and `run_directory` that of the visitor's host.
 std::string entrance_address(const std::string& run_directory, std::uint32_t process);
 
 /// Returns true if a host has entrances to the gateways of the other hosts: host 0, where visitors are, and every host

@@ -18,7 +18,7 @@ class GuardLink {
   GuardLink() = default;
   GuardLink(FileDescriptor alive, FileDescriptor notes) : alive_(std::move(alive)), notes_(std::move(notes)) {}
 
-  /// Returns a descriptor that becomes readable (at its end) when the guard has died; -1 if there is no guard.
+  /// Returns a pipe that becomes readable, because it reaches its end, when the guard dies; -1 if there is no guard.
   int alive() const { return alive_.get(); }
 
   /// Tells the guard which directory to remove if the launcher is killed. Must be called before the directory is made.

@@ -10,9 +10,9 @@
 
 namespace trainyard::launch {
 
-/// The event loop of the launcher's only thread. It waits for files, ZeroMQ sockets and timers, and calls their
-/// callbacks. A callback can add and remove watches and timers, including its own. Exceptions from callbacks leave
-/// run(). Components use a different event loop (core/loop), which is faster but cannot watch plain files.
+/// The event loop of the launcher's only thread. It waits for file descriptors, ZeroMQ sockets and timers, and calls
+/// their callbacks. A callback can add and remove watches and timers, including its own. Exceptions from callbacks
+/// leave run(). Components use a different event loop (core/loop), which is faster but cannot watch file descriptors.
 ///
 /// Time during which this process is stopped, by Ctrl-Z or in a debugger, does not count for timers.
 class PollLoop {
@@ -38,7 +38,7 @@ class PollLoop {
 
   /// Runs until quit() is called. Returns immediately if quit() was called before.
   void run();
-  /// Makes run() return after the current round.
+  /// Makes run() return when the callbacks that are due have been called.
   void quit() { quit_ = true; }
 
   /// Waits for the next event, for at most `longest`, and calls the callbacks of all watches and timers that are due.

@@ -32,8 +32,7 @@ class ProgressWatch {
   ProgressWatch(const ProgressWatch&) = delete;
   ProgressWatch& operator=(const ProgressWatch&) = delete;
 
-  /// Returns how long the run has made no progress. The time is measured only while the run is running or is asked to
-  /// stop.
+  /// Returns how long the run has made no progress. The time is measured only in the phases kRunning and kAsking.
   std::chrono::milliseconds standstill() const;
 
   /// Prints a message that a signal has stopped or continued a process. `wait_status` is the status that waitpid()

@@ -15,7 +15,7 @@ namespace trainyard::launch {
 /// Returns a description of the run: its names, its launch file, its state, and its processes with their pids.
 nlohmann::json describe_run(const RunContext& run, const RunOutcome& outcome);
 
-/// Returns every topic with its type, its schema, its publishers and their addresses, and its subscribers.
+/// Returns every topic with its type, schema, publishers and their addresses, and the components that receive it.
 nlohmann::json describe_topics(const RunContext& run);
 
 /// Returns every component and every external program, with its state and ports.

@@ -19,8 +19,8 @@ namespace trainyard::launch {
 /// The server behind the registry of a run, the socket at which the launcher answers questions. The questions come from
 /// other programs of the same user on this host, which find the address in run.json, and from the run's own processes.
 /// The server never blocks: a call of a component is forwarded, and its answer is sent when it arrives. The clients are
-/// not trusted. The number of calls that are not answered yet is limited, both for each client and in total. A client
-/// that leaves too many answers unread gets no further answers until it reads them.
+/// not trusted. The number of calls that are not answered yet is limited, both for each client and in total. If a
+/// client leaves too many answers unread, its further questions are dropped until it reads the answers.
 ///
 ///    {"id": 1, "op": "run" | "topics" | "nodes"}
 ///    {"id": 2, "op": "call", "target": "optimizer", "method": "param.set", "body": {...}}

@@ -46,7 +46,7 @@ class RouterSocket {
 
  private:
   zmq::socket_t socket_;
-  std::unique_ptr<core::ConnectionLimit> connections_;  ///< Counts the refused ones; null if nobody wants to know.
+  std::unique_ptr<core::ConnectionLimit> connections_;  ///< Counts refused connections; null if they are not counted.
 };
 
 }  // namespace trainyard::launch

@@ -34,13 +34,13 @@ struct LaunchOptions {
   std::string base = visitors::runs_directory();    ///< The directory that contains the run directories.
   std::string process_program;                      ///< The path of `trainyard-process`.
   std::vector<std::string> plugin_path;             ///< The directories that processes load plugins from.
-  std::map<std::string, core::PluginInfo> plugins;  ///< The plugins of the components, by name, without members.
+  std::map<std::string, core::PluginInfo> plugins;  ///< The declarations of the components' plugins, by name.
   archive::Versions versions;                       ///< What this installation consists of, for the run's record.
-  std::chrono::milliseconds rung{2'000};            ///< The time between SIGINT, SIGTERM and SIGKILL.
+  std::chrono::milliseconds rung{2'000};            ///< The time from SIGINT to SIGTERM, and from there to SIGKILL.
   std::chrono::milliseconds silence{30'000};        ///< A process that sends nothing for this long is reported.
-  /// A program and its arguments under which `wrapped_process` is started, such as a profiler; empty = none.
+  /// A program, such as a profiler, and its arguments, under which `wrapped_process` is started; empty = none.
   std::vector<std::string> wrapper;
-  std::string wrapped_process;
+  std::string wrapped_process;  ///< The name of a process.
   /// Signals that the engine (the program that has started the launcher, such as Slurm) sends not only to the launcher
   /// but also to every process of the run. The processes are started so that they ignore these signals, because only
   /// the launcher decides when they end.

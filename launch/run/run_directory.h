@@ -39,8 +39,8 @@ class RunDirectory {
   std::string endpoint(std::string_view socket) const;
 
   /// Makes the run visible to other programs by writing `run.json`. `name` is the name from the launch file `file`, and
-  /// `registry` is the address at which the launcher answers questions. A program that looks for the file sees either
-  /// none or the complete file.
+  /// `registry` is the address at which the launcher answers questions. A program that looks for the file finds
+  /// either no file or the complete file.
   void announce(const std::string& name, const std::string& file, const std::string& registry) const;
 
  private:

@@ -32,7 +32,7 @@ class RunOutcome {
   void interrupt(const std::string& why) {
     if (!interrupted_) interrupted_ = why;
   }
-  /// Records that the user has interrupted the run again, so that all processes were ended immediately.
+  /// Records that the user has interrupted the run again, and that all processes are therefore ended immediately.
   void force() { forced_ = true; }
 
   bool failed() const { return failure_.has_value(); }
