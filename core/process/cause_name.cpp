@@ -11,7 +11,7 @@ namespace trainyard::core {
 namespace {
 
 /// Returns the name of the component that corresponds to `component` on another rank: "rank1/optimizer" for
-/// "rank0/optimizer" and rank 1. Returns an empty string if there is none.
+/// "rank0/optimizer" and rank 1. Returns "rank1" if there is none.
 std::string peer_of(const PlanView& plan, const ComponentPlan& component, std::uint32_t rank) {
   const std::string own = without_rank(component.name, component.rank);
   for (const ComponentPlan& each : plan.plan().components) {
