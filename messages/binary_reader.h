@@ -55,8 +55,8 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     position_ += size;
   }
 
-  /// Reads a number with the width of T, which need not be aligned. No bytes are swapped, since the wire format and the
-  /// machine are little-endian. Throws kCorrupt if fewer bytes remain.
+  /// Reads a number of type T from the next sizeof(T) bytes, which need not be aligned. No bytes are swapped, since the
+  /// wire format and the machine are little-endian. Throws kCorrupt if fewer bytes remain.
   template <class T>
   T read_number() {
     T value;
