@@ -17,9 +17,9 @@ struct Block {
   std::vector<std::byte*> addresses;    ///< The address of each member's memory in this process.
 };
 
-/// Maps the memory of the other members. `handles` is indexed by member, and `rank` is the index of this member. If the
-/// kernel supports it, all pages are also brought into memory, so that the first operation is as fast as later ones.
-/// Throws what MemoryFile::open throws.
+/// Maps the memory of the other members. `handles` is indexed by member, and `rank` is the index of the calling member.
+/// If the kernel supports it, all pages are also brought into memory, so that the first operation is as fast as later
+/// ones. Throws what MemoryFile::open throws.
 Block map_block(const Buffer& own, const std::vector<SharedHandle>& handles, std::uint32_t rank);
 
 /// The blocks of memory on which operations work in place. All members add them in the same order, so a block has the
