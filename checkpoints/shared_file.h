@@ -46,7 +46,7 @@ class SharedFile {
   int fd_ = -1;
   std::uint64_t bytes_ = 0;
   Sha256 hash_;
-  std::uint64_t staged_at_ = 0;  ///< Where the staged bytes belong in the file.
+  std::uint64_t staged_at_ = 0;  ///< Where the bytes in `staged_` belong in the file.
   std::vector<std::byte> staged_;
 };
 

@@ -32,8 +32,8 @@ class Transfer {
   /// advance() is called only after all members have called the same operation.
   virtual Progress advance(Effort effort) = 0;
 
-  /// Returns the members that the transfer waits for. The list is empty if the transfer waits only for the next
-  /// advance() on this member. Returns nothing if the members are unknown.
+  /// Returns the members that the transfer waits for. The list is empty if the transfer waits only for the next call of
+  /// advance() at this member. Returns nothing if the members are unknown.
   virtual std::optional<std::vector<std::uint32_t>> missing() const { return {}; }
 };
 

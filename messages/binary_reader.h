@@ -39,8 +39,7 @@ struct TensorPlace {
 ///
 /// If the reader throws, the message being read is only partly filled and must be discarded. The time and memory for
 /// reading are proportional to the actual size of the body, whatever counts it claims. cereal finds the load functions
-/// below by argument-dependent lookup. A message with a field for whose type there is no load function does not
-/// compile.
+/// below by argument-dependent lookup. If there is no load function for the type of a field, the code does not compile.
 class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision> {
  public:
   /// `body` and `payloads` must outlive the reader. The tensors that are read share the buffers of `payloads`, whose

@@ -40,7 +40,7 @@ class Gcm {
   virtual void use_key(std::span<const std::byte, kKeyBytes> key) = 0;
 
   /// Encrypts `plain` to `sealed`, and writes the tag directly after the encrypted bytes. `associated` is
-  /// authenticated, too. `plain` and `sealed` may begin at the same address.
+  /// authenticated, too, but not encrypted. `plain` and `sealed` may begin at the same address.
   virtual void seal(Nonce nonce, Bytes associated, Bytes plain, std::byte* sealed) = 0;
   /// Decrypts `sealed` to `plain`. Returns false if the tag is wrong; `plain` must then not be used. `sealed` and
   /// `plain` may begin at the same address.

@@ -70,7 +70,7 @@ struct Profile {
   std::vector<OperationProfile> operations;  ///< Sorted by `self_ns`, the longest first.
 };
 
-/// Returns how the components spent the time of the window.
+/// Returns how the components spent their time in the window.
 Profile profile_of(const Timeline& timeline, const StepWindow& window);
 
 }  // namespace trainyard::timeline

@@ -28,12 +28,12 @@ class Blocks {
  public:
   void add(Block block) { blocks_.push_back(std::move(block)); }
 
-  /// Returns in which block of this member the `bytes` bytes at `data` are, and at which offset. If no block contains
-  /// all of them, Place::registered() of the result is false.
+  /// Returns which block of the calling member contains the `bytes` bytes at `data`, and at which offset. If no block
+  /// contains all of them, Place::registered() of the result is false.
   Place find(const void* data, std::size_t bytes) const;
 
   /// Returns the address of the same place in the memory of `member`, or null if the place is unregistered or `bytes`
-  /// go beyond the end of the block.
+  /// bytes would go beyond the end of the block.
   std::byte* address(std::uint32_t member, const Place& place, std::size_t bytes) const;
 
  private:
