@@ -23,7 +23,7 @@ using collectives::Request;
 
 constexpr std::size_t kLine = 64;
 
-/// The maximum number of collective operations that a rank can have announced, but not finished, at the same time.
+/// The maximum number of collective operations that a rank can have announced and that not all ranks have finished.
 /// Further operations are announced later.
 constexpr std::uint64_t kInFlight = 32;
 
