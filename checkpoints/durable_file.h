@@ -11,8 +11,9 @@
 
 namespace trainyard::checkpoints {
 
-/// A new file that is hashed while it is written. Its content is safely on disk when close() returns; its name is safe
-/// only after sync_directory() for its directory. All errors are kIo and contain the path and the reason.
+/// A new file that is hashed while it is written. Its content is safely on disk when close() returns; its name is
+/// safely on disk only after a call of sync_directory() for its directory. All errors are kIo and contain the path and
+/// the reason.
 class DurableFile {
  public:
   /// Creates the file. Throws if it exists already.

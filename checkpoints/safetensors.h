@@ -38,7 +38,7 @@ struct SafetensorsPlan {
 };
 
 /// Returns the arrangement of the file that write_safetensors() writes. Throws the same errors as that function, except
-/// kIo; `path` names the file in them.
+/// kIo. `path` is used only in the texts of errors.
 SafetensorsPlan plan_safetensors(const std::string& path, const std::vector<SafetensorsTensor>& tensors,
                                  const std::map<std::string, std::string>& metadata);
 

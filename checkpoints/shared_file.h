@@ -12,8 +12,8 @@
 
 namespace trainyard::checkpoints {
 
-/// Creates a file of this size, which begins with `head`, so that several programs can then write the rest together.
-/// Waits until the file is on disk. Throws kIo if the file exists already or cannot be written.
+/// Creates a file of `bytes` bytes that begins with `head`. Several programs can then write the rest together. Waits
+/// until the file is on disk. Throws kIo if the file exists already or cannot be written.
 void create_shared_file(const std::string& path, std::string_view head, std::uint64_t bytes);
 
 /// Writes ranges of a file that create_shared_file() has created, while programs on other hosts write other ranges. All
@@ -46,7 +46,7 @@ class SharedFile {
   int fd_ = -1;
   std::uint64_t bytes_ = 0;
   Sha256 hash_;
-  std::uint64_t staged_at_ = 0;  ///< Where the staged bytes belong in the file.
+  std::uint64_t staged_at_ = 0;  ///< Where the bytes in `staged_` belong in the file.
   std::vector<std::byte> staged_;
 };
 

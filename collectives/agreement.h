@@ -25,14 +25,15 @@ struct Failure {
 
 /// The arguments of Agreement::rest(), which the engine calls when none of its operations can make progress.
 struct Pause {
-  const OperationQueue& queue;        ///< The unfinished operations of this member.
+  const OperationQueue& queue;        ///< The unfinished operations of the member that rests.
   std::uint32_t looks = 1;            ///< The number of consecutive checks without progress.
   std::chrono::microseconds most{0};  ///< The longest time that rest() may sleep.
 };
 
 /// The part of a collective's backend through which the members of a group (its ranks) learn of each other's operations
-/// and failures. MeshAgreement implements it over sockets. The engine, which carries out the operations, calls all
-/// functions on one thread, except wake(), which any thread may call.
+/// and failures. MeshAgreement implements it over sockets. Each member has its own object; "this member" is the member
+/// that the object belongs to. The engine, which carries out the operations, calls all functions on one thread, except
+/// wake(), which any thread may call.
 class Agreement {
  public:
   virtual ~Agreement() = default;
@@ -66,8 +67,8 @@ class Agreement {
   ///
   /// A wake-up that comes between the engine's last check and the sleep could be lost. An implementation for which this
   /// is possible must first show the other members that this member is about to sleep, and then call `look_again`,
-  /// which makes the engine check once more. It must not sleep if `look_again` returns true, because the engine has
-  /// then made progress or has failed.
+  /// which makes the engine check once more. The implementation must not sleep if `look_again` returns true, because
+  /// the engine has then made progress or has failed.
   virtual bool rest(const Pause& pause, const std::function<bool()>& look_again) = 0;
 
   /// Wakes this member if it sleeps in rest(). Any thread may call this function. An implementation must override it if
@@ -75,8 +76,8 @@ class Agreement {
   virtual void wake() {}
 
   /// Leaves the group. Waits for a limited time until the other members have received everything that this member sent
-  /// to them. `failed` tells whether the group has failed; the limit is then shorter, because some members may no
-  /// longer receive anything. The default does nothing.
+  /// to them. If `failed` is true, the group has failed, and the time is shorter, because some members may no longer
+  /// receive anything. The default does nothing.
   virtual void leave(bool failed) { static_cast<void>(failed); }
 };
 
@@ -88,7 +89,7 @@ enum class Presence : std::uint8_t {
   kLost,  ///< The member's process or connection is gone.
 };
 
-/// A member's answer to a probe, that is, to the question whether it is still alive.
+/// A member's answer to a probe, that is, to the question whether the member is still alive.
 struct Answer {
   bool waits = false;                      ///< True if the thread that uses the collective waits for an operation.
   std::optional<std::uint32_t> waits_for;  ///< The member that this thread waits for, if known.
@@ -96,7 +97,8 @@ struct Answer {
 
 /// The part of a collective's backend that reports which members of the group are still there, and which of them do
 /// nothing only because they wait for other members. The class Blame uses it to find the member that holds up the
-/// group. MeshAttendance implements it over sockets. All functions are called by one thread.
+/// group. MeshAttendance implements it over sockets. "This member" is the member that the object belongs to. All
+/// functions are called by one thread.
 class Attendance {
  public:
   virtual ~Attendance() = default;

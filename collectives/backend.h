@@ -17,8 +17,8 @@ enum class Thread : std::uint8_t {
 };
 
 /// What distinguishes one collective from another: how its ranks agree on operations, detect lost ranks and transfer
-/// data. A backend is connected to the other members when it is made. Its parts are destroyed in the reverse order of
-/// their declaration, so a part may refer to the parts above it.
+/// data. A new backend is already connected to the other members. Its parts are destroyed in the reverse order of their
+/// declaration, so a part may refer to the parts above it.
 struct Backend {
   std::unique_ptr<Agreement> agreement;
   std::unique_ptr<Attendance> attendance;

@@ -25,23 +25,24 @@ class Blame {
   /// If more time than this passes between two calls of look(), the process is assumed to have been stopped in between.
   static constexpr std::chrono::seconds kStopped{5};
 
-  /// `own` is the index of this member, `members` is the number of members, and `timeout` is how long the group may
-  /// go without progress.
+  /// `own` is the index of the member that the object belongs to, `members` is the number of members, and `timeout` is
+  /// how long the group may go without progress.
   Blame(Attendance& attendance, std::uint32_t own, std::uint32_t members, std::chrono::milliseconds timeout);
 
   /// What look() compares in order to detect progress.
   struct Signs {
     std::uint64_t waited = 0;  ///< The number of the operation that the caller waits for.
-    /// The number of the unfinished operation that holds up `waited`. It is `waited` itself if no other operation does.
+    /// The number of the unfinished operation that holds up `waited`. It is `waited` itself if no other operation holds
+    /// it up.
     std::uint64_t held = 0;
     std::uint64_t count = 0;  ///< A number that changes whenever any member makes progress.
     friend bool operator==(const Signs&, const Signs&) = default;
   };
 
-  /// Call this function repeatedly while the caller waits. If `signs` differs from the previous call, there has been
-  /// progress, and the measurement restarts. Returns the members to blame if there has been no progress for the length
-  /// of the timeout, otherwise an empty list. `candidates` are the members that the caller waits for. Only tests pass
-  /// `now`.
+  /// Call this function repeatedly while the caller waits. If `signs` differs from that of the previous call, there has
+  /// been progress, and the measurement restarts. Returns the members to blame if there has been no progress for the
+  /// length of the timeout, otherwise an empty list. `candidates` are the members that the caller waits for. Only tests
+  /// pass `now`.
   std::vector<std::uint32_t> look(const Signs& signs, const std::vector<std::uint32_t>& candidates,
                                   Clock::time_point now = Clock::now());
 

@@ -46,7 +46,7 @@ class Work {
 
   /// Waits until this rank has the result of the operation. A second call on the same handle does nothing. Throws
   /// kTimeout if a rank does not respond, kPeerLost if a rank is gone, kShapeMismatch if ranks called different
-  /// operations, and kIo if a library failed. The text names the ranks to blame.
+  /// operations, and kIo if a library that the collective uses failed. The text names the ranks to blame.
   void wait();
 
   /// Returns true if wait() would return or throw immediately. The function never waits, but may do some of the work.
@@ -67,8 +67,8 @@ class Work {
 /// operation, or does not respond within CollectiveContext::timeout, all other ranks get an error that names this rank.
 /// The group can then no longer be used, and every further call throws the same error.
 ///
-/// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory`,
-/// `zmq` and, by default, `tcp`, this is the order of the ranks, for every element.
+/// Results do not depend on timing, because the values of the ranks are added in a fixed order. In the collectives
+/// `shared_memory`, `zmq` and, by default, `tcp`, this is the order of the ranks, for every element.
 ///
 /// Within the group, ranks are numbered from 0 and are called members; `ranks()` returns their numbers in the run. Only
 /// one thread at a time may use a collective.
@@ -88,7 +88,7 @@ class Collective : public Configurable {
   /// backend cannot work in this process.
   void connect();
 
-  std::uint32_t rank() const { return rank_; }  ///< This member's number within the group.
+  std::uint32_t rank() const { return rank_; }  ///< The number of this rank within the group.
   std::uint32_t size() const { return static_cast<std::uint32_t>(context_.ranks.size()); }
   const std::vector<std::uint32_t>& ranks() const { return context_.ranks; }
   const std::string& name() const { return context_.name; }
@@ -98,8 +98,9 @@ class Collective : public Configurable {
   virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
   /// Returns `bytes` bytes of zeroed memory. If the backend supports it, operations work on this memory without a copy.
-  /// Every member must call allocate() with the same sizes in the same order, after connect(). The collective keeps the
-  /// memory as long as it exists, even if the caller drops it. Do not use the memory longer.
+  /// Every member must call allocate() with the same sizes in the same order, after connect(). The memory exists as
+  /// long as the collective, even if the caller releases the Buffer earlier. Do not use the memory after the collective
+  /// has been destroyed.
   Buffer allocate(std::size_t bytes);
 
   /// Lets later operations on `memory` work without a copy, if the memory is shared memory (Buffer::shared) at every
@@ -146,8 +147,8 @@ class Collective : public Configurable {
   /// group has already failed, is not connected or has a single member.
   void abort(const std::string& reason) noexcept;
 
-  /// Returns the texts of all members, in the order of the members. `text` is the text of this member. The texts may
-  /// differ in length and may be empty. The function waits for all members.
+  /// Returns the texts of all members, in the order of the members. `text` is the text of the calling member. The texts
+  /// may differ in length and may be empty. The function waits for all members.
   std::vector<std::string> all_gather_texts(const std::string& text);
 
   /// Returns the `parts` + 1 bounds that divide `count` elements into parts. All parts have the same size, except that

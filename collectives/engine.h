@@ -13,9 +13,9 @@
 
 namespace trainyard::collectives {
 
-/// Carries out the operations of one member of a group: announces them to the other members, checks that all members
-/// called the same operation, and transfers the data through a Backend. If there is no progress, the engine determines
-/// which member is to blame. All functions are called on one thread, which the Driver chooses.
+/// Carries out the operations of one member of a group ("this member"): announces them to the other members, checks
+/// that all members called the same operation, and transfers the data through a Backend. If there is no progress, the
+/// engine determines which member is to blame. All functions are called on one thread, which the Driver chooses.
 ///
 /// After a failure, no operation makes further progress, and failure() returns the reason.
 class Engine {
@@ -41,7 +41,7 @@ class Engine {
   bool idle() const { return queue_.empty(); }
 
   /// Makes as much progress as possible without waiting. `effort` determines how much of the shared work this member
-  /// does. Returns true if there was any progress, or if the engine failed.
+  /// does (see Effort). Returns true if there was any progress, or if the engine failed.
   bool advance(Effort effort);
 
   /// Checks whether another member has reported a failure. If so, this engine fails with the same failure.
@@ -50,8 +50,8 @@ class Engine {
   /// `waited` is the number of the operation that the caller waits for, if any. The engine also fails if this operation
   /// has made no progress for the length of the timeout.
   void look(std::optional<std::uint64_t> waited);
-  /// Returns a member for which operation number `waited` waits. Returns nothing if it waits for no member, or if the
-  /// member is unknown.
+  /// Returns a member for which operation number `waited` waits. Returns nothing if the operation waits for no member,
+  /// or if the member is unknown.
   std::optional<std::uint32_t> waits_for(std::uint64_t waited);
   /// Returns the rank of a member in the run.
   std::uint32_t rank_of(std::uint32_t member) const { return settings_.ranks[member]; }

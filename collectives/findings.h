@@ -12,7 +12,8 @@
 namespace trainyard::collectives {
 
 /// Makes the error texts for failures in a group of ranks, which are the same for all collectives. The functions take
-/// the indices of members within the group; the texts name the ranks of the run.
+/// the indices of members within the group; the texts name the ranks of the run. `own` is the index of the member that
+/// the object belongs to.
 class Findings {
  public:
   Findings(std::string group, std::vector<std::uint32_t> ranks, std::uint32_t own)
@@ -31,16 +32,16 @@ class Findings {
   /// Describes a timeout: the operation `held` waited for `members`, which did nothing for the time `timeout`.
   Failure silent(const std::vector<std::uint32_t>& members, const QueuedOperation& held,
                  std::chrono::milliseconds timeout) const;
-  /// Describes an exception with the text `what` that a library threw. The text blames the members in `silent`, which
-  /// no longer answer; the list may be empty.
+  /// Describes an exception with the text `what` that a library threw. The error text blames the members in `silent`,
+  /// which no longer answer; the list may be empty.
   Failure broken(const std::vector<std::uint32_t>& silent, const std::string& what) const;
-  /// Describes a call of Collective::abort() by this member, with `reason` as its argument.
+  /// Describes a call of Collective::abort() by member `own`, with `reason` as its argument.
   Failure aborted(const std::string& reason) const;
-  /// Describes memory of different sizes in the same call of Collective::use(): `member` uses `bytes` bytes, and member
-  /// 0 uses `bytes_of_first`.
+  /// Describes calls of Collective::use() with memory of different sizes: `bytes` bytes at `member`, and
+  /// `bytes_of_first` bytes at member 0.
   Failure different_memory(std::uint32_t member, std::uint64_t bytes, std::uint64_t bytes_of_first) const;
 
-  /// Describes an error that occurred when this member mapped the memory of the others.
+  /// Describes an error that occurred when member `own` mapped the memory of the others.
   Failure cannot_map(const Error& error) const;
 
  private:

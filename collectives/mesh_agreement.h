@@ -33,7 +33,7 @@ class MeshAgreement final : public Agreement {
 };
 
 /// Checks with pings over a mesh of sockets which members are still there. If the engine has a separate thread
-/// (Thread::kOwn), it answers pings even while the thread that uses the collective computes.
+/// (Thread::kOwn), pings are answered even while the thread that uses the collective computes.
 class MeshAttendance final : public Attendance {
  public:
   explicit MeshAttendance(Mesh& mesh) : mesh_(mesh) {}

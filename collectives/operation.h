@@ -18,7 +18,7 @@ struct Operation {
   /// The elements [bounds[m], bounds[m + 1]) are the part of member m. In a broadcast, all elements are the part of the
   /// root. In an all_reduce, the parts are equal. Empty for send and recv.
   std::vector<std::uint64_t> bounds;
-  std::uint64_t number = 0;  ///< The number of the operation among all operations of this member, counted from 1.
+  std::uint64_t number = 0;  ///< The number of the operation among all operations of its member, counted from 1.
   /// The number by which the members that take part identify the operation, counted from 1. For send and recv, it
   /// counts the messages from the sender to the receiver; otherwise it counts the collective operations of the group.
   std::uint64_t order = 0;

@@ -15,7 +15,7 @@ namespace trainyard::collectives {
 enum class Stage : std::uint8_t {
   kQueued,     ///< The operation has not been announced to the other members.
   kAnnounced,  ///< The operation has been announced, but not all members are known to have called it.
-  kAgreed,     ///< All members have called the same operation, or a message has begun. Its data is being transferred.
+  kAgreed,     ///< All members have called the same operation, or a message has begun. The data is being transferred.
   kFinished,
 };
 

@@ -26,7 +26,7 @@ struct Request {
   ReduceOp op = ReduceOp::kSum;  ///< How elements are combined, for all_reduce and reduce_scatter.
   DType dtype = DType::kUInt8;
   std::uint8_t unused = 0;
-  std::uint32_t member = 0;  ///< The root of a broadcast, or the other end of a message.
+  std::uint32_t member = 0;  ///< The root of a broadcast, or the other member of a send or recv.
   std::uint64_t count = 0;
   std::uint64_t bounds = 0;  ///< A hash of Operation::bounds, the bounds between the members' parts.
 

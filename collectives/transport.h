@@ -15,14 +15,14 @@ namespace trainyard::collectives {
 /// The progress that one call of Transfer::advance() made.
 enum class Progress : std::uint8_t { kNothing, kSome, kFinished };
 
-/// How much work one call of Transfer::advance() does, in transfers whose work any member can do for the others.
+/// How much work one call of Transfer::advance() does, in transfers in which members can do each other's work.
 enum class Effort : std::uint8_t {
-  kOwnShare,    ///< Only this member's share of the work, because the caller wants to continue computing soon.
+  kOwnShare,    ///< Only the calling member's share of the work, because the caller wants to continue computing soon.
   kEverything,  ///< As much work as possible, because the caller waits anyway.
 };
 
-/// The data transfer of one operation. A transfer keeps a reference to the Operation that was passed to
-/// Transport::begin(), so the Operation must outlive the transfer.
+/// The data transfer of one operation, at one of the members that take part ("this member"). A transfer keeps a
+/// reference to the Operation that was passed to Transport::begin(), so the Operation must outlive the transfer.
 class Transfer {
  public:
   virtual ~Transfer() = default;
@@ -32,8 +32,8 @@ class Transfer {
   /// advance() is called only after all members have called the same operation.
   virtual Progress advance(Effort effort) = 0;
 
-  /// Returns the members that the transfer waits for. The list is empty if the transfer waits only for the next
-  /// advance() on this member. Returns nothing if the members are unknown.
+  /// Returns the members that the transfer waits for. The list is empty if the transfer waits only for the next call of
+  /// advance() at this member. Returns nothing if the members are unknown.
   virtual std::optional<std::vector<std::uint32_t>> missing() const { return {}; }
 };
 
@@ -41,17 +41,17 @@ class Transfer {
 /// collective operation.
 enum class Begins : std::uint8_t {
   kWhenAgreed,  ///< After all members have called the same operation.
-  /// As soon as this member has announced the operation. The transport then sends data before it is known whether the
-  /// other members have called the same operation.
+  /// As soon as the member itself has announced the operation. The transport then sends data before it is known whether
+  /// the other members have called the same operation.
   kAtOnce,
 };
 
 /// Returns `bytes` bytes of zeroed memory that only this process can access.
 Buffer zeroed(std::size_t bytes);
 
-/// The part of a collective's backend that transfers elements between members. A backend has one transport for
-/// collective operations and one for messages (send and recv). All functions are called by one thread, except
-/// allocate(), maps_memory() and map(), which are called on the thread that uses the collective.
+/// The part of a collective's backend that transfers elements between members. At each member ("this member"), a
+/// backend has one transport for collective operations and one for messages (send and recv). All functions are called
+/// by one thread, except allocate(), maps_memory() and map(), which are called on the thread that uses the collective.
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -39,8 +39,7 @@ struct TensorPlace {
 ///
 /// If the reader throws, the message being read is only partly filled and must be discarded. The time and memory for
 /// reading are proportional to the actual size of the body, whatever counts it claims. cereal finds the load functions
-/// below by argument-dependent lookup. A message with a field for whose type there is no load function does not
-/// compile.
+/// below by argument-dependent lookup. If there is no load function for the type of a field, the code does not compile.
 class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision> {
  public:
   /// `body` and `payloads` must outlive the reader. The tensors that are read share the buffers of `payloads`, whose
@@ -55,8 +54,8 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     position_ += size;
   }
 
-  /// Reads a number with the width of T, which need not be aligned. No bytes are swapped, since the wire format and the
-  /// machine are little-endian. Throws kCorrupt if fewer bytes remain.
+  /// Reads a number of type T from the next sizeof(T) bytes, which need not be aligned. No bytes are swapped, since the
+  /// wire format and the machine are little-endian. Throws kCorrupt if fewer bytes remain.
   template <class T>
   T read_number() {
     T value;

@@ -33,8 +33,8 @@ class BinaryWriter : public cereal::OutputArchive<BinaryWriter, cereal::AllowEmp
   /// Appends `size` bytes unchanged.
   void write(const void* data, std::size_t size) { body_.append(static_cast<const char*>(data), size); }
 
-  /// Appends the number in its native width and byte order, which a static_assert in the .cpp requires to be
-  /// little-endian.
+  /// Appends the bytes of the number as they are in memory. A static_assert in binary_writer.cpp ensures that the
+  /// machine is little-endian.
   template <class T>
   void write_number(T value) {
     static_assert(std::is_arithmetic_v<T>);

@@ -33,7 +33,7 @@ struct Configured {
 
   std::string process;
   /// The addresses of the sockets of this process. Under the key "<process>/gateway" is the address of the gateway, the
-  /// part of the process that serves visitors (programs outside of the plan). Under the key "<process>/<thread>" is the
+  /// part of the process that serves visitors (programs outside the plan). Under the key "<process>/<thread>" is the
   /// address of the event loop of a thread; it is missing if this loop sends no messages to other processes.
   std::map<std::string, std::string> endpoints;
 
@@ -117,8 +117,8 @@ struct Heartbeat {
   }
 };
 
-/// A process's report that one of its components has asked to end the run (Component::finish_run). The launcher ignores
-/// all but the first such report, and shows its reason to the user.
+/// A process's report that one of its components has asked to end the run (Component::finish_run). The launcher shows
+/// the reason in the first such report to the user, and ignores later reports.
 struct RunFinished {
   static constexpr const char* kTypeName = "RunFinished";
 
@@ -151,8 +151,8 @@ struct PeerGone {
   }
 };
 
-/// A call to a component, to a process (if `target` is empty) or to the launcher. Users, tools and the launcher send
-/// requests. Requests are sent over the sockets of the control protocol. No training step depends on a request.
+/// A call to a component, to a process or to the launcher. Users, tools and the launcher send requests, over the
+/// sockets of the control protocol. No training step depends on a request.
 struct Request {
   static constexpr const char* kTypeName = "Request";
 

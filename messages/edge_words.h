@@ -15,7 +15,7 @@ enum class Policy : std::uint8_t {
   /// receives no further input.
   kBlock,
   kLatest,      ///< Only the newest undelivered message is kept; older ones are dropped and counted.
-  kDropOldest,  ///< The queue is bounded. When it is full, its oldest message is dropped and counted.
+  kDropOldest,  ///< When the queue at the sender is full, its oldest message is dropped and counted.
 };
 constexpr auto words_of(Policy) { return words("edge policy", "block", "latest", "drop_oldest"); }
 

@@ -38,8 +38,8 @@ class Error : public std::runtime_error {
   /// user or another program.
   Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
-  /// Formats the text: `throw Error(Code::kNotFound, "no file {}", path)`. At least one argument is required. A single
-  /// string is never treated as a format, because it may contain braces from a user's file.
+  /// Formats the text, as in `throw Error(Code::kNotFound, "no file {}", path)`. At least one argument is required. A
+  /// single string is never treated as a format, because it may contain braces from a user's file.
   template <class... Args>
   requires(sizeof...(Args) > 0) Error(Code code, fmt::format_string<Args...> format, Args&&... args)
       : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)), code_(code) {}

@@ -22,7 +22,7 @@ struct Float16 {
   std::uint16_t bits;
 };
 
-/// Converts a bfloat16 number to float, which is exact.
+/// Converts a bfloat16 number to float. The conversion is exact.
 static inline float load(BFloat16 x) { return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16); }
 
 /// Converts `x` to bfloat16 and stores the result in `to`. Rounds to the nearest value, and ties to even. A NaN keeps

@@ -33,7 +33,7 @@ struct Header {
 static_assert(sizeof(Header) == 56);
 
 /// Reads the header in `frame`. Throws kCorrupt if the size, magic or version is wrong or there are too many payloads.
-/// It does not check the fingerprint; the caller does, because it knows the message type.
+/// Does not check the fingerprint; the caller, which knows the message type, must check it.
 Header read_header(std::span<const std::byte> frame);
 
 }  // namespace trainyard

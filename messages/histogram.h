@@ -18,8 +18,8 @@ constexpr auto words_of(HistogramOf) { return words("kind of histogram", "weight
 /// How the values of one tensor are distributed.
 ///
 /// All buckets are equally wide, and the width is a power of two: bucket i counts the values from (first + i) * width
-/// up to, but not including, (first + i + 1) * width. Any two histograms can therefore be added exactly, because two
-/// neighbouring buckets of one width form a bucket of twice that width.
+/// up to, but not including, (first + i + 1) * width. Any two histograms can be added exactly, because two neighbouring
+/// buckets of one width form a bucket of twice that width.
 struct Histogram {
   static constexpr const char* kTypeName = "Histogram";
 

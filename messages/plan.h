@@ -31,8 +31,8 @@ struct ComponentPlan {
   std::uint32_t first_rank_of_host = 0;  ///< The lowest rank on that host.
   std::uint32_t ranks_of_host = 1;       ///< The number of ranks on that host.
   std::string parameters = "{}";         ///< A JSON object.
-  /// For each parameter that the launch file sets, by the name of the parameter, the file and line where it is set,
-  /// such as "mnist.toml:12". Errors name this location.
+  /// Where the launch file sets each parameter: the file and line, such as "mnist.toml:12", by the name of the
+  /// parameter. Errors name this location.
   std::map<std::string, std::string> places;
   /// The full topic name of each port. The keys are the names of the ports.
   std::map<std::string, std::string> topics;

@@ -16,8 +16,8 @@ namespace trainyard {
 enum class Reduction : std::uint8_t { kMean, kSum, kMax, kMin };
 constexpr auto words_of(Reduction) { return words("way of merging values", "mean", "sum", "max", "min"); }
 
-/// The reductions that messages carry. The keys are the names of the values. A value that is not listed is merged by a
-/// mean.
+/// The reductions of the values in a message. The keys are the names of the values. A value that is not listed is
+/// merged by a mean.
 using Reductions = std::map<std::string, Reduction>;
 
 /// A collector that merges named numbers from several sources. All values with the same name are merged by the

@@ -35,7 +35,7 @@ struct RemoteMemory {
 
   ArenaInfo arena;  ///< The message of the accelerator host, without its blocks.
   std::vector<RemoteBlock> arena_blocks;
-  bool has_optimizer = false;  ///< False if the rank has no optimizer; the members below are then empty.
+  bool has_optimizer = false;  ///< False if the rank has no optimizer; the fields below are then empty.
   OptimizerState optimizer;    ///< The message of the optimizer, without its blocks.
   std::vector<RemoteBlock> optimizer_blocks;
 
@@ -174,14 +174,14 @@ struct MemoryWritten {
   }
 };
 
-/// The checkpoint writer's question whether the hosts of the checkpoint relays share the folder of its checkpoints.
-/// Each relay checks that the file at `path` contains `text`, writes `text` into a new file whose path is `path`
-/// followed by "-" and the number of the relay's rank, and answers with FolderProbed.
+/// The checkpoint writer's request to the checkpoint relays to check that they can access the same folder for
+/// checkpoints as the checkpoint writer. Each relay checks that the file at `path` contains `text`, writes `text` into
+/// a new file whose path is `path` followed by "-" and the number of the relay's rank, and answers with FolderProbed.
 struct FolderProbe {
   static constexpr const char* kTypeName = "FolderProbe";
 
-  std::string path;  ///< The absolute path of the file.
-  std::string text;  ///< What the file contains.
+  std::string path;  ///< The absolute path of a file that the checkpoint writer has made in the folder.
+  std::string text;  ///< The text that this file contains.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -195,7 +195,7 @@ struct FolderProbed {
 
   std::uint32_t rank = 0;
   std::string host;   ///< The name of the relay's host.
-  std::string error;  ///< Why the relay cannot use the folder; empty if it has read the file and written its own.
+  std::string error;  ///< Why the relay cannot use the folder; empty if it has read the file and written the new file.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -30,8 +30,9 @@ struct Snapshot {
   std::uint64_t order = 0;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  /// The number of samples that this rank has trained on since this run started or resumed. In a resumed run, rank 0
-  /// adds the samples that all ranks together had trained on when the checkpoint from which the run resumed was saved.
+  /// The number of samples that this rank has trained on since this run started or resumed. In a resumed run, the
+  /// number of rank 0 also includes the samples that all ranks together had trained on before the checkpoint from which
+  /// the run resumed.
   std::uint64_t samples = 0;
   std::string reason;
   /// The position at which a run that resumes from this checkpoint must continue: after the last batch that the

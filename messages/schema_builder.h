@@ -32,7 +32,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     return std::move(builder.schema_);
   }
 
-  /// Adds a field to the struct that is being listed. Called by the save function at the end of this file.
+  /// Adds a field to the struct whose fields are being listed. Called by the save function at the end of this file.
   template <class T>
   void field(const char* name) {
     FieldType type = type_of<T>();

@@ -15,7 +15,7 @@ struct Setting {
   std::string parameter;
   std::string value;  ///< The new value as JSON.
   /// The value before the first change, as JSON: the value from the launch file, or the default. If a resumed run is
-  /// launched with a different value than this, the resumed run uses that value and ignores the change.
+  /// launched with another value, the resumed run uses the value with which it is launched, and ignores the change.
   std::string instead_of;
 
   template <class Archive>

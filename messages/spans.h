@@ -35,8 +35,8 @@ struct SpanSource {
   }
 };
 
-/// What a component did, or waited for, from one time to another. The times are nanoseconds of CLOCK_MONOTONIC, which
-/// all processes of a host share.
+/// Something that a component did or waited for, with the times at which it began and ended. The times are nanoseconds
+/// of CLOCK_MONOTONIC, which all processes of a host share.
 struct Span {
   static constexpr const char* kTypeName = "Span";
 

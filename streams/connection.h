@@ -12,9 +12,9 @@
 
 namespace trainyard::streams {
 
-/// A TCP connection that never blocks the caller. It is made for an edge-triggered epoll with the events EPOLLIN,
-/// EPOLLOUT and EPOLLRDHUP: the caller passes each reported event to note(). While the socket can neither be read nor
-/// written, read() and write() make no system call.
+/// A TCP connection that never blocks the caller. It is designed for an edge-triggered epoll with the events EPOLLIN,
+/// EPOLLOUT and EPOLLRDHUP: the caller passes each reported event to note(). read() makes no system call unless
+/// readable() is true, and write() makes none unless writable() is true.
 class Connection {
  public:
   /// `name` identifies the connection in errors, as in "stream 1 of rank 3".

@@ -11,9 +11,9 @@
 
 namespace trainyard::streams {
 
-/// A stream of frames. A frame is a message of any size up to a limit. Frames wait in a queue of limited size until
-/// flush() has passed them to the kernel. The stream never blocks the caller, and allocates memory only during
-/// construction.
+/// A stream of frames. A frame is a message of any size up to a limit. Frames that are to be sent wait in a queue of
+/// limited size until flush() has passed them to the kernel. The stream never blocks the caller, and allocates memory
+/// only during construction.
 class FrameStream {
  public:
   struct Limits {
@@ -51,10 +51,10 @@ class FrameStream {
   std::optional<Opener> opener_;
   const Limits limits_;
 
-  std::vector<std::byte> queue_;  ///< A buffer of which the bytes from begin_ to end_ wait to be sent.
+  std::vector<std::byte> queue_;  ///< A buffer; its bytes from begin_ to end_ wait to be sent.
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  /// A buffer of which the first arrived_bytes_ bytes have arrived and have not been taken yet.
+  /// A buffer; its first arrived_bytes_ bytes have arrived and have not been taken yet.
   std::vector<std::byte> arrived_;
   std::size_t arrived_bytes_ = 0;
   std::uint64_t frames_ = 0;

@@ -14,15 +14,16 @@ namespace trainyard::streams {
 /// The libraries that can compute AES-128-GCM. Their results are the same.
 enum class GcmLibrary : std::uint8_t {
   kLibcrypto,  ///< OpenSSL, which every build has.
-  /// Intel's IPSec Multi-Buffer library. It uses the processor's instructions for four blocks of AES at a time (VAES),
-  /// which OpenSSL uses only from version 3.1 on.
+  /// Intel's IPSec Multi-Buffer library. It uses the processor's VAES instructions, which process up to four AES blocks
+  /// at a time. OpenSSL uses them only from version 3.1 on.
   kIpsecMb,
 };
 
 /// Returns the libraries that this build has and that suit this processor, the fastest one first.
 const std::vector<GcmLibrary>& gcm_libraries();
 
-/// Authenticated encryption with AES-128-GCM, for records that are either all sealed or all opened.
+/// Authenticated encryption with AES-128-GCM. An object either seals (encrypts) all its records or opens (decrypts) all
+/// of them.
 class Gcm {
  public:
   static constexpr std::size_t kKeyBytes = 16;
@@ -39,7 +40,7 @@ class Gcm {
   virtual void use_key(std::span<const std::byte, kKeyBytes> key) = 0;
 
   /// Encrypts `plain` to `sealed`, and writes the tag directly after the encrypted bytes. `associated` is
-  /// authenticated, too. `plain` and `sealed` may begin at the same address.
+  /// authenticated, too, but not encrypted. `plain` and `sealed` may begin at the same address.
   virtual void seal(Nonce nonce, Bytes associated, Bytes plain, std::byte* sealed) = 0;
   /// Decrypts `sealed` to `plain`. Returns false if the tag is wrong; `plain` must then not be used. `sealed` and
   /// `plain` may begin at the same address.

@@ -11,7 +11,7 @@
 namespace trainyard::streams {
 
 /// Identifies a stream between two members, which are usually ranks of a group: `from` connects, `to` accepts, and
-/// `stream` numbers the streams between the same two members.
+/// `stream` is the number of the stream among those between the two members.
 struct Route {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
@@ -21,7 +21,7 @@ struct Route {
 using Nonce = std::array<std::byte, 32>;
 
 /// The first message of a handshake. All messages of a handshake have fixed sizes, so that an unknown sender cannot
-/// make the member allocate memory.
+/// make the receiver allocate memory.
 struct Hello {
   std::array<char, 8> magic{};
   Route route;
@@ -44,10 +44,10 @@ struct Confirmation {
   Proof proof{};
 };
 
-/// The secrets of a stream, one for each direction.
+/// The secrets of a stream as one of its two members uses them, one for each direction.
 struct StreamSecrets {
-  Secret sent;      ///< The secret for everything that this member sends.
-  Secret received;  ///< The secret for everything that this member receives.
+  Secret sent;      ///< The secret for everything that the member sends.
+  Secret received;  ///< The secret for everything that the member receives.
 };
 
 /// The part of a handshake that runs at the connecting member. `pair` is the secret that the two members share, and
@@ -77,8 +77,8 @@ class AcceptingHandshake {
   /// Returns true if `hello` has the form of a Hello. This does not show who has sent it.
   static bool is_hello(const Hello& hello);
 
-  /// Call this only if is_hello(hello) is true. `pair` is the secret that this member shares with the connecting
-  /// member, `hello.route.from`.
+  /// Call this only if is_hello(hello) is true. `pair` is the secret that the accepting member shares with the
+  /// connecting member, `hello.route.from`.
   AcceptingHandshake(const Secret& pair, const Binding& binding, const Hello& hello);
 
   /// Returns the message to send next, or nothing if the sender of the Hello does not have the secret or has used

@@ -14,7 +14,7 @@ inline void require(bool succeeded, const char* call) {
   if (!succeeded) throw Error(Code::kInternal, "libcrypto: {} failed", call);
 }
 
-/// Converts pointers to bytes to the type that libcrypto uses.
+/// Converts a pointer to bytes into the type of pointer that libcrypto uses.
 inline unsigned char* octets(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
 inline const unsigned char* octets(const std::byte* bytes) { return reinterpret_cast<const unsigned char*>(bytes); }
 

@@ -22,8 +22,8 @@ struct Peer {
 
 /// Everything that a member must know in order to connect to all other members.
 struct Meeting {
-  std::uint32_t own = 0;  ///< The number of this member.
-  /// The other members, indexed by their numbers. The entry of this member itself is not used.
+  std::uint32_t own = 0;  ///< The number of the member that calls meet().
+  /// The other members, indexed by their numbers. The entry at `own` is not used.
   std::vector<Peer> peers;
   Binding binding{};  ///< Identifies the purpose of the streams, such as a group of a run.
   std::chrono::milliseconds timeout{60'000};
@@ -35,9 +35,10 @@ struct NewStream {
   StreamSecrets secrets;
 };
 
-/// Makes all streams between this member of a group and the other members; all members must call this function. Of
-/// every two members, the one with the lower number accepts the connections of the other. Returns the streams, indexed
-/// by member; those of this member itself are empty. Both ends have the streams between two members in the same order.
+/// Makes all streams between the calling member of a group and the other members; all members must call this function.
+/// Of every two members, the one with the lower number accepts the connections of the other. Returns the streams,
+/// indexed by member; the list at `meeting.own` is empty. Both ends have the streams between two members in the same
+/// order.
 ///
 /// Connections from senders that do not know the secret are closed. At most 64 connections whose sender is not known
 /// yet are kept at a time, none of them longer than 5 seconds, and each takes up only a few hundred bytes.

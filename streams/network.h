@@ -8,7 +8,7 @@
 
 namespace trainyard::streams {
 
-/// A range of TCP ports. {0, 0} stands for any port that the kernel chooses.
+/// A range of TCP ports. {0, 0} lets the kernel choose a port.
 struct Ports {
   std::uint16_t first = 0;
   std::uint16_t last = 0;
@@ -36,8 +36,8 @@ class Listener {
   int fd() const { return socket_.fd(); }
   /// Returns the address with the port: "10.0.0.1:20000", "[fd00::1]:20000".
   const std::string& endpoint() const { return endpoint_; }
-  /// Accepts a connection that has arrived. Returns an empty socket if there is none; `from` becomes the address of the
-  /// other side.
+  /// Accepts a connection that has arrived, and sets `from` to the address of the other side. Returns an empty socket
+  /// if there is none.
   Socket accept(std::string& from);
 
  private:

@@ -25,9 +25,9 @@ constexpr std::size_t kTagBytes = Gcm::kTagBytes;
 
 /// The common base of Sealer, which encrypts records, and Opener, which decrypts and verifies them. It uses AES-128-GCM
 /// with one key for each direction of a stream. The nonce is derived from the number of the record, which is not sent,
-/// either. A record therefore cannot be opened if it was changed, repeated, left out or moved, or if it was made for
-/// another stream or another run. After `bytes_per_key` bytes, both sides derive the next key, because one key is safe
-/// only for a limited number of bytes.
+/// either. A record therefore cannot be opened if it was changed, repeated or moved, if an earlier record was left out,
+/// or if it was made for another stream or another run. After `bytes_per_key` bytes, both sides derive the next key,
+/// because one key is safe only for a limited number of bytes.
 class RecordCipher {
  public:
   static constexpr std::uint64_t kBytesPerKey = std::uint64_t{1} << 36;
@@ -77,9 +77,9 @@ class Opener final : public RecordCipher {
                   GcmLibrary library = gcm_libraries().front())
       : RecordCipher(secret, Gcm::make(library, Gcm::Direction::kOpen), bytes_per_key) {}
 
-  /// Decrypts `sealed`, which does not include the tag, to `plain`. The two may begin at the same address. Returns true
-  /// if this is the next record of the Sealer, unchanged and sealed for this position. If the function returns false,
-  /// the caller must not use `plain`, and must close the stream. Does not allocate memory.
+  /// Decrypts `sealed`, which does not include the tag, to `plain`. `sealed` and `plain` may begin at the same address.
+  /// Returns true if this is the next record of the Sealer, unchanged and sealed for this position. If the function
+  /// returns false, the caller must not use `plain`, and must close the stream. Does not allocate memory.
   bool open(const Position& position, std::span<const std::byte> sealed, std::span<const std::byte, kTagBytes> tag,
             std::byte* plain);
 };

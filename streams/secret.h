@@ -37,8 +37,8 @@ class Secret {
   /// Returns the proof for the concatenation of `parts`. `label` names the purpose of the proof. All parts except the
   /// last must have fixed sizes, so that different parts never have the same concatenation.
   Proof prove(std::string_view label, std::initializer_list<Bytes> parts) const;
-  /// Returns true if `proof` is what prove() returns for `label` and `parts`. The comparison takes the same time
-  /// wherever the proofs differ, so the time reveals nothing.
+  /// Returns true if `proof` is what prove() returns for `label` and `parts`. The comparison always takes the same
+  /// time, so the time does not reveal where the proofs differ.
   bool accepts(const Proof& proof, std::string_view label, std::initializer_list<Bytes> parts) const;
 
   std::span<const std::byte, kBytes> bytes() const { return bytes_; }

@@ -34,20 +34,20 @@ struct ProfilePart {
   std::uint64_t count = 0;
 };
 
-/// How a component spent the time of the window (StepWindow). Spans, the activities of a component, can be nested. Each
+/// How a component spent its time in a window (StepWindow). Spans, the activities of a component, can be nested. Each
 /// moment of the component's event loop counts only for the innermost span at that moment, so that the parts and
 /// `idle_ns` add up to the length of the window.
 struct ComponentProfile {
   std::string component;
   std::vector<ProfilePart> parts;  ///< The parts, the longest first.
   std::int64_t idle_ns = 0;
-  /// What the component's own threads did, which are the threads that it has started itself. The times are averages
-  /// over those threads that did anything.
+  /// The activities on the component's own threads, that is, the threads that it has started itself. The times are
+  /// averages over the threads that did anything.
   std::vector<ProfilePart> own_threads;
   std::uint32_t number_of_own_threads = 0;
 };
 
-/// The messages of one type that one component has sent to another, and the time from sending to arrival.
+/// The messages of one type that one component has sent to another, and how long they were in flight (SpanKind::kHop).
 struct HopProfile {
   std::string from, to, type;
   std::uint64_t count = 0;
@@ -70,7 +70,7 @@ struct Profile {
   std::vector<OperationProfile> operations;  ///< Sorted by `self_ns`, the longest first.
 };
 
-/// Returns how the components spent the time of the window.
+/// Returns how the components spent their time in the window.
 Profile profile_of(const Timeline& timeline, const StepWindow& window);
 
 }  // namespace trainyard::timeline

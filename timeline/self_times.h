@@ -20,9 +20,9 @@ struct SelfTime {
 };
 
 /// Returns the times of the events of one thread within the window from `begin_ns` to `end_ns`, in the order in which
-/// the events began. Events outside of the window are left out. Because of small inaccuracies of the clock, an event
-/// can seem to end after the event in which it is nested. It is then cut off at the end of the enclosing event, so that
-/// no time is counted twice.
+/// the events began. Events outside the window are left out. Because of small inaccuracies of the clock, an event can
+/// seem to end after the event in which it is nested. It is then cut off at the end of the enclosing event, so that no
+/// time is counted twice.
 std::vector<SelfTime> self_times(std::vector<const Event*> events, std::int64_t begin_ns, std::int64_t end_ns);
 
 }  // namespace trainyard::timeline

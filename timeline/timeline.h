@@ -13,8 +13,8 @@
 
 namespace trainyard::timeline {
 
-/// A span: what a component did, or waited for, from one time to another. The texts are valid as long as the Timeline
-/// that contains the span exists. Times are those of CLOCK_MONOTONIC.
+/// A span: something that a component did or waited for, with the times at which it began and ended. The texts are
+/// valid as long as the Timeline that contains the span exists. Times are those of CLOCK_MONOTONIC.
 struct Event {
   SpanKind kind = SpanKind::kHandler;
   std::string_view process, component, thread, name, peer;
@@ -37,8 +37,9 @@ struct BatchNumber {
 };
 BatchNumber batch_of(std::uint64_t trace);
 
-/// The spans of all processes of a run, in the order of their arrival. A span is what a component did, or waited for,
-/// from one time to another. The number of events is limited; when there are too many, the oldest are dropped.
+/// The spans of all processes of a run, in the order of their arrival. A span is something that a component did or
+/// waited for, and is called an event here. The number of events is limited; when there are too many, the oldest are
+/// dropped.
 class Timeline {
  public:
   static constexpr std::size_t kMostEvents = 1'000'000;
@@ -74,7 +75,7 @@ class Timeline {
 
   std::size_t most_events_;
   std::deque<Event> events_;
-  std::set<std::string, std::less<>> texts_;  ///< A set whose elements never move, because events refer to them.
+  std::set<std::string, std::less<>> texts_;  ///< The texts to which events refer. The elements of a set never move.
   std::map<std::uint64_t, Event> steps_;
   std::map<std::uint64_t, std::uint64_t> step_of_trace_;
   std::set<std::uint64_t> read_;

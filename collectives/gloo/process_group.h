@@ -18,15 +18,16 @@ class GlooGroup final : public c10d::ProcessGroupGloo {
   /// An operation that Gloo carries out on one of its own threads.
   using Job = c10::intrusive_ptr<c10d::Work>;
 
-  /// Connects all members. `own` is the index of this member. Throws kUnsupported if this LibTorch cannot use Gloo.
+  /// Connects all members. `own` is the index of the calling member. Throws kUnsupported if this LibTorch cannot use
+  /// Gloo.
   static c10::intrusive_ptr<GlooGroup> connect(const CollectiveContext& context, std::uint32_t own);
 
   using c10d::ProcessGroupGloo::ProcessGroupGloo;
 
   Job start_all_reduce(at::Tensor data, ReduceOp op);
   Job start_broadcast(at::Tensor data, std::uint32_t root);
-  /// Starts an all_gather. `parts` contains the part of every member, all of the same size; `own` is the index of this
-  /// member.
+  /// Starts an all_gather. `parts` contains the part of every member, all of the same size; `own` is the index of the
+  /// calling member.
   Job start_all_gather(std::vector<at::Tensor> parts, std::uint32_t own);
 
   /// Breaks all connections, so that unfinished jobs soon end with an exception.

@@ -19,8 +19,8 @@ void check_reachable(const CollectiveContext& context);
 /// MPI_THREAD_MULTIPLE.
 MPI_Comm make_communicator(const CollectiveContext& context);
 
-/// Call this function when a group has failed. If the process belongs to a run, it then exits without MPI_Finalize,
-/// which would wait for ranks that are gone.
+/// Call this function when a group has failed. If the process belongs to a run, it does not call MPI_Finalize when it
+/// exits, because MPI_Finalize would wait for ranks that are gone.
 void give_up_mpi();
 
 MPI_Datatype mpi_type(DType dtype);

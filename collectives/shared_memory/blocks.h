@@ -17,9 +17,9 @@ struct Block {
   std::vector<std::byte*> addresses;    ///< The address of each member's memory in this process.
 };
 
-/// Maps the memory of the other members. `handles` is indexed by member, and `rank` is the index of this member. If the
-/// kernel supports it, all pages are also brought into memory, so that the first operation is as fast as later ones.
-/// Throws what MemoryFile::open throws.
+/// Maps the memory of the other members. `handles` is indexed by member, and `rank` is the index of the calling member.
+/// If the kernel supports it, all pages are also brought into memory, so that the first operation is as fast as later
+/// ones. Throws what MemoryFile::open throws.
 Block map_block(const Buffer& own, const std::vector<SharedHandle>& handles, std::uint32_t rank);
 
 /// The blocks of memory on which operations work in place. All members add them in the same order, so a block has the
@@ -28,12 +28,12 @@ class Blocks {
  public:
   void add(Block block) { blocks_.push_back(std::move(block)); }
 
-  /// Returns in which block of this member the `bytes` bytes at `data` are, and at which offset. If no block contains
-  /// all of them, Place::registered() of the result is false.
+  /// Returns which block of the calling member contains the `bytes` bytes at `data`, and at which offset. If no block
+  /// contains all of them, Place::registered() of the result is false.
   Place find(const void* data, std::size_t bytes) const;
 
   /// Returns the address of the same place in the memory of `member`, or null if the place is unregistered or `bytes`
-  /// go beyond the end of the block.
+  /// bytes would go beyond the end of the block.
   std::byte* address(std::uint32_t member, const Place& place, std::size_t bytes) const;
 
  private:

@@ -23,8 +23,8 @@ using collectives::Request;
 
 constexpr std::size_t kLine = 64;
 
-/// The number of collective operations that a rank can have announced, but not finished, at the same time. Further
-/// operations are announced later.
+/// The maximum number of collective operations that a rank can have announced and that not all ranks have finished.
+/// Further operations are announced later.
 constexpr std::uint64_t kInFlight = 32;
 
 /// The position of elements in registered memory, that is, in memory that all members have mapped (Collective::use).
@@ -42,25 +42,25 @@ struct alignas(kLine) Descriptor {
   Place place;
 };
 
-/// Counts the chunks of an in-place operation that members have taken and finished. The upper half of both numbers
-/// contains the operation's sequence number, so that they need no reset before another operation uses them. Only the
-/// Claims in the block of member 0 are used.
+/// Counts the chunks of an in-place operation that members have taken and finished. The upper half of each number
+/// contains the operation's sequence number, so that the numbers need no reset before another operation uses them. Only
+/// the Claims in the block of member 0 are used.
 struct alignas(kLine) Claims {
   std::atomic<std::uint64_t> next;      ///< The number of the first chunk that no member has taken.
   std::atomic<std::uint64_t> finished;  ///< The number of chunks that are done.
 };
 
-/// The counters of a rank on which other ranks wait.
+/// The counters of a rank that other ranks can wait for.
 enum Counter : std::uint32_t {
   kArrived,   ///< Collective operations that the rank has announced.
-  kDone,      ///< Collective operations that this rank has finished.
+  kDone,      ///< Collective operations that the rank has finished.
   kSteps,     ///< Steps of operations that copy elements through the staging buffers; see staged.cpp.
   kFinished,  ///< Not a counter: the rank waits until all chunks of an in-place operation are done.
   kNothing,
 };
 constexpr std::size_t kCounters = 3;
 
-/// The condition on which a rank waits before it can continue with its operations.
+/// The condition that a rank waits for before it continues with its operations.
 struct Need {
   Counter counter = kNothing;
   /// The value that the counters of all ranks must reach; for kFinished, the number of the operation.

@@ -16,7 +16,7 @@ namespace trainyard::shared_memory {
 
 /// The control blocks of all members: each member shares one block of memory, which contains counters, operations and
 /// buffers (control_block.h), and maps the blocks of the others. This class also wakes members, reports failures, and
-/// checks which members are alive.
+/// checks which members are alive. "This member" is the member that the object belongs to.
 class Group {
  public:
   /// Makes this member's block and maps the blocks of the other members. Throws kTimeout, naming the ranks that do not
@@ -55,7 +55,7 @@ class Group {
 
   /// Wakes the members that wait until all chunks of an in-place operation are done.
   void wake_for_finished();
-  /// Wakes `member`. Called after the local member has sent something to it.
+  /// Wakes `member`. Called after this member has sent something to `member`.
   void wake(std::uint32_t member);
   void wake_all();
 
@@ -83,7 +83,7 @@ class Group {
 
   std::uint32_t rank_;
   Layout layout_;
-  /// The memory of this member's block. It stays open because other members may still have to map it.
+  /// The file with this member's block. It stays open because other members may still have to map it.
   core::MemoryFile file_;
   std::vector<core::Mapping> blocks_;  ///< The block of each member, as mapped by this process.
   bool too_few_cores_ = false;

@@ -17,8 +17,8 @@
 namespace trainyard::shared_memory {
 namespace {
 
-/// The number of elements that are combined before they are written: the sums of one tile stay in the first-level
-/// cache.
+/// The number of elements in a tile. Elements are combined and written tile by tile, so that the sums of a tile stay in
+/// the first-level cache.
 constexpr std::size_t kTile = 1024;
 
 /// The type used for arithmetic on elements of type T: int64 for integers, float for 16-bit floats, otherwise T.
@@ -157,7 +157,7 @@ constexpr void fill(Reduce* kernels) {
   kernels[4] = reduce<Product, false, T>;
 }
 
-/// Returns a set of the given name that contains the kernels of every type, in the order of DType.
+/// Returns a set with this name that contains the kernels of every type, in the order of DType.
 constexpr KernelSet kernels_named(const char* name) {
   KernelSet set{name, {}};
   fill<std::uint8_t>(set.reduce[0]);

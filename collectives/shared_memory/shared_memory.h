@@ -12,9 +12,9 @@ namespace trainyard::shared_memory {
 /// Operations work in place on memory that allocate() returned or that was passed to use() ("registered memory"). The
 /// elements are divided into chunks; every rank that has time takes the next chunk, reads its elements from the memory
 /// of all ranks, and writes the result to the memory of each rank that needs it. So a rank that computes does not delay
-/// the others once it has called the operation. Other memory is copied through buffers that stay in the processor's
-/// cache. In a small operation, each rank copies its elements into a slot in shared memory, where the other ranks read
-/// them. Every element is always combined in the order of the ranks.
+/// the others once it has called the operation. Elements in other memory are copied through buffers that stay in the
+/// processor's cache. In a small operation, each rank copies its elements into a slot in shared memory, where the other
+/// ranks read them. Every element is always combined in the order of the ranks.
 ///
 /// A waiting rank polls for `spin_us` microseconds, then sleeps. If ranks share cores, it instead yields the processor
 /// a few times before it sleeps.

@@ -32,7 +32,7 @@ class SharedTransfer : public Transfer {
  public:
   SharedTransfer(const Group& group, const Operation& operation) : group_(group), operation_(operation) {}
 
-  /// Returns the condition that must be met by the other members before this member can continue.
+  /// Returns the condition that the other members must meet before this transfer can continue.
   virtual Need need() const = 0;
   std::optional<std::vector<std::uint32_t>> missing() const final;
 
@@ -43,8 +43,8 @@ class SharedTransfer : public Transfer {
 
 /// Returns true if the elements of an operation with this descriptor fit into a slot.
 bool fits_slot(const Group& group, const Descriptor& descriptor);
-/// Copies the elements into this member's slot for this operation. Must be called before the operation is announced,
-/// because the other members read the slot afterwards.
+/// Copies the elements into the calling member's slot for the operation. Must be called before the operation is
+/// announced, because the other members read the slot afterwards.
 void put_into_slot(Group& group, const Operation& operation);
 /// Makes the transfer of an operation whose elements are in slots. `scratch` is memory that successive operations
 /// reuse; it must outlive the transfer. `reduce` is null if elements are only copied.

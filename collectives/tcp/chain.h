@@ -40,9 +40,9 @@ struct Workspace {
 std::uint64_t piece_elements(const collectives::Operation& operation, std::size_t element_bytes, std::uint32_t members,
                              std::size_t record_bytes);
 
-/// A transfer in which data travels from each member to the next, from the first member to the last, and back. It is
-/// divided into pieces. Piece n uses stream n modulo the number of TCP streams between the two members, so the streams
-/// share the work, and pieces need no header.
+/// A transfer in which data travels from each member to the next, from the first member to the last, and back. The data
+/// is divided into pieces. Piece n uses stream n modulo the number of TCP streams between the two members, so the
+/// streams share the work, and pieces need no header.
 ///
 /// Each member decrypts, reduces and encrypts a piece while it is in the processor's cache. Elements are used only
 /// after their authenticity has been checked.

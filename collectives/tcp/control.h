@@ -12,9 +12,10 @@
 
 namespace trainyard::tcp {
 
-/// Sends and receives the control frames (requests, pings, small data) that the members of a group exchange. The amount
-/// of data that a member has sent and this member has not yet processed is limited. If a member exceeds the limit, or
-/// violates the protocol in another way, the group fails, and the later frames of that member are ignored.
+/// Sends and receives the control frames (requests, pings, small data) that one member of a group ("this member")
+/// exchanges with all others. The amount of data that another member has sent and this member has not yet processed is
+/// limited. If a member exceeds the limit, or violates the protocol in another way, the group fails, and the later
+/// frames of that member are ignored.
 class Control {
  public:
   /// `direct_bytes` is the maximum number of bytes of elements that a member sends together with the announcement of a

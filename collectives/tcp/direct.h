@@ -10,8 +10,8 @@
 
 namespace trainyard::tcp {
 
-/// Carries out small operations. When a member announces the operation, it also sends each other member the elements
-/// that this other member needs. So every two members exchange only one frame in each direction. Each member then
+/// Carries out small operations. When a member announces such an operation, it also sends every other member the
+/// elements that the receiver needs. So every two members exchange only one frame in each direction. Each member then
 /// reduces the elements itself, in the order of the ranks.
 class Direct {
  public:
@@ -22,7 +22,7 @@ class Direct {
     return operation.data.count > 0 && operation.bytes() <= direct_bytes_;
   }
 
-  /// Returns the elements that this member sends to `member`; empty if the operation is not small.
+  /// Returns the elements that the calling member sends to `member`; empty if the operation is not small.
   Bytes share_for(std::uint32_t member, const collectives::Operation& operation) const;
 
   /// Returns the transfer of a small operation on which all members have agreed.

@@ -13,8 +13,8 @@ namespace trainyard::tcp {
 /// Returns a pong frame for ping number `ping`. The frame carries `answer`.
 FrameHead pong_for(std::uint64_t ping, const collectives::Answer& answer);
 
-/// What this member knows about one other member: whether that member is still there, and whether the thread that uses
-/// its collective waits for an operation.
+/// What one member of a group knows about another: whether the other member is still there, and whether the thread that
+/// uses its collective waits for an operation.
 class LifeSigns {
  public:
   explicit LifeSigns(const Link& link) : link_(link) {}
@@ -25,10 +25,10 @@ class LifeSigns {
   collectives::Presence presence();
   /// Returns a number that changes whenever the other member sends or receives anything except pings and their answers.
   std::uint64_t signs() const;
-  /// Returns the member's answer if it has answered the ping with the number `ping`, otherwise nothing.
+  /// Returns the other member's answer if it has answered the ping with the number `ping`, otherwise nothing.
   std::optional<collectives::Answer> answer_to(std::uint64_t ping) const;
-  /// Returns true if the member has received everything that was sent before the ping with the number `ping`, or is
-  /// gone and will never receive it.
+  /// Returns true if the other member has received everything that was sent before the ping with the number `ping`, or
+  /// is gone and will never receive it.
   bool has_heard(std::uint64_t ping) const;
 
  private:

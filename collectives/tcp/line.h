@@ -6,15 +6,16 @@
 
 namespace trainyard::tcp {
 
-/// Sends frames over the control stream to one other member. Every frame also contains the number of operations and
-/// messages that its sender has finished, so that each member knows how much more the other member can store.
+/// Sends frames from one member ("this member") over the control stream to one other member. Every frame also contains
+/// the number of operations and messages that its sender has finished, so that each member knows how much more the
+/// other member can store.
 class Line {
  public:
   /// The number of bytes of the send queue that are reserved for frames without a body and for failures.
   static constexpr std::size_t kReserve = 32 << 10;
 
-  /// `done` is the number of collective operations that this member has finished. The line keeps a reference to it and
-  /// reads it when it sends a frame.
+  /// `done` is the number of collective operations that this member has finished. The line keeps a reference to `done`
+  /// and reads the number whenever it sends a frame.
   Line(streams::FrameStream& stream, const std::uint64_t& done) : stream_(stream), done_here_(done) {}
 
   streams::FrameStream& stream() { return stream_; }

@@ -17,7 +17,7 @@ namespace trainyard::tcp {
 /// streams. When a stream breaks, the other members wait equally long before they conclude that the member is gone.
 inline constexpr std::chrono::milliseconds kLastWords{500};
 
-/// The TCP streams between this member and one other member of the group.
+/// The TCP streams between a member and one other member of its group.
 struct Link {
   std::unique_ptr<streams::FrameStream> control;  ///< For control frames and the data of small operations.
   /// For bulk data; empty if the two members are not neighbours.
@@ -67,7 +67,7 @@ class Links {
   void watch();
 
   const std::uint32_t own_;
-  std::vector<Link> links_;  ///< Indexed by member. The entry of this member itself is empty.
+  std::vector<Link> links_;  ///< Indexed by member. The entry at own_ is empty.
   std::vector<streams::Connection*> watched_;
   streams::Socket epoll_;
   streams::Socket wakeup_;

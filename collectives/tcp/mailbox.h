@@ -6,10 +6,10 @@
 
 namespace trainyard::tcp {
 
-/// The messages (send and recv) between this member and one other member. The messages in each direction are numbered
-/// from 1. The sender offers each message to the receiver. The offer of a small message contains its elements. The
-/// elements of a large message are sent only when the receiver asks for them, and are received directly into the memory
-/// that the receiver passed to recv.
+/// The messages (send and recv) between one member ("this member") and one other member. The messages in each direction
+/// are numbered from 1. The sender offers each message to the receiver. The offer of a small message contains its
+/// elements. The elements of a large message are sent only when the receiver asks for them, and are received directly
+/// into the memory that the receiver passed to recv.
 class Mailbox {
  public:
   static constexpr std::size_t kSmallBytes = 16 << 10;

@@ -14,7 +14,7 @@ class PairSecrets {
  public:
   virtual ~PairSecrets() = default;
 
-  /// Returns the secret that this member shares with `member`.
+  /// Returns the secret that is shared with `member`.
   virtual streams::Secret with(std::uint32_t member) const = 0;
 };
 

@@ -6,11 +6,11 @@
 
 namespace trainyard::tcp {
 
-/// What a member tells all other members about itself.
+/// The state of a member, to which all its Peers refer.
 struct OwnState {
   std::uint32_t members = 0;   ///< The number of members of the group.
-  std::uint64_t done = 0;      ///< The number of collective operations that this member has finished.
-  collectives::Answer answer;  ///< This member's answer to pings.
+  std::uint64_t done = 0;      ///< The number of collective operations that the member has finished.
+  collectives::Answer answer;  ///< The member's answer to pings.
 };
 
 /// The state of the communication with one other member over the control stream.

@@ -8,7 +8,7 @@
 
 namespace trainyard::tcp {
 
-/// Stores the requests or the small messages that have arrived from one other member, until this member has finished
+/// Stores the requests or the small messages that have arrived from one other member, until their receiver has finished
 /// them. The memory is limited: there are kCount slots, which are reused in turn.
 class Slots {
  public:
@@ -19,7 +19,7 @@ class Slots {
   explicit Slots(std::size_t bytes) : bytes_(bytes) {}
 
   /// Stores request or message number `number`, which must be the next one. `finished` is the number of requests or
-  /// messages that this member has finished. Returns false, without storing anything, if the number is wrong, the body
+  /// messages that the receiver has finished. Returns false, without storing anything, if the number is wrong, the body
   /// is too large or all slots are in use; the sender has then violated the protocol.
   bool put(std::uint64_t number, std::uint64_t finished, const Request& request, Bytes body);
   /// Returns request number `number`, or null if it has not arrived yet.

@@ -17,8 +17,9 @@ namespace trainyard::tcp {
 /// same amount of work.
 ///
 /// All connections are authenticated when they are made. Unless `encrypt` is false, all data is encrypted and
-/// authenticated with AES-128-GCM, with keys that are new for every group. Encrypted data that was changed, repeated,
-/// left out or inserted on its way is not used: the group fails, with an error that names the rank and the stream.
+/// authenticated with AES-128-GCM, with keys that are new for every group. If encrypted data was changed, repeated,
+/// left out or inserted on its way, the group fails with an error that names the rank and the stream. Data that is not
+/// authentic is never used.
 ///
 /// Parameters  interface, ports; streams, record_bytes, small_bytes, order and encrypt must be the same on every rank
 /// Errors      kCorrupt for a record that is not authentic; kTimeout, naming the ranks that cannot be reached; kIo for
