@@ -81,7 +81,7 @@ struct StepSummary {
 ///         begin_update  -> claim_update
 ///         (the optimizer changes the parameters)
 ///         end_update    -> after_update
-///     or, for a step that is skipped after its end or cancelled before it:
+///     or, for a step that is skipped after end_step or cancelled before it:
 ///         drop_step     -> drop_gradients
 ///     between steps:
 ///         begin_evaluation ... end_evaluation  -> make_evaluation

@@ -14,9 +14,9 @@ namespace trainyard::cuda {
 /// The types of logits that the kernels accept. They compute in float.
 enum class Logits { kFloat32, kBFloat16, kFloat16 };
 
-/// Submits to `stream` a pass over the logits (N, V), which computes for every row the logarithm of the sum of the
-/// exponentials of its logits (`log_sums`, N) and the cross entropy against the class in `target` (`losses`, N). A
-/// class that does not exist makes the loss of its row NaN. Returns CUDA's error code, 0 for success.
+/// Submits to `stream` a pass over the logits (N, V), which computes for every row log(sum(exp(logits))) (`log_sums`,
+/// N) and the cross entropy against the class in `target` (`losses`, N). A class that does not exist makes the loss of
+/// its row NaN. Returns CUDA's error code, 0 for success.
 int launch_cross_entropy(Logits type, const void* logits, const std::int64_t* target, std::int64_t rows,
                          std::int64_t classes, float* log_sums, float* losses, cudaStream_t stream);
 

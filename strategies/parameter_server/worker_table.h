@@ -73,7 +73,7 @@ class WorkerTable {
   void meet();
 
   /// Sets this worker's clock to the highest clock of all workers. All workers call this function between two meetings,
-  /// so that no clock advances in the meantime.
+  /// so that no worker ends a step in the meantime.
   void level();
 
   /// Returns the workers that currently wait for others.
