@@ -17,8 +17,8 @@ namespace trainyard {
 class HalfGradients {
  public:
   /// `gradients` is the flat block of all gradients of this rank, and `type` is the 16-bit type, kHalf or kBFloat16.
-  /// The constructor allocates memory with RankGroup::scratch(), so all ranks must construct their objects at the same
-  /// point.
+  /// The constructor allocates memory with RankGroup::scratch(), so all ranks must construct such objects with the same
+  /// sizes in the same order.
   HalfGradients(RankGroup& ranks, const at::Tensor& gradients, at::ScalarType type);
 
   /// Starts to average a slice of the gradient block over the ranks and returns immediately. All ranks must pass the

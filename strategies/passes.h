@@ -60,7 +60,8 @@ class Passes {
     /// The generator of this rank's random numbers; null if the rank need not share LibTorch's generator with other
     /// ranks.
     RankGenerator* generator = nullptr;
-    /// Begins to read the value of a loss; see ClaimedDevice::read_later. Empty if the device cannot do this.
+    /// A function that begins to read the value of a loss; see ClaimedDevice::read_later. Empty if the device cannot do
+    /// this.
     std::function<std::function<double()>(const at::Tensor&)> read_later;
     /// Records the passes of a micro-batch and repeats them for later micro-batches; null to compute every pass anew.
     WorkRecorder* recorder = nullptr;

@@ -11,7 +11,7 @@ using cudaStream_t = struct CUstream_st*;
 
 namespace trainyard::cuda {
 
-/// The types of logits that the kernels accept. They compute in float.
+/// The types of logits that the kernels accept. The kernels compute in float.
 enum class Logits { kFloat32, kBFloat16, kFloat16 };
 
 /// Submits to `stream` a pass over the logits (N, V), which computes for every row log(sum(exp(logits))) (`log_sums`,

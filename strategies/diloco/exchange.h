@@ -17,9 +17,9 @@ namespace trainyard {
 /// A checkpoint can be saved between the beginning and the end of an exchange. It then contains the averages.
 class Exchange {
  public:
-  /// Allocates memory with RankGroup::scratch(), so all ranks must construct their objects at the same point. `change`
-  /// and `buffers` must have the sizes and types of the tensors that begin() gets. `form` is the type in which the
-  /// change is sent.
+  /// Allocates memory with RankGroup::scratch(), so all ranks must construct such objects with the same sizes in the
+  /// same order. `change` and `buffers` must have the sizes and types of the tensors that begin() gets. `form` is the
+  /// type in which the change is sent.
   Exchange(RankGroup& ranks, const at::Tensor& change, const std::vector<at::Tensor>& buffers, at::ScalarType form);
 
   /// Copies the tensors, and begins to average the copies over the ranks. The copy of `change` has the type `form`.

@@ -62,7 +62,7 @@ class StageGroups {
   const Arena& arena_;
   StepTrace* trace_;
   bool prefetch_;
-  std::vector<ShardedGroup> groups_;  ///< One for each stage, and then that of the shared parameters.
+  std::vector<ShardedGroup> groups_;  ///< One for each stage, and a last one for the shared parameters.
   std::vector<at::Tensor> places_;    ///< The one or two pieces of memory in which stages are gathered.
   at::Tensor shared_place_;
   at::Tensor gradient_place_;

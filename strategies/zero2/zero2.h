@@ -42,7 +42,7 @@ class Zero2 final : public Strategy {
   void after_update(std::uint64_t step, ArenaEdit& edit) override;
 
  private:
-  /// A contiguous range of the gradients, in bytes of a block that would contain all gradients.
+  /// A contiguous range of the gradients, as offsets in bytes in a block that would contain all gradients.
   struct Run {
     std::uint64_t begin = 0, end = 0;
   };
@@ -70,7 +70,7 @@ class Zero2 final : public Strategy {
   std::vector<NamedTensor> parameters_;
   std::array<Staging, 2> stagings_;
   std::size_t next_ = 0;          ///< The index of the buffer to use next.
-  std::uint64_t peak_bytes_ = 0;  ///< The largest number of bytes of gradients that autograd has allocated at a time.
+  std::uint64_t peak_bytes_ = 0;  ///< The largest size of the gradients that autograd has held at a time.
   bool told_ = false;             ///< True once the memory use has been logged.
 };
 

@@ -9,8 +9,8 @@
 
 namespace trainyard::fused {
 
-/// The types of a kernel. It computes in `Arithmetic`. `Stored` is the type of the tensors that come from a matrix
-/// product or go to one.
+/// The number types of a kernel, which computes in `Arithmetic`. `Stored` is the type of the tensors that come from a
+/// matrix product or go to one.
 template <class A, class S>
 struct KernelTypes {
   using Arithmetic = A;
