@@ -82,7 +82,7 @@ class Network {
 
   Linear make_linear(std::int64_t in, std::int64_t out, double deviation) const;
   Norm make_norm() const;
-  // Both functions return a tensor of shape (N, D), which the caller adds to the residual stream.
+  // Both functions return a tensor of shape (N, D), N = B * T, which the caller adds to the residual stream.
   at::Tensor attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const;
   at::Tensor perceive(const Block& block, const at::Tensor& normed, double dropout) const;
 

@@ -32,8 +32,9 @@ namespace trainyard {
 ///
 /// Parameters  path   required: the .pt file
 ///             trust  must be true; with false, the default, the file is refused
-///             loss   cross_entropy (logits), nll (log probabilities), mse, l1, bce_with_logits
-/// Errors      kInvalidArgument (trust), kNotFound, kCorrupt (not TorchScript), kShapeMismatch (dataset or result)
+///             loss   cross_entropy (logits; the default), nll (log probabilities), mse, l1, bce_with_logits
+/// Errors      kInvalidArgument (trust is false; nothing to train), kNotFound, kCorrupt (not TorchScript),
+///             kShapeMismatch (dataset or shape of the result), kUnsupported (a result that is not a tensor)
 class TorchScript final : public Model {
  public:
   explicit TorchScript(ModelContext& context);

@@ -17,9 +17,9 @@ namespace trainyard::fsdp {
 /// caller provides, and reduce() averages the gradients over the ranks so that every rank gets its part.
 class ShardedGroup {
  public:
-  /// `parts` are the bounds of the ranks' parts of the block of all parameters, in bytes (see shard_bounds()). The
-  /// constructor frees the memory of the group's parameters. Between gather() and release(), these parameters are views
-  /// of the memory that was passed to gather().
+  /// `parts` contains the bounds, in bytes, that divide the block of all parameters among the ranks (see
+  /// shard_bounds()). The constructor frees the memory of the group's parameters. Between gather() and release(), these
+  /// parameters are views of the memory that was passed to gather().
   ShardedGroup(ParameterGroup group, const Arena& arena, const std::vector<NamedTensor>& parameters,
                std::span<const std::uint64_t> parts, RankGroup& ranks);
 
