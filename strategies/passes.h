@@ -101,7 +101,7 @@ class Passes {
   /// device reads losses later (Options::read_later), those of the newest step are left for the next call, because
   /// waiting for them would leave the device without work.
   void check_losses();
-  /// Checks all losses that have not been checked yet. Called when the rank stops training.
+  /// Checks all losses that have not been checked yet. Called at the end of every order to train.
   void check_all_losses();
 
  private:
