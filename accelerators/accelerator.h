@@ -66,7 +66,8 @@ class Accelerator : public Configurable {
 
  protected:
   /// Sets up what computations on device `index` need, such as threads, streams and memory pools, and returns the
-  /// device. claim() calls this function on the thread that claims the device, and only for a device that exists.
+  /// claimed device. claim() calls this function on the thread that claims the device, and only for a device that
+  /// exists.
   virtual std::unique_ptr<ClaimedDevice> open(int index) const = 0;
 
   const AcceleratorContext& context() const { return context_; }

@@ -70,8 +70,8 @@ class ClaimedDevice {
   const std::shared_ptr<devices::LinkBytes>& link_bytes() const { return link_bytes_; }
 
   /// Begins to read the value of a tensor with one element, and returns a function that waits for the value and returns
-  /// it. The function does not wait for work that is submitted after this call. A device that cannot do this returns an
-  /// empty function, which is the default.
+  /// it. The returned function does not wait for work that is submitted after this call. A device that cannot do this
+  /// returns an empty function, which is the default.
   virtual std::function<double()> read_later(const at::Tensor& /*scalar*/) { return {}; }
 
   /// Returns an object that records the work of training steps and repeats it, if the device can do this and the user

@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// The division of a dataset that has no predefined splits into samples for training and samples for validation.
+/// The division of a dataset without predefined splits: some samples are for training, the others for validation.
 struct Partition {
   std::vector<std::uint64_t> train;     ///< The samples for training, in ascending order.
   std::vector<std::uint64_t> validate;  ///< The samples for validation, in ascending order.

@@ -48,7 +48,7 @@ class Device {
   virtual std::shared_ptr<Block> open_block(const BlockHandle& handle);
   virtual std::shared_ptr<Fence> open_fence(const FenceHandle& handle);
 
-  /// Returns the counter of the bytes that the streams of this object have copied between the host and the device.
+  /// Returns the counter of the bytes that the streams of this device have copied between the host and the device.
   LinkBytes& link_bytes() { return link_bytes_; }
 
  protected:

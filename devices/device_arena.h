@@ -38,9 +38,9 @@ struct UpdateRange {
 struct UpdateRequest {
   Formula formula = Formula::kSgd;
   std::vector<UpdateRange> ranges;  ///< The parts that have separate coefficients, in ascending order.
-  /// The state of the update in host memory: one block for each state of the rule, with the layout of the parameters.
-  /// The blocks contain the initial values. The device has its own copy of the state, and writes it to these blocks
-  /// before a checkpoint is saved.
+  /// The optimizer's state in host memory: one block for each kind of value that the update rule keeps, such as the
+  /// momentum, with the layout of the parameters. The blocks contain the initial values. The device has its own copy of
+  /// the state, and writes it to these blocks before a checkpoint is saved.
   std::vector<Tensor> state;
 };
 
@@ -59,9 +59,9 @@ class DeviceArena {
   virtual std::string device() const = 0;
 
   /// Returns an object that updates this rank's parameters. From then on, the parameters are copied to host memory only
-  /// when a checkpoint is saved or another component reads them. Must be called before the optimizer sends Parameters
-  /// of step 0, and at most once. Throws kShapeMismatch if a block of the state or a range does not match the
-  /// parameters, and kUnsupported for parameters that are not floating-point numbers.
+  /// when a checkpoint is saved or another component reads them. Must be called at most once, and before the optimizer
+  /// sends the message Parameters for step 0. Throws kShapeMismatch if a block of the state or a range does not match
+  /// the parameters, and kUnsupported for parameters that are not floating-point numbers.
   virtual std::unique_ptr<Update> make_update(const UpdateRequest& request) = 0;
 
  protected:

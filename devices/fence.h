@@ -14,8 +14,9 @@ namespace trainyard::devices {
 /// the value. Each value has a meaning, such as the number of a step, so signals cannot be confused with each other,
 /// however many of them are pending.
 ///
-/// Let a stream wait only for a value whose signal has already been submitted. (Normally, the component that submitted
-/// the signal tells the other component so in a message.) Otherwise two streams could wait for each other forever.
+/// Let a stream wait only for a value whose signal has already been submitted. (Normally, the component that has
+/// submitted the signal tells the waiting component by a message.) Otherwise two streams could wait for each other
+/// forever.
 class Fence {
  public:
   Fence() = default;

@@ -45,8 +45,8 @@ struct Coefficients {
   T decay2 = 0;          ///< The weight of the old average of squares.
   T gain2 = 1;           ///< The weight of the new squared gradient in the average of squares.
   T root_scale = 1;      ///< adam in single precision: the factor 1 / sqrt(1 - beta2^step).
-  T eps = 0;
-  T root_divisor = 1;  ///< adam in double precision: the divisor sqrt(1 - beta2^step), as in LibTorch.
+  T eps = 0;             ///< The number that is added to the denominator.
+  T root_divisor = 1;    ///< adam in double precision: the divisor sqrt(1 - beta2^step), as in LibTorch.
 };
 
 /// Returns the coefficients `c`, each rounded to the type T.

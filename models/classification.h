@@ -34,16 +34,16 @@ ClassificationSizes classification_sizes(const DatasetInfo& data, const std::str
 /// from 0 to 1.
 at::Tensor float_input(const at::Tensor& input, at::ScalarType type = at::kFloat);
 
-/// Returns the tensor in float32 if its elements have fewer than 32 bits, because losses are computed in float32;
+/// Returns the tensor in float32 if its elements have fewer than 32 bits, because losses need at least this precision;
 /// otherwise returns it unchanged.
 at::Tensor at_least_float(const at::Tensor& x);
 
-/// Computes the mean cross entropy of `logits_BC`. `target` contains the right class number of each sample. 16-bit
-/// logits are converted to float32 first, because a 16-bit loss would have only about three significant digits.
+/// Computes the mean cross entropy of `logits_BC`. `target` contains the number of each sample's class. 16-bit logits
+/// are converted to float32 first, because a 16-bit loss would have only about three significant digits.
 at::Tensor classification_loss(const at::Tensor& logits_BC, const at::Tensor& target);
 
 /// Computes two metrics of `logits_BC`: "loss", as classification_loss() does, and "accuracy", the fraction of the
-/// samples for which the likeliest class is the right class. `target` contains the right class number of each sample.
+/// samples for which the likeliest class is the right class. `target` contains the number of each sample's class.
 std::vector<NamedMetric> classification_metrics(const at::Tensor& logits_BC, const at::Tensor& target);
 
 /// Predicts the likeliest class of each sample, with its probability. The result contains a text with one line for each

@@ -92,7 +92,7 @@ class Model : public Configurable, public Stateful {
   /// the default implementation always throws.
   virtual Prediction predict(const ModelBatch& batch);
 
-  /// Saves any state that the model keeps between steps, apart from parameters and buffers, into a checkpoint; see
+  /// Saves any state that the model keeps between steps, apart from parameters and buffers, for a checkpoint; see
   /// Stateful. The default saves nothing.
   void save_state(StateWriter& /*into*/) const override {}
 

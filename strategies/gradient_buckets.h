@@ -68,10 +68,10 @@ class GradientBuckets {
   std::vector<Bucket> buckets_;
   std::vector<std::size_t> bucket_of_;   ///< The bucket of each parameter.
   std::vector<std::size_t> sizes_;       ///< The number of parameters in each bucket.
-  std::vector<std::size_t> unfinished_;  ///< The number of parameters in each bucket that have no gradient yet.
+  std::vector<std::size_t> unfinished_;  ///< For each bucket: how many of its parameters have no gradient yet.
   std::size_t next_ = 0;                 ///< The bucket to be reported next.
   bool armed_ = false;
-  std::vector<std::shared_ptr<void>> accumulators_;  ///< The autograd nodes to which the hooks are attached.
+  std::vector<std::shared_ptr<void>> accumulators_;  ///< The autograd node of each parameter, which calls its Hook.
   /// A pointer to this object that all hooks share. The destructor sets it to null, because the hooks can outlive this
   /// object.
   std::shared_ptr<GradientBuckets*> self_;

@@ -12,13 +12,13 @@ namespace trainyard {
 /// Each of the two roundings causes a relative error of at most 2^-11 with float16, or 2^-8 with bfloat16.
 ///
 /// The largest float16 number is 65504. Gradients are therefore divided by the number of ranks before they are added,
-/// so that only the mean has to stay below this limit. A mean that exceeds it becomes infinite; loss scaling then skips
-/// the step. Float16 values below 6e-5 have fewer significant bits.
+/// so that only the mean has to stay below this limit. A mean that exceeds it becomes infinite, and a run with loss
+/// scaling then skips the step. Float16 values closer to 0 than 6e-5 have fewer significant bits.
 class HalfGradients {
  public:
   /// `gradients` is the flat block of all gradients of this rank, and `type` is the 16-bit type, kHalf or kBFloat16.
-  /// The constructor allocates memory with RankGroup::scratch(), so all ranks must construct their objects at the same
-  /// point.
+  /// The constructor allocates memory with RankGroup::scratch(), so all ranks must construct such objects with the same
+  /// sizes in the same order.
   HalfGradients(RankGroup& ranks, const at::Tensor& gradients, at::ScalarType type);
 
   /// Starts to average a slice of the gradient block over the ranks and returns immediately. All ranks must pass the

@@ -14,11 +14,11 @@ namespace trainyard {
 /// steps, the strategy makes the parameters of all ranks equal again (unite()).
 ///
 /// Between two calls of unite(), the ranks have different parameters. An evaluation therefore uses the mean of the
-/// ranks' parameters, and afterwards restores each rank's own values. Before every checkpoint, unite() is called in
-/// addition, so that a run that resumes from the checkpoint gets the same results as this run.
+/// ranks' parameters, and afterwards restores each rank's own values. unite() is also called before every checkpoint,
+/// so that a run that resumes from the checkpoint gets the same results as this run.
 ///
-/// A strategy whose exchange overlaps with further steps overrides exchange() and go_on(). Its ranks then unite only
-/// before a checkpoint.
+/// A strategy whose exchange overlaps with further steps overrides exchange() and go_on(). unite() is then called only
+/// before checkpoints.
 class LocalSteps : public Strategy {
  public:
   /// `every_steps` is the default value of the parameter `every_steps`.

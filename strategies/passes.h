@@ -20,7 +20,9 @@ namespace trainyard {
 
 /// What to do if a loss is infinite or not a number.
 enum class OnNan : std::uint8_t {
-  kStop,  ///< The run ends with an error that names the step and the batch. This rank makes no update.
+  /// The run ends with an error that names the step and the batch. This rank makes no update, unless its device reads
+  /// losses later (Passes::Options::read_later).
+  kStop,
   /// The step is skipped: the gradients are discarded, and no update is made. All ranks skip the step, unless each rank
   /// decides alone which steps to skip (GradientsOfRanks::kIndependent).
   kSkip,
@@ -34,7 +36,7 @@ constexpr auto words_of(OnNan) { return words("reaction to a loss that is not fi
 class ForwardScope {
  public:
   /// `type` is the type to which autocast converts on devices of type `device`; if empty, autocast is off. `generator`
-  /// is null if the pass draws no random numbers.
+  /// is null if the lock is not needed.
   ForwardScope(at::DeviceType device, std::optional<at::ScalarType> type, RankGenerator* generator) {
     if (generator != nullptr) turn_.emplace(*generator);
     if (type) autocast_.emplace(device, *type);
@@ -58,9 +60,10 @@ class Passes {
     /// The generator of this rank's random numbers; null if the rank need not share LibTorch's generator with other
     /// ranks.
     RankGenerator* generator = nullptr;
-    /// Begins to read the value of a loss; see ClaimedDevice::read_later. Empty if the device cannot do this.
+    /// A function that begins to read the value of a loss; see ClaimedDevice::read_later. Empty if the device cannot do
+    /// this.
     std::function<std::function<double()>(const at::Tensor&)> read_later;
-    /// Records the passes of a micro-batch and repeats them for later ones; null to compute every pass anew.
+    /// Records the passes of a micro-batch and repeats them for later micro-batches; null to compute every pass anew.
     WorkRecorder* recorder = nullptr;
     StepTrace* trace = nullptr;  ///< Records when the rank did what; null to record nothing.
   };
@@ -98,7 +101,7 @@ class Passes {
   /// device reads losses later (Options::read_later), those of the newest step are left for the next call, because
   /// waiting for them would leave the device without work.
   void check_losses();
-  /// Checks all losses that are unchecked. Called when the rank stops training.
+  /// Checks all losses that have not been checked yet. Called at the end of every order to train.
   void check_all_losses();
 
  private:

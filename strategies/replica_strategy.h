@@ -51,8 +51,8 @@ class ReplicaStrategy : public Strategy {
   /// on this rank, reduce() is called at the end of the step.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
 
-  /// Called for every bucket at the end of the step, when the Work that reduce() returned is finished, with the same
-  /// arguments as reduce(). The default does nothing.
+  /// Called for every bucket at the end of the step, with the arguments of reduce(), when the Work that reduce()
+  /// returned is finished. The default does nothing.
   virtual void finish(const Bucket& /*bucket*/, const at::Tensor& /*gradients*/) {}
 
   /// Called at the end of a step, after finish() for every bucket. A derived class whose reductions are not covered by

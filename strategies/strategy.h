@@ -81,7 +81,7 @@ struct StepSummary {
 ///         begin_update  -> claim_update
 ///         (the optimizer changes the parameters)
 ///         end_update    -> after_update
-///     or, for a step that is skipped after its end or cancelled before it:
+///     or, for a step that is skipped after end_step or cancelled before it:
 ///         drop_step     -> drop_gradients
 ///     between steps:
 ///         begin_evaluation ... end_evaluation  -> make_evaluation
@@ -118,7 +118,7 @@ class Strategy : public Configurable, public Stateful {
   /// contains such values.
   void restore_state(const StateReader& /*from*/) override {}
 
-  /// Throws kUnsupported if traits() do not allow `world_size` ranks. The error names the supported numbers of ranks.
+  /// Throws kUnsupported if traits() does not allow `world_size` ranks. The error names the supported numbers of ranks.
   void check_world_size(std::uint32_t world_size) const;
 
   /// Prepares the strategy. Called once, when the model and its memory (the arena) exist. Throws kUnsupported if the
@@ -162,7 +162,7 @@ class Strategy : public Configurable, public Stateful {
   /// they have their current values.
   void begin_snapshot();
 
-  /// Returns traits() in the form in which they are passed to the launcher.
+  /// Returns the result of traits() in the form in which it is passed to the launcher.
   core::PluginTraits declared_traits() const final;
 
  protected:

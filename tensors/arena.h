@@ -171,8 +171,8 @@ class ArenaEdit {
   /// Copies the parameters from host memory to the device, after the optimizer has updated them. If the optimizer has
   /// updated them on the device, nothing is copied.
   void fetch_parameters();
-  /// Copies the parameters, the buffers and the optimizer's state from host memory to the device, after a checkpoint
-  /// has been restored.
+  /// Copies the parameters, the buffers and the optimizer's state from host memory to the device. Called when a run
+  /// begins, because a checkpoint may have been restored into host memory.
   void fetch_all();
 
  private:

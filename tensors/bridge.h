@@ -7,13 +7,12 @@
 
 namespace trainyard {
 
-/// Returns a LibTorch tensor over the memory of `tensor`, the tensor of a message, which must be in host memory. The
-/// result keeps the memory alive; nothing is copied. Throws kCorrupt if the buffer of `tensor` is too small for its
-/// shape.
+/// Returns a LibTorch tensor that uses the memory of `tensor`, a tensor of a message in host memory. The result keeps
+/// the memory alive; nothing is copied. Throws kCorrupt if the buffer of `tensor` is too small for its shape.
 at::Tensor view_of(const Tensor& tensor);
 
-/// Returns a tensor for a message over the memory of `tensor`, which must be contiguous and on the CPU. The result
-/// keeps the memory alive; nothing is copied. Throws kUnsupported for any other tensor.
+/// Returns a message tensor that uses the memory of `tensor`, a contiguous tensor on the CPU. The result keeps the
+/// memory alive; nothing is copied. Throws kUnsupported for any other tensor.
 Tensor message_of(const at::Tensor& tensor);
 
 /// Returns the LibTorch type that corresponds to `dtype`. Throws kCorrupt for a value that is not a DType.

@@ -20,7 +20,7 @@ struct BucketSums {
 /// The buckets of a histogram, which all have the same width, and the centre from which distances are measured.
 struct BucketGrid {
   double low = 0;    ///< Where the first bucket begins.
-  double width = 1;  ///< A power of two.
+  double width = 1;  ///< The width of every bucket; a power of two.
   double centre = 0;
 };
 

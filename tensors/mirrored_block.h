@@ -20,13 +20,13 @@ struct DeviceMemory {
   /// A function that copies a whole block between host and device. A copy to the host is complete on return. A copy to
   /// the device is complete before any later computation on the device begins.
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
-  /// A function that makes the optimizer's update of blocks on the device.
+  /// A function that makes the object with which the optimizer updates blocks on the device.
   using MakeUpdate = std::function<std::unique_ptr<devices::Update>(const devices::UpdateRequest&, UpdateBlocks)>;
 
   std::optional<at::Device> device;  ///< The device; empty if kernels work on the host memory itself.
   /// The function that copies blocks; empty to use LibTorch's own copy.
   Copy copy;
-  /// The function that makes the update; empty to use make_tensor_update().
+  /// The function that makes this object; empty to use make_tensor_update().
   MakeUpdate make_update;
   /// Counts the bytes that are copied; may be null.
   std::shared_ptr<devices::LinkBytes> link;

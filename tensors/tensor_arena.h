@@ -14,8 +14,8 @@
 
 namespace trainyard {
 
-/// The arena of one rank (its parameters and gradients) on a device that LibTorch supports. The update is the one that
-/// the device offers (DeviceMemory::make_update), or one that is made of LibTorch's operations.
+/// The arena of one rank (its parameters and gradients) on a device that LibTorch supports. Updates are made as the
+/// device specifies (DeviceMemory::make_update), or else with LibTorch's operations.
 ///
 /// The optimizer calls make_update(), on its own thread, before the accelerator host receives the message Parameters
 /// for step 0. The other functions belong to the accelerator host.

@@ -10,11 +10,11 @@
 
 namespace trainyard {
 
-/// The flat tensors in the memory of a device that an update works on.
+/// The flat tensors that an update works on, in the memory of a device.
 struct UpdateBlocks {
   at::Tensor parameters;
   at::Tensor gradients;  ///< Has the type of the parameters.
-  /// One tensor for each state that the update rule keeps; see update_state_type().
+  /// One tensor for each kind of value that the update rule keeps; see update_state_type().
   std::vector<at::Tensor> state;
 };
 

@@ -20,9 +20,10 @@ class WorkRecorder {
   WorkRecorder(const WorkRecorder&) = delete;
   WorkRecorder& operator=(const WorkRecorder&) = delete;
 
-  /// Returns the result of `work` for `inputs`, which are on the device. The first calls with inputs of certain shapes
-  /// call `work`. Later ones submit what was recorded, with the values of `inputs`; the result is then valid until the
-  /// next call. If `work` cannot be recorded, this function logs the reason once, and calls `work` every time.
+  /// Returns the result of `work` for `inputs`, which are on the device. The first calls with inputs of the same shapes
+  /// and types call `work`. Later calls submit what was recorded, with the values of `inputs`; the result is then valid
+  /// until the next call. If `work` cannot be recorded, this function logs the reason once, and calls `work` every
+  /// time.
   virtual at::Tensor run(const std::vector<at::Tensor>& inputs, const Work& work) = 0;
 
  protected:

@@ -58,9 +58,9 @@ class Transform : public Configurable {
   /// Computes `output` from `input`. The two spans do not overlap. `input` has the size of the field that was passed to
   /// `prepare`, and `output` has the size of the field that `prepare` returned. `random` is null if nothing may be
   /// drawn at random. By default, this is so in evaluations and predictions; the parameter `random_splits` of the data
-  /// loader changes it. A random transform must then do the same to every sample, for example crop the centre, and
-  /// produce output of the same shape as in training. This function is called for every sample, so it must not allocate
-  /// memory.
+  /// loader changes it. If `random` is null, a random transform must do the same to every sample, for example crop the
+  /// centre, and produce output of the same shape as in training. This function is called for every sample, so it must
+  /// not allocate memory.
   virtual void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const = 0;
 
   /// Returns the name of the field that is changed.

@@ -46,7 +46,8 @@ Blas loaded_blas();
 /// if nothing better is known. An OpenBLAS that is older than the processor may mistake it for a processor from 2004.
 std::string better_kernels(const std::string& kernels);
 
-/// Returns true if the processor multiplies bfloat16 numbers, with AVX512-BF16 or AMX. Processors with AMX have both.
+/// Returns true if the processor has instructions that multiply bfloat16 numbers, AVX512-BF16 or AMX. Processors with
+/// AMX have both.
 bool multiplies_bfloat16();
 
 /// Sets the number of threads of OpenBLAS, if it is loaded, because LibTorch does not set it. If OPENBLAS_NUM_THREADS

@@ -9,9 +9,9 @@ namespace trainyard {
 ///
 /// Parameters  tf32  false: whether matrix products and convolutions of float32 may use TF32, which has 10 bits of
 ///                   precision instead of 23 and is several times as fast
-///             cuda_graphs  false: whether the forward and backward pass of a batch are recorded as a CUDA graph, for
-///                   strategies with one rank. Small models are then several times as fast. Set it only for models
-///                   whose operations are the same in every step
+///             cuda_graphs  false: whether the forward and backward pass of a batch are recorded as a CUDA graph, which
+///                   is then repeated; only in runs with one rank. Small models are then several times as fast. Set it
+///                   only for models whose operations are the same in every step
 class Cuda final : public Accelerator {
  public:
   explicit Cuda(AcceleratorContext& context) : Accelerator(context) {}

@@ -9,8 +9,8 @@
 namespace trainyard::cuda {
 
 /// Returns an update of `blocks`, as `request` describes, that makes one pass over all parameters, in a single kernel.
-/// It reads and writes every block once, so only the speed of the GPU's memory limits it. float32 results are
-/// bit-identical to those of the processor's kernels, unless numbers are denormal.
+/// The kernel reads and writes every block once, so only the speed of the GPU's memory limits its speed. float32
+/// results are bit-identical to those of the processor's kernels, unless numbers are denormal.
 std::unique_ptr<devices::Update> make_fused_update(const devices::UpdateRequest& request, UpdateBlocks blocks);
 
 }  // namespace trainyard::cuda

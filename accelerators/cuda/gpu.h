@@ -26,7 +26,7 @@ class Gpu final : public ClaimedDevice {
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
   /// If this build contains the fused kernel for updates, returns an update that makes one pass over all parameters.
-  /// Otherwise returns the update that works with LibTorch's tensor operations on every device.
+  /// Otherwise returns an update that consists of LibTorch's tensor operations.
   std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) override;
 
   std::function<double()> read_later(const at::Tensor& scalar) override;

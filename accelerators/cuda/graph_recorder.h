@@ -14,7 +14,7 @@
 
 namespace trainyard::cuda {
 
-/// Records work as CUDA graphs, one for each combination of shapes and types of the inputs.
+/// Records work as CUDA graphs, one for each combination of shapes and types of the inputs, up to a limit.
 class GraphRecorder final : public WorkRecorder {
  public:
   /// `where` is the prefix of log messages.

@@ -24,8 +24,8 @@ class Nvml {
   template <class Function>
   Function* find(const char* name) const;
 
-  void* library_ = nullptr;  ///< Null if NVML, or the GPU in NVML, was not found.
-  void* device_ = nullptr;
+  void* library_ = nullptr;  ///< Null if NVML was not found.
+  void* device_ = nullptr;   ///< Null if NVML does not know the GPU.
 };
 
 }  // namespace trainyard::cuda

@@ -20,11 +20,12 @@ namespace trainyard {
 /// share one copy.
 ///
 /// Parameters  folder       required: the folder with the files
-///             files        5: data_batch_1.bin to data_batch_<files>.bin; each of them must exist
+///             files        5: the number of files; data_batch_1.bin to data_batch_<files>.bin must exist
 ///             train_count  0 = all samples, so that there is no split "validate"
 /// Fields      input        uint8 [3, 32, 32]; models scale bytes to the range from 0 to 1
 ///             target       int64 []
-/// Errors      kNotFound, kIo; kCorrupt (file and offset: cut off, a label not 0 to 9); kInvalidArgument (train_count)
+/// Errors      kNotFound, kIo; kCorrupt (with file and offset: a file that is cut off, a label that is not 0 to 9);
+///             kInvalidArgument (a train_count greater than the number of samples)
 class Cifar10 final : public Dataset {
  public:
   explicit Cifar10(DatasetContext& context) : Dataset(context) {}

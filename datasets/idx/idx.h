@@ -17,10 +17,10 @@ namespace trainyard {
 /// compressed with gzip.
 ///
 /// The launch file gives either two files (`images` and `labels`) or a `folder` in which the files have MNIST's names.
-/// The images are in `train-images-idx3-ubyte` and `t10k-images-idx3-ubyte`; the labels have the corresponding names.
-/// Each name can end in `.gz`. If the folder contains both sets, the t10k files are the split "test"; if it contains
-/// only the t10k files, they are used like the train files. The first `train_count` samples of the train files are the
-/// split "train", and the others are the split "validate".
+/// The images are in `train-images-idx3-ubyte` and `t10k-images-idx3-ubyte`, the labels in `train-labels-idx1-ubyte`
+/// and `t10k-labels-idx1-ubyte`. Each name can end in `.gz`. If the folder contains both sets, the t10k files are the
+/// split "test"; if it contains only the t10k files, they are used like the train files. The first `train_count`
+/// samples of the train files are the split "train", and the others are the split "validate".
 ///
 /// Pixels are normalised with `mean` and `std`. The defaults are the mean and the standard deviation of MNIST's pixels.
 /// With `mean = 0` and `std = 1`, pixels are in the range from 0 to 1.
@@ -33,7 +33,7 @@ namespace trainyard {
 /// Fields      input           float32 [1, rows, columns], or [rows * columns] if flattened: (pixel / 255 - mean) / std
 ///             target          int64 []
 /// Errors      kNotFound, kIo; kCorrupt (file and offset); kInvalidArgument (parameters that do not go together);
-///             kShapeMismatch (files that do not go together); kUnsupported (other element types)
+///             kShapeMismatch (files that do not go together); kUnsupported (elements that are not bytes)
 class Idx final : public Dataset {
  public:
   /// Reads the parameters only; open() reads the files.

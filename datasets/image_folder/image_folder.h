@@ -38,8 +38,9 @@ namespace trainyard {
 ///             max_pixels         67108864; larger pictures are refused
 /// Fields      input              uint8 [3, size, size]
 ///             target             int64 []
-/// Errors      kNotFound, kIo; when a sample is read, kCorrupt (file, offset, the library's message), or kUnsupported
-///             (colours that the decoder does not know)
+/// Errors      kNotFound, kIo; kShapeMismatch (splits with different classes); kInvalidArgument (nothing to train on);
+///             when a sample is read, kCorrupt (file, offset, the library's message), or kUnsupported (colours that the
+///             decoder does not know)
 class ImageFolder final : public Dataset {
  public:
   explicit ImageFolder(DatasetContext& context) : Dataset(context) {}

@@ -29,7 +29,7 @@ struct Picture {
   ColorModel model = ColorModel::kGrey;
   std::size_t planes = 0;  ///< The number of elements of `plane` that are used.
   std::array<Plane, 4> plane;
-  std::size_t width = 0;  ///< The width and height as stored. The scales of the planes refer to them.
+  std::size_t width = 0;  ///< The width and height in the file. The scales of the planes refer to them.
   std::size_t height = 0;
 };
 

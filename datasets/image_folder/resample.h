@@ -28,7 +28,7 @@ class Resampler {
   void resample(const Plane& plane, const Box& box, std::size_t size, std::uint8_t* target);
 
  private:
-  /// The weights from which new rows (or columns) are computed. New row i is the weighted sum of `taps` consecutive old
+  /// The weights with which new rows (or columns) are computed. New row i is the weighted sum of `taps` consecutive old
   /// rows, starting with row `first[i]`.
   struct Weights {
     std::vector<std::size_t> first;
@@ -41,7 +41,7 @@ class Resampler {
 
   Weights rows_;
   Weights columns_;
-  std::vector<double> exact_;           ///< The weights of one new pixel.
+  std::vector<double> exact_;           ///< The weights of one new pixel, before they are rounded.
   std::vector<std::int32_t> sums_;      ///< The weighted sums of one row, before they are rounded.
   std::vector<std::uint8_t> squeezed_;  ///< One row that has been scaled vertically but not yet horizontally.
 };

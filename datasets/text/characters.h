@@ -14,8 +14,8 @@ inline constexpr std::uint32_t kCodePoints = 0x110000;
 inline constexpr std::uint32_t kNotUtf8 = 0xffff'ffff;
 
 /// Returns the code point at `position`, and advances `position` past it. `position` must be less than text.size(). For
-/// bytes that RFC 3629 does not allow, returns kNotUtf8 and does not change `position`. Such bytes are stray or missing
-/// continuation bytes, overlong forms, surrogates, and numbers beyond U+10FFFF.
+/// bytes that RFC 3629 does not allow, returns kNotUtf8 and does not change `position`. Examples are stray continuation
+/// bytes, sequences that are cut off, overlong forms, surrogates, and numbers beyond U+10FFFF.
 std::uint32_t next_code_point(std::string_view text, std::size_t& position);
 
 /// Returns the UTF-8 encoding of a code point, in 1 to 4 bytes. `code_point` must be less than kCodePoints.

@@ -16,7 +16,7 @@ namespace trainyard {
 /// A GPT language model. A sample has two fields, "input" and "target". Each field has one token number for every
 /// position of the context. The length of the context and the vocabulary come from the dataset.
 ///
-/// If it is asked to predict without an input, the model generates a text that continues the text in the parameter
+/// If the model is asked to predict without an input, it generates a text that continues the text in the parameter
 /// `prompt`.
 ///
 /// Errors  kShapeMismatch (a dataset that does not have two fields of tokens), kInvalidArgument (heads that do not

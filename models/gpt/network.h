@@ -10,9 +10,9 @@
 
 namespace trainyard::gpt {
 
-/// The sizes of a GPT. `width` is the number of values per token, and must be a multiple of `heads`. `context` is the
-/// largest number of tokens in a sample. If `width` and `width / heads` are multiples of 16, the network uses the
-/// faster fused kernels of this project on the CPU; otherwise it uses LibTorch's kernels.
+/// The sizes and options of a GPT. `width` is the number of values per token, and must be a multiple of `heads`.
+/// `context` is the largest number of tokens in a sample. If `width` and `width / heads` are multiples of 16, the
+/// network uses the faster fused kernels of this project on the CPU; otherwise it uses LibTorch's kernels.
 struct Sizes {
   std::int64_t layers = 4;
   std::int64_t heads = 4;
@@ -23,10 +23,11 @@ struct Sizes {
   bool bias = false;
 };
 
-/// The decoder-only transformer of GPT-2, as in nanoGPT. It has embeddings of tokens and positions, and a sequence of
-/// blocks. A block consists of causal self-attention and a perceptron whose hidden layer has four times the width. Each
-/// of these two parts is preceded by a layer norm, and its output is added to the residual stream. The head uses the
-/// token embedding as its weights. The tensors have the same names and shapes as in nanoGPT.
+/// The decoder-only transformer of GPT-2, as in nanoGPT (shapes: B samples of T tokens, width D, vocabulary V). It has
+/// embeddings of tokens and positions, and a sequence of blocks. A block consists of causal self-attention and a
+/// perceptron whose hidden layer has four times the width. Each of these two parts is preceded by a layer norm, and its
+/// output is added to the residual stream. The head uses the token embedding as its weights. The tensors have the same
+/// names and shapes as in nanoGPT.
 ///
 /// The architecture and the smaller initial weights of the residual layers are from Radford et al., "Language Models
 /// are Unsupervised Multitask Learners" (2019). The sharing of weights between head and token embedding is from Press
@@ -81,7 +82,7 @@ class Network {
 
   Linear make_linear(std::int64_t in, std::int64_t out, double deviation) const;
   Norm make_norm() const;
-  // Both functions return a tensor of shape (N, D), which the caller adds to the residual stream.
+  // Both functions return a tensor of shape (N, D), N = B * T, which the caller adds to the residual stream.
   at::Tensor attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const;
   at::Tensor perceive(const Block& block, const at::Tensor& normed, double dropout) const;
 

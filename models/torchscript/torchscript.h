@@ -11,7 +11,7 @@
 
 namespace trainyard::torchscript {
 
-/// The loss functions that can be applied to the module's result and the target.
+/// The functions that can compute the loss from the result of the TorchScript module and the target.
 enum class Loss : std::uint8_t { kCrossEntropy, kNll, kMse, kL1, kBceWithLogits };
 constexpr auto words_of(Loss) { return words("loss", "cross_entropy", "nll", "mse", "l1", "bce_with_logits"); }
 
@@ -31,9 +31,10 @@ namespace trainyard {
 /// you trust the file.
 ///
 /// Parameters  path   required: the .pt file
-///             trust  false: the file is refused
-///             loss   cross_entropy (logits), nll (log probabilities), mse, l1, bce_with_logits
-/// Errors      kInvalidArgument (trust), kNotFound, kCorrupt (not TorchScript), kShapeMismatch (data or result)
+///             trust  must be true; with false, the default, the file is refused
+///             loss   cross_entropy (logits; the default), nll (log probabilities), mse, l1, bce_with_logits
+/// Errors      kInvalidArgument (trust is false; nothing to train), kNotFound, kCorrupt (not TorchScript),
+///             kShapeMismatch (dataset or shape of the result), kUnsupported (a result that is not a tensor)
 class TorchScript final : public Model {
  public:
   explicit TorchScript(ModelContext& context);

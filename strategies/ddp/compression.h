@@ -28,12 +28,12 @@ class Compression : public Stateful {
   /// Restores the values that save_state() saved.
   void restore_state(const StateReader& /*from*/) override {}
 
-  /// Starts to average a bucket of gradients over all ranks, in place, and returns immediately; see
-  /// ReplicaStrategy::reduce. The gradients have already been multiplied by `loss_scale`, which can differ from step to
-  /// step. A compression that keeps values from step to step must therefore divide them by `loss_scale`.
+  /// Starts to average a bucket of gradients over all ranks and returns immediately; see ReplicaStrategy::reduce. The
+  /// gradients have already been multiplied by `loss_scale`, which can differ from step to step. A compression that
+  /// keeps values from step to step must therefore divide them by `loss_scale`.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) = 0;
-  /// Called when the Work that reduce() returned is finished, with the same arguments. Afterwards `gradients` must
-  /// contain the means.
+  /// Called with the arguments of reduce() when the Work that reduce() returned is finished. Writes the means into
+  /// `gradients`, unless they are already there.
   virtual void finish(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) = 0;
 };
 

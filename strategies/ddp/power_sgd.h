@@ -11,17 +11,17 @@
 
 namespace trainyard::ddp {
 
-/// PowerSGD: the gradient of a parameter, as a matrix M, is approximated by the product of two thin matrices P and Q,
-/// which are sent instead. One power iteration computes them from the Q of the previous step. The difference between M
-/// and its approximation is added to the gradient of the next step (error feedback), so it is only delayed.
+/// PowerSGD: instead of a matrix M of gradients, the ranks send two thin matrices P and Q, whose product approximates
+/// M. One power iteration computes them from the Q of the previous step. The error, which is the difference between M
+/// and its approximation, is added to the gradient of the next step (error feedback), so it is only delayed.
 ///
 ///     M = gradient + error      P = mean of M Q over ranks, orthonormalised
 ///     q = transposed(M) P       error = M - P transposed(q)
 ///     Q = mean of q             gradient = P transposed(Q)
 ///
-/// The gradient is divided by the loss scale before it is added to M, and the result is multiplied by it again. So the
-/// error can be used in later steps, whose loss scale may be different. If loss scales are powers of two, as they are
-/// by default, this causes no rounding.
+/// The gradient is divided by the loss scale before the error is added, and the approximation is multiplied by the loss
+/// scale again. So the error can be used in later steps, whose loss scale may be different. If loss scales are powers
+/// of two, as they are by default, this causes no rounding.
 ///
 /// Gradients that would not shrink to half their size, such as those of biases, are sent uncompressed, together with
 /// the matrices P. All ranks compute the same P and Q, with equal bits if their processors are of the same kind. The

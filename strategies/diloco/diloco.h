@@ -13,9 +13,9 @@
 
 namespace trainyard {
 
-/// The form in which the ranks of diloco send the changes to their parameters to each other.
+/// The form in which the ranks of `diloco` send each other the changes of their parameters.
 enum class ChangeForm : std::uint8_t {
-  kFull,  ///< Unchanged, in float32 or a wider type.
+  kFull,  ///< Not rounded: float32 or a wider type.
   kBf16,  ///< Rounded to bfloat16.
 };
 constexpr auto words_of(ChangeForm) { return words("form of changes", "none", "bf16"); }
@@ -31,8 +31,8 @@ constexpr auto words_of(ChangeForm) { return words("form of changes", "none", "b
 ///
 /// The anchor and the outer momentum are the same on every rank. Each rank keeps both, which takes twice the memory of
 /// the parameters. A checkpoint contains the momentum, and the anchor unless it is equal to the parameters in the
-/// checkpoint. If an exchange is under way, saving waits for its result and stores it; the resumed run uses the result
-/// at the step at which this run would have used it. The inner optimizer's state stays with its rank.
+/// checkpoint. If an exchange is under way, the checkpoint waits for its result and contains it; the resumed run uses
+/// the result at the step at which this run would have used it. The inner optimizer's state stays with its rank.
 ///
 /// Sources: Douillard et al., "DiLoCo: Distributed Low-Communication Training of Language Models" (2023); Douillard et
 /// al., "Streaming DiLoCo with overlapping communication" (2025).
@@ -69,7 +69,8 @@ class Diloco final : public LocalSteps {
   Parameter<ChangeForm> compression_{*this, "compression", ChangeForm::kFull,
                                      "form in which the ranks send the changes of their parameters"};
 
-  // Both tensors have one element for each parameter element, in float32 or, if the parameters have it, a wider type.
+  // Both tensors have one element for each parameter element, in float32 or, if the parameters have a wider type, in
+  // that type.
   at::Tensor anchor_;
   at::Tensor velocity_;
 

@@ -10,16 +10,16 @@
 
 namespace trainyard {
 
-/// An exchange of `diloco` that runs while its rank computes: the ranks average copies of what they send, so everything
-/// else may change in the meantime. The copies are in host memory, because only operations on host memory run in the
-/// background.
+/// An exchange of the strategy `diloco`, which can run while the rank computes. The ranks average copies of two things:
+/// the change of the parameters since the last exchange, and the floating-point buffers. So the originals may change in
+/// the meantime. The copies are in host memory, because only operations on host memory run in the background.
 ///
 /// A checkpoint can be saved between the beginning and the end of an exchange. It then contains the averages.
 class Exchange {
  public:
-  /// Allocates memory of the collective, so all ranks must construct such an object at the same point. `change` and
-  /// `buffers` must have the sizes and types of the tensors that begin() gets. `form` is the type in which changes
-  /// travel.
+  /// Allocates memory with RankGroup::scratch(), so all ranks must construct such objects with the same sizes in the
+  /// same order. `change` and `buffers` must have the sizes and types of the tensors that begin() gets. `form` is the
+  /// type in which the change is sent.
   Exchange(RankGroup& ranks, const at::Tensor& change, const std::vector<at::Tensor>& buffers, at::ScalarType form);
 
   /// Copies the tensors, and begins to average the copies over the ranks. The copy of `change` has the type `form`.
@@ -27,11 +27,11 @@ class Exchange {
   /// Waits until the averages are complete.
   void wait();
 
-  /// Return the averages. They are valid after wait(), or after restore().
+  /// Return the averages. Valid after wait() or restore().
   const at::Tensor& change() const { return change_; }
   const std::vector<at::Tensor>& buffers() const { return buffers_; }
 
-  /// Save and restore the averages, which must be complete.
+  /// Save and restore the averages. Call save() only when they are complete.
   void save(StateWriter& into) const;
   void restore(const StateReader& from);
 

@@ -13,7 +13,7 @@ namespace trainyard {
 /// Fully sharded data parallel: every rank keeps only a part of the parameters, of the gradients and of the optimizer's
 /// state. The ranks gather the parameters of a stage (a layer or group of layers) just before its forward and its
 /// backward pass, and free them afterwards. The gradients of a stage are averaged as soon as they are computed, and
-/// each rank keeps its part of them. Parameters that several stages share stay gathered during a step.
+/// each rank keeps its part of them. Parameters that several stages share stay gathered during both passes.
 ///
 /// In addition to its part, a rank needs memory for the parameters and the gradients of the largest stage, and for the
 /// shared parameters and their gradients. With `prefetch`, it needs the memory for the parameters of the largest stage

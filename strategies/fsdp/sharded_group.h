@@ -17,15 +17,15 @@ namespace trainyard::fsdp {
 /// caller provides, and reduce() averages the gradients over the ranks so that every rank gets its part.
 class ShardedGroup {
  public:
-  /// `parts` are the bounds of the ranks' parts of the block of all parameters, in bytes (see shard_bounds()). The
-  /// constructor frees the memory of the model's parameters in the group. Between gather() and release(), these
+  /// `parts` contains the bounds, in bytes, that divide the block of all parameters among the ranks (see
+  /// shard_bounds()). The constructor frees the memory of the group's parameters. Between gather() and release(), these
   /// parameters are views of the memory that was passed to gather().
   ShardedGroup(ParameterGroup group, const Arena& arena, const std::vector<NamedTensor>& parameters,
                std::span<const std::uint64_t> parts, RankGroup& ranks);
 
   std::uint64_t bytes() const { return group_.bytes; }
-  /// Returns the number of elements that the memory for gather() and collect_gradients() must have. The elements have
-  /// the type of the parameters.
+  /// Returns the minimum number of elements of the memory that is passed to gather() and collect_gradients(). The
+  /// elements have the type of the parameters.
   std::int64_t elements() const { return block_.flat().numel(); }
   /// Returns true if the parameters can be used.
   bool is_gathered() const { return block_.has_memory(); }
@@ -40,7 +40,7 @@ class ShardedGroup {
   /// Makes the parameters unusable. The caller may then use the memory that was passed to gather() for something else.
   void release() { block_.take_back(); }
 
-  /// Zeroes `memory`, and makes autograd add the gradients of the group there until reduce() is called.
+  /// Zeroes `memory`, and makes autograd add the group's gradients to it until reduce() is called.
   void collect_gradients(const at::Tensor& memory);
   /// Starts to average the collected gradients over the ranks, and returns immediately.
   void reduce();

@@ -13,7 +13,7 @@ namespace trainyard::fsdp {
 
 /// The parameters of all stages of a model, of which this rank keeps a part. use() gathers the parameters of a stage
 /// before the stage is computed, and reduce() averages its gradients over the ranks so that every rank gets its part.
-/// The parameters that several stages share form another group.
+/// The parameters that several stages share form a group of their own.
 ///
 /// All stages are gathered in the same memory, one after another. With `prefetch`, there are two such pieces of memory,
 /// so that one stage can be gathered while another is computed.
@@ -62,7 +62,7 @@ class StageGroups {
   const Arena& arena_;
   StepTrace* trace_;
   bool prefetch_;
-  std::vector<ShardedGroup> groups_;  ///< One for each stage, and the shared one.
+  std::vector<ShardedGroup> groups_;  ///< One for each stage, and a last one for the shared parameters.
   std::vector<at::Tensor> places_;    ///< The one or two pieces of memory in which stages are gathered.
   at::Tensor shared_place_;
   at::Tensor gradient_place_;

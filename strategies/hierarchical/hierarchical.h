@@ -12,17 +12,17 @@
 namespace trainyard {
 
 /// Data parallel training over several hosts, each with several ranks. Gradients are first added up within every host.
-/// Then the first ranks of all hosts average the sums, and each of them passes the result back to the other ranks of
-/// its host. So only one rank of each host takes part in the slow communication between hosts.
+/// Then the first ranks of all hosts add these sums, and each of them sends the mean over all ranks to the other ranks
+/// of its host. So only one rank of each host takes part in the slow communication between hosts.
 ///
-///     rank 0 \                      / rank 0
-///     rank 1 -> rank 0 <--> rank 2 <- rank 2       the means of ddp, added in a different order
-///               rank 1      rank 3 <- rank 3
+///     1.  rank 1 -> rank 0      rank 2 <- rank 3     the sums within each host
+///     2.            rank 0 <--> rank 2               the means over all ranks
+///     3.  rank 1 <- rank 0      rank 2 -> rank 3     the means for the other ranks
 ///
 /// The first two stages of a reduction, within and between the hosts, run while the backward pass computes. The third
-/// stage, which passes the result back, runs after the backward pass.
+/// stage runs after the backward pass. The means are those of the strategy `ddp`, up to rounding.
 ///
-/// Source: what PyTorch Lightning called DDP2; Goyal et al., "Accurate, Large Minibatch SGD" (2017), section 4.
+/// Sources: the strategy DDP2 of PyTorch Lightning; Goyal et al., "Accurate, Large Minibatch SGD" (2017), section 4.
 class Hierarchical final : public ReplicaStrategy {
  public:
   explicit Hierarchical(StrategyContext& context) : ReplicaStrategy(context) {}

@@ -7,8 +7,8 @@ namespace trainyard {
 
 /// Local SGD: every rank trains with its own optimizer, and after every `every_steps` steps, the parameters are
 /// replaced with their mean over all ranks. The ranks exchange only 1 / every_steps of the data that they would
-/// exchange with the strategy `ddp`. The result differs from that of `ddp`, because each rank moves away from the
-/// others for a while.
+/// exchange with the strategy `ddp`. The result differs from that of `ddp`, because the ranks train independently
+/// between exchanges.
 ///
 /// As in the paper below, the state of the optimizers, such as momentum, is not averaged.
 ///

@@ -18,12 +18,12 @@ namespace trainyard {
 
 /// A strategy in which the ranks, called workers, share one copy of the parameters and of the optimizer's state. This
 /// copy, called the server, is in shared memory that rank 0 allocates. Each worker computes with its own copy of the
-/// parameters. At the end of a step, its optimizer updates the server's parameters with the worker's gradients, and
-/// then the worker copies the server's parameters again. Only one worker at a time does this.
+/// parameters. At the end of a step, the server's parameters are updated, and the worker copies them again.
 ///
-/// mode    sync     gradients are averaged and rank 0 makes one update from them; equals ddp
-///         bounded  every worker makes an update of its own, and begins a step only when no other worker is more than
-///                  `staleness` steps behind; with 0, all updates of a step are made before any worker begins the next
+/// mode    sync     gradients are averaged, and rank 0 makes one update with them; the result is that of `ddp`
+///         bounded  every worker makes an update with its own gradients, one worker at a time. A worker begins a step
+///                  only when no other worker is more than `staleness` steps behind; with 0, all updates of a step are
+///                  made before any worker begins the next step
 ///         async    the same without the bound
 ///
 /// In the modes bounded and async, every rank makes an update in each step. With the same learning rate, N ranks may
@@ -31,11 +31,11 @@ namespace trainyard {
 /// skips its update, but its step still counts.
 ///
 /// Before an evaluation or a prediction, the workers wait for each other, so that all of them use the same parameters.
-/// A checkpoint does not require this, because no rank's optimizer gets gradients before the checkpoint writer has
+/// For a checkpoint they need not wait, because no rank's optimizer gets gradients before the checkpoint writer has
 /// copied the parameters.
 ///
-/// Source: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (2014); the bound: Ho et al.,
-/// "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server" (2013).
+/// Sources: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (2014); for the bound, Ho et
+/// al., "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server" (2013).
 class ParameterServer final : public ReplicaStrategy {
  public:
   explicit ParameterServer(StrategyContext& context) : ReplicaStrategy(context) {}
@@ -77,7 +77,7 @@ class ParameterServer final : public ReplicaStrategy {
   Buffer memory_;      ///< The server's parameters. Empty if there is only one rank, which needs no server.
   at::Tensor server_;  ///< A flat view of the server's parameters.
   std::optional<parameter_server::WorkerTable> table_;
-  /// The number of steps that the run had made before this process resumed it; set by the first update.
+  /// The number of the last step before this process started, 0 for a new run; set by the first update.
   std::optional<std::uint64_t> first_step_;
 };
 

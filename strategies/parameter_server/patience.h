@@ -10,7 +10,7 @@
 
 namespace trainyard::parameter_server {
 
-/// Identifies one of the workers (ranks) that use a parameter server, and sets the timeout of its waits.
+/// Identifies one of the workers (ranks) that use a parameter server, and contains the timeout for its waits.
 struct Member {
   std::string where;  ///< The beginning of this worker's error messages.
   std::uint32_t rank = 0;

@@ -62,8 +62,8 @@ class WorkerTable {
   /// Waits until is_near(steps) is true.
   void wait_until_near(std::uint64_t steps);
 
-  /// Waits until every worker has begun a step that is at most `steps` before this worker's current step. A worker that
-  /// already waits in a meeting that this worker has not reached does not count.
+  /// Waits until every worker has begun a step that is at most `steps` steps before this worker's current step. A
+  /// worker that already waits in a meeting that this worker has not reached does not count.
   void wait_until_begun(std::uint64_t steps);
 
   /// Waits until `rank` has ended more steps than this worker.
@@ -73,7 +73,7 @@ class WorkerTable {
   void meet();
 
   /// Sets this worker's clock to the highest clock of all workers. All workers call this function between two meetings,
-  /// so that no clock advances in the meantime.
+  /// so that no worker ends a step in the meantime.
   void level();
 
   /// Returns the workers that currently wait for others.

@@ -18,8 +18,8 @@ namespace trainyard {
 /// micro-batches, which pass through the ranks one after another.
 ///
 /// Sources: Huang et al., "GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism" (2019);
-/// Narayanan et al., "PipeDream: Generalized Pipeline Parallelism for DNN Training" (2019) for 1f1b, here with a flush
-/// at the end of every step, so that the result is the same as with one rank.
+/// Narayanan et al., "PipeDream: Generalized Pipeline Parallelism for DNN Training" (2019) for the schedule 1f1b, here
+/// with a flush at the end of every step, so that the result is the same as with one rank.
 ///
 /// Errors  kUnsupported (a model without stages; more ranks than stages; a parameter that stages on two ranks share)
 class Pipeline final : public Strategy {

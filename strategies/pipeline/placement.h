@@ -24,10 +24,10 @@ struct Placement {
 /// must be at least `parts` weights.
 std::vector<std::size_t> cut_evenly(const std::vector<std::uint64_t>& weights, std::size_t parts);
 
-/// Assigns neighbouring stages to every rank, so that the ranks have about the same number of bytes of parameters.
-/// `where` is the beginning of error messages. Throws kUnsupported if the model is not divided into stages, if there
-/// are more ranks than stages, if stages on different ranks share a parameter, or if the order of the parameters in the
-/// flat block is not that of the stages.
+/// Assigns neighbouring stages to every rank, so that all ranks have parameters of about the same size. `where` is the
+/// beginning of error messages. Throws kUnsupported if the model is not divided into stages, if there are more ranks
+/// than stages, if stages on different ranks share a parameter, or if the order of the parameters in the flat block is
+/// not that of the stages.
 Placement place_stages(const std::vector<Stage>& stages, const ArenaLayout& layout, std::uint32_t ranks,
                        const std::string& where);
 

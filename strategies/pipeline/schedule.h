@@ -29,8 +29,9 @@ struct Action {
 std::vector<Action> gpipe(std::size_t micro_batches);
 
 /// Returns the 1F1B schedule of rank `rank` (Narayanan et al., 2019, with a flush at the end of the step). It begins
-/// with `ranks - rank - 1` forward passes, which fill the pipeline behind this rank; then one backward pass follows
-/// each forward pass. So a rank keeps the activations of at most `ranks - rank` micro-batches.
+/// with `ranks - rank - 1` forward passes, which give the ranks after this one work to do. Then one backward pass
+/// follows each forward pass, until only backward passes are left. So this rank keeps the activations of at most
+/// `ranks - rank` micro-batches.
 std::vector<Action> one_forward_one_backward(std::size_t micro_batches, std::uint32_t rank, std::uint32_t ranks);
 
 }  // namespace trainyard::pipeline

@@ -12,8 +12,8 @@ namespace trainyard {
 /// ZeRO, stage 1: the ranks divide the optimizer's state among themselves. As with the strategy `ddp`, every rank has
 /// the whole model and a part of the data. But each rank receives only one part of the averaged gradients, updates only
 /// this part of the parameters, and then gets the other parts from the other ranks. The results are bit-identical to
-/// those of `ddp`. The ranks exchange the same amount of data, and with N ranks each optimizer needs 1/N of the memory
-/// and time.
+/// those of `ddp`. The ranks exchange as much data as with `ddp`, and with N ranks each optimizer needs 1/N of the
+/// memory and time.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class Zero1 final : public ReplicaStrategy {

@@ -17,8 +17,8 @@ struct Bucket;
 /// ZeRO, stage 2: the ranks divide the optimizer's state and the gradients among themselves. Gradients are reduced
 /// bucket by bucket while the backward pass is still running; every rank keeps the averages of its own part, and the
 /// rest is freed immediately. The gradients of every micro-batch are reduced, so steps with several micro-batches need
-/// more communication than with `zero1`. The results are the same as with `ddp`, and bit-identical if a step has only
-/// one micro-batch.
+/// more communication than with `zero1`. The results are bit-identical to those of `ddp` if a step has only one
+/// micro-batch, and otherwise equal up to rounding.
 ///
 /// In addition to its part, a rank needs memory for the gradients that autograd allocates until a bucket is complete,
 /// and two buffers in which gradients are reduced.
@@ -42,7 +42,7 @@ class Zero2 final : public Strategy {
   void after_update(std::uint64_t step, ArenaEdit& edit) override;
 
  private:
-  /// A contiguous range of the gradients, in bytes, as if a block contained all gradients.
+  /// A contiguous range of the gradients, as offsets in bytes in a block that would contain all gradients.
   struct Run {
     std::uint64_t begin = 0, end = 0;
   };
@@ -70,7 +70,7 @@ class Zero2 final : public Strategy {
   std::vector<NamedTensor> parameters_;
   std::array<Staging, 2> stagings_;
   std::size_t next_ = 0;          ///< The index of the buffer to use next.
-  std::uint64_t peak_bytes_ = 0;  ///< The largest number of bytes of gradients that autograd has allocated at a time.
+  std::uint64_t peak_bytes_ = 0;  ///< The largest size of the gradients that autograd has held at a time.
   bool told_ = false;             ///< True once the memory use has been logged.
 };
 

@@ -9,16 +9,16 @@
 
 namespace trainyard::fused {
 
-/// The types of a kernel. It computes in `Arithmetic`. `Stored` is the type of the tensors that come from a matrix
-/// product or go to one.
+/// The number types of a kernel, which computes in `Arithmetic`. `Stored` is the type of the tensors that come from a
+/// matrix product or go to one.
 template <class A, class S>
 struct KernelTypes {
   using Arithmetic = A;
   using Stored = S;
 };
 
-/// Calls `work` with the KernelTypes for tensors of `type`, which must be double, float or bfloat16. No kernel computes
-/// in bfloat16.
+/// Calls `work` with the KernelTypes for tensors of `type`, which must be double, float or bfloat16. For bfloat16,
+/// kernels compute in float.
 template <class Work>
 void with_kernel_types(at::ScalarType type, const Work& work) {
   if (type == at::kDouble) {
@@ -33,7 +33,7 @@ void with_kernel_types(at::ScalarType type, const Work& work) {
 /// Returns the type in which a kernel computes on tensors of `type`.
 inline at::ScalarType arithmetic_type(at::ScalarType type) { return type == at::kBFloat16 ? at::kFloat : type; }
 
-/// Returns the address of the elements of a tensor, whose type must be T, or null if the tensor is undefined.
+/// Returns the address of the elements of a tensor, which must have the type T, or null if the tensor is undefined.
 template <class T>
 T* numbers(const at::Tensor& tensor) {
   if (!tensor.defined()) return nullptr;

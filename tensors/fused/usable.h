@@ -11,7 +11,7 @@
 namespace trainyard::fused {
 
 /// Returns true if the fused kernels can process these tensors: all are contiguous and on the CPU, and all are float or
-/// all are double. The first tensor must be defined; other undefined tensors are ignored.
+/// all are double. The first tensor must be defined; undefined tensors after it are ignored.
 inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   const at::ScalarType type = (*tensors.begin())->scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;

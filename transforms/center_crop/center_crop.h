@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-/// A transform that cuts the square in the middle out of an image. The results are the same as those of torchvision's
+/// A transform that cuts a square out of the middle of an image. The results are the same as those of torchvision's
 /// CenterCrop: if an odd number of rows or columns must be removed, half of that number, rounded to the nearest even
 /// integer, is removed at the top or on the left, and the rest on the opposite side.
 ///
