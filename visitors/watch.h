@@ -28,9 +28,9 @@ namespace trainyard::visitors {
 class Watch {
  public:
   /// Listens to the topics that match one of `patterns`: a name, whose leading slash may be missing, or a pattern in
-  /// which `*` stands for any characters. Without patterns, it listens to all topics except those of spans. Throws
-  /// kNotFound, with the most similar topic, if no topic matches one of the patterns, and kTimeout if the launcher does
-  /// not answer.
+  /// which `*` stands for any characters. Without patterns, it listens to all topics except those of spans (records of
+  /// what components did, and when). Throws kNotFound, with the most similar topic, if no topic matches one of the
+  /// patterns, and kTimeout if the launcher does not answer.
   Watch(zmq::context_t& context, RunInfo run, const std::vector<std::string>& patterns, ListenOptions options = {});
 
   /// Returns the next message, or nothing if none arrives within `deadline` or no more messages can arrive. Takes

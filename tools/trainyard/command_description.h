@@ -28,7 +28,7 @@ struct VerbDescription {
   std::string name;
   std::string help;
   std::string footer;
-  /// Positional arguments are in their order on the command line.
+  /// The positional arguments among them are in the order of the command line.
   std::vector<OptionDescription> options;
   std::vector<VerbDescription> verbs;  ///< The subcommands, such as those of `topic`; empty if there are none.
 

@@ -15,7 +15,7 @@ struct LaunchChoices {
   /// launch file.
   std::string name;
   /// A program, such as a profiler, and its arguments. The process of `wrapped_component` is started under this
-  /// program; empty for none.
+  /// program, unless this is empty.
   std::vector<std::string> wrapper;
   /// The name of the component whose process is started under the wrapper. If the component exists for each rank, this
   /// is the component of rank 0.
