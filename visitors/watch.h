@@ -17,9 +17,9 @@
 
 namespace trainyard::visitors {
 
-/// Listens to topics of a run as a visitor, that is, a program that is not part of the plan and never slows the
-/// training. It subscribes at every process that publishes these topics, including processes that are still starting or
-/// are started again later. Only one thread may use it.
+/// Listens to topics of a run as a visitor, that is, a program that is not part of the plan and never slows training
+/// down. It subscribes at every process that publishes these topics, including processes that are still starting or are
+/// started again later. Only one thread may use it.
 ///
 ///     Watch watch(context, find_run("mnist"), {"/metrics"});
 ///     while (!watch.ended()) {

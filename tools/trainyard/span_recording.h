@@ -25,7 +25,7 @@ class SpanRecording {
   /// run ... ended before ...", for example with "10 training steps were profiled".
   void collect_until(const std::function<bool()>& enough, std::chrono::duration<double> patience,
                      const std::string& what);
-  /// Waits for up to 0.7 s, and receives the spans that the processes have already recorded but not yet published.
+  /// Receives, for up to 0.7 s, the spans that the processes have already recorded but not yet published.
   void collect_rest();
 
  private:

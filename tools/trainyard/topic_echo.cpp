@@ -148,7 +148,7 @@ void add_topic_echo(CLI::App& family, Action& chosen) {
   arguments->run.add_to(*verb);
   verb->add_option("--field", arguments->fields,
                    "show only this field, such as values[0].value; if\n"
-                   "repeated, prints one tab-separated row per message")
+                   "repeated, print one tab-separated row per message")
       ->type_name("PATH")
       ->take_all()
       ->allow_extra_args(false);

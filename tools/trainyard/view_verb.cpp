@@ -136,8 +136,8 @@ int view(const ViewArguments& arguments) {
 void add_view(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("view", "Show running launches, past runs and recordings in a browser");
   verb->footer(
-      "Without WHAT, the page shows all running launches, including those that start\nlater, and the past runs below "
-      "runs/.\n"
+      "Without WHAT, the page shows all running launches, including those that start\n"
+      "later, and the past runs below runs/.\n"
       "Examples:\n  trainyard view\n  trainyard view mnist runs/mnist-old recording.mcap\n"
       "  trainyard view --address 0.0.0.0 --name node7.example.org --certificate node7.pem --key node7.key");
   const auto arguments = std::make_shared<ViewArguments>();
