@@ -54,7 +54,7 @@ class McapWriter {
   void close();
 
   const std::string& path() const { return file_.path(); }
-  /// Returns the present size of the file, without the chunk in memory.
+  /// Returns the current size of the file, without the chunk in memory.
   std::uint64_t bytes() const { return file_.size(); }
   std::uint64_t messages() const { return statistics_.messages; }
   std::size_t chunks() const { return chunks_.size(); }

@@ -15,9 +15,9 @@ namespace trainyard::recordings {
 // A message in a recording is one JSON object. It contains the fields of the message, as json_from_binary() writes
 // them, and after these up to two fields that do not belong to the message.
 
-/// The field for the trace of the message, which identifies the batch that caused it. The trace is written as 16
-/// hexadecimal digits, because many JSON readers keep only 53 bits of a number. The field is left out if the message
-/// has no trace.
+/// The field for the trace of the message: a number that identifies the batch that caused the message. The trace is
+/// written as 16 hexadecimal digits, because many JSON readers keep only 53 bits of a number. The field is left out if
+/// the message has no trace.
 inline constexpr const char* kTraceField = "_trace";
 /// The field for the payloads, a list with the bytes of each payload as base64. The field is left out if the payloads
 /// are not recorded.

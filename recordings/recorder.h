@@ -19,8 +19,8 @@
 
 namespace trainyard::recordings {
 
-/// A topic, as one process publishes it. A recorder keeps the feeds of all messages that it has received. Two feeds are
-/// different if they are different objects, even if their content is the same.
+/// A topic, as one process publishes it. A recorder keeps the feeds of all messages that it has received. Feeds are
+/// distinguished by their addresses: two objects are two feeds, even if their content is the same.
 struct Feed {
   std::string topic;
   std::string process;  ///< The publishing process.
@@ -40,8 +40,8 @@ struct Arrival {
 /// Writes the messages of a run to a recording: an MCAP file, or several of limited size.
 ///
 /// For each topic, a recorder counts the messages that have arrived and those that were missed. It detects missed
-/// messages by gaps in the sequence numbers of each source. The counts are the last record of every file. If the disk
-/// is full, take() or another function throws, and the recording ends with the messages that were written before.
+/// messages by gaps in the sequence numbers of each source. The counts are the last metadata record of every file. If
+/// the disk is full, take() or another function throws, and the recording ends with the messages written before.
 class Recorder {
  public:
   using Clock = std::chrono::steady_clock;
@@ -75,7 +75,7 @@ class Recorder {
   void tick(Clock::time_point now);
 
   /// Writes the remaining messages and the counts, and closes the file. `ended` is the reason why the recording ends.
-  /// `cut_short` is empty, or states why the recording is incomplete if the counts of missed messages do not show it.
+  /// `cut_short` is the reason, other than missed messages, why the recording is incomplete; empty if there is none.
   void finish(const std::string& ended, const std::string& cut_short = "");
 
   /// Returns the counts of all files together.

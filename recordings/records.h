@@ -155,7 +155,7 @@ struct DataEnd {
 struct Footer {
   std::uint64_t summary_start = 0;         ///< 0 if there is no summary.
   std::uint64_t summary_offset_start = 0;  ///< 0 if there are no SummaryOffset records.
-  /// The CRC32 from summary_start up to this field, or 0 if it is not known.
+  /// The CRC32 of the bytes from summary_start up to this field, or 0 if it is not known.
   std::uint32_t summary_crc = 0;
 };
 /// The size of a footer record. It never changes, so that readers can find the footer from the end of the file.

@@ -20,7 +20,7 @@ namespace trainyard::recordings {
 struct RunRecordingOptions {
   std::vector<std::string> topics;   ///< Names or patterns, as for visitors::Watch; empty for all topics.
   std::vector<std::string> exclude;  ///< Names or patterns of topics that are not recorded.
-  bool payloads = false;             ///< True to record also the bytes of tensors.
+  bool payloads = false;             ///< True to record the bytes of tensors, too.
   Recorder::Options files;           ///< RunRecording sets `run` and `component_name`.
 };
 

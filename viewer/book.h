@@ -16,8 +16,8 @@ namespace trainyard::viewer {
 
 /// Everything that the viewer knows about one run. Sources, such as a Follower, write into the book, and the
 /// connections of pages in browsers read from it. They use different threads, so every function locks the book. The
-/// content is divided into shelves, one for each kind of data (shelves.h). Each shelf has a limited size, so the book
-/// has, too.
+/// content is divided into shelves, one for each kind of data (shelves.h). The size of each shelf is limited, and thus
+/// the size of the book.
 ///
 ///     book.add(metrics);
 ///     json list = book.read([](const Shelves& run) { return run.curves.list(); });

@@ -14,8 +14,9 @@
 
 namespace trainyard::viewer {
 
-/// The confusion matrices of one run, summed over its ranks. A confusion matrix counts how many samples of each class a
-/// classifier took for each class. When there are too many matrices, the oldest are removed.
+/// The confusion matrices of one run, summed over its ranks. A confusion matrix counts, for each pair of classes, the
+/// samples of the first class that a classifier has assigned to the second. When there are too many matrices, the
+/// oldest are removed.
 class ConfusionShelf {
  public:
   static constexpr std::size_t kMaxMatrices = 200;

@@ -9,7 +9,7 @@
 namespace trainyard::viewer {
 
 /// The newest graph of one run, with the activity of its components, and whether somebody is looking at it. While a
-/// source updates the graph, the components must measure how they spend their time, so it is updated only while
+/// source updates the graph, the components must measure how they spend their time, so the graph is updated only while
 /// somebody looks at it.
 class GraphShelf {
  public:

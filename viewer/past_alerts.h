@@ -11,9 +11,9 @@
 namespace trainyard::viewer {
 
 /// Applies the rules (rules.h) to the metrics of a past run, and enters the resulting alerts into the run's book
-/// (everything that the viewer knows about the run). It must receive the metrics in their order. When a launch begins
-/// at an earlier step than the one at which the previous launch ended, the rules start again, so that the jump back
-/// does not raise an alert.
+/// (everything that the viewer knows about the run). It must receive the metrics in the order in which they were
+/// written. When a launch begins at an earlier step than the one at which the previous launch ended, the rules start
+/// again, so that the jump back does not raise an alert.
 class PastAlerts {
  public:
   explicit PastAlerts(Book& book) : book_(book) { begin(); }

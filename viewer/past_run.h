@@ -28,7 +28,7 @@ std::optional<archive::RunRecord> record_of_launch(const std::string& output_dir
 /// kCorrupt if the plan cannot be read.
 nlohmann::json hyperparameters_of(const archive::RunRecord& record);
 
-/// Enters the end of a run and its hyperparameters into the run's book (everything that the viewer knows about it).
+/// Enters how a run ended, and its hyperparameters, into the run's book (everything that the viewer knows about it).
 /// Both are in the launch records of the run. If something cannot be read, a message is added to the log in the book.
 void enter_record(const archive::RunRecord& record, Book& book);
 

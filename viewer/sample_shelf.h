@@ -25,7 +25,7 @@ struct Sample {
   nlohmann::json result;
 };
 
-/// Converts the JSON form of a Prediction. Throws nlohmann::json::exception if the object has another form.
+/// Converts the JSON form of a Prediction to a sample. Throws nlohmann::json::exception if the object has another form.
 Sample sample_of(const nlohmann::json& prediction);
 
 /// The samples of one run. Their size is limited: when there are too many samples, the oldest are removed. Long texts

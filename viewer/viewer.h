@@ -33,7 +33,7 @@ class Viewer {
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
 
-  /// Returns the runs that are shown. Runs can be added to them at any time.
+  /// Returns the library of the runs that are shown. Runs can be added to it at any time.
   Library& library();
   /// Starts serving browsers.
   void start();

@@ -25,9 +25,9 @@ inline constexpr int kLastRetry = 6400;
 bool is_door(std::string_view address);
 
 /// Connects a socket of a visitor to a launcher or another process of a run on this host, or to a front door. With a
-/// front door, the socket uses the visitor's key, and accepts only a door that has the key of its host. This is the
-/// known public key that has the name of the host, or else the only known public key with the role `member`. Throws
-/// kNotFound if a key is missing, and kIo if the socket cannot be connected.
+/// front door, the socket uses the visitor's key, and accepts only a door with the expected key: the known public key
+/// that has the name of the host, or else the only known public key with the role `member`. Throws kNotFound if a key
+/// is missing, and kIo if the socket cannot be connected.
 void connect_visitor(zmq::socket_t& socket, const std::string& address);
 
 /// Connects to a front door (the component of a run through which visitors from other hosts attach), and returns

@@ -12,8 +12,8 @@
 
 namespace trainyard::visitors::testing {
 
-/// Plays, in tests, the gateway of a process, which is the part that serves visitors. It publishes one topic with
-/// messages of the type Scalar. It has no thread: it receives and sends only when the test calls a function.
+/// Imitates, in tests, the gateway of a process (the part that serves visitors). It publishes one topic with messages
+/// of the type Scalar. It has no thread: it receives and sends only when the test calls a function.
 class FakeGateway {
  public:
   FakeGateway(zmq::context_t& context, const std::string& endpoint, std::string topic = "/scalars")

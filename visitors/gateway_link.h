@@ -15,7 +15,7 @@
 namespace trainyard::visitors {
 
 /// One connection of a visitor to the gateway of one process (the part that serves visitors), with its subscriptions.
-/// It subscribes again whenever the connection is made again, for example because the process was restarted. The
+/// It subscribes again whenever the connection is re-established, for example after a restart of the process. The
 /// publisher may send only a limited number of messages, the window, before this class allows it to send more. This
 /// class does so when half of the window is used. No function blocks: the caller polls the sockets.
 class GatewayLink {

@@ -24,7 +24,7 @@ struct RunInfo {
   std::string directory;  ///< The run directory. It is not part of the file.
 };
 
-/// Returns the default directory for run directories: `trainyard-<uid>` in the folder that XDG_RUNTIME_DIR names, or in
+/// Returns the default folder for run directories: `trainyard-<uid>` in the folder that XDG_RUNTIME_DIR names, or in
 /// /tmp if it does not name a folder.
 std::string runs_directory();
 

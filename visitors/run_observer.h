@@ -61,9 +61,9 @@ struct Observation {
 enum class Accounting : std::uint8_t { kOff, kOn };
 
 /// Observes a run through its registry, the socket at which the launcher answers questions: how its components spend
-/// their time, how much its processes use, and how much its edges carry. Each observation covers the time since the
-/// previous one. An observation makes the components measure how they spend their time, except with Accounting::kOff.
-/// They stop measuring when there has been no such observation for kLease.
+/// their time, how much processor time and memory its processes use, and how many messages pass through its edges. Each
+/// observation covers the time since the previous one. An observation makes the components measure how they spend their
+/// time, except with Accounting::kOff. They stop measuring when there has been no such observation for kLease.
 ///
 ///     RunObserver observer(registry);
 ///     observer.observe();

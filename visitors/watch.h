@@ -17,9 +17,9 @@
 
 namespace trainyard::visitors {
 
-/// Listens to topics of a run as a visitor, that is, a program that is not part of the plan and never slows the
-/// training. It subscribes at every process that publishes these topics, including processes that are still starting or
-/// are started again later. Only one thread may use it.
+/// Listens to topics of a run as a visitor, that is, a program that is not part of the plan and never slows training
+/// down. It subscribes at every process that publishes these topics, including processes that are still starting or are
+/// started again later. Only one thread may use it.
 ///
 ///     Watch watch(context, find_run("mnist"), {"/metrics"});
 ///     while (!watch.ended()) {
@@ -28,9 +28,9 @@ namespace trainyard::visitors {
 class Watch {
  public:
   /// Listens to the topics that match one of `patterns`: a name, whose leading slash may be missing, or a pattern in
-  /// which `*` stands for any characters. Without patterns, it listens to all topics except those of spans. Throws
-  /// kNotFound, with the most similar topic, if no topic matches one of the patterns, and kTimeout if the launcher does
-  /// not answer.
+  /// which `*` stands for any characters. Without patterns, it listens to all topics except those of spans (records of
+  /// what components did, and when). Throws kNotFound, with the most similar topic, if no topic matches one of the
+  /// patterns, and kTimeout if the launcher does not answer.
   Watch(zmq::context_t& context, RunInfo run, const std::vector<std::string>& patterns, ListenOptions options = {});
 
   /// Returns the next message, or nothing if none arrives within `deadline` or no more messages can arrive. Takes

@@ -53,8 +53,8 @@ struct ChannelOptions {
   std::string path;  ///< The path, such as "/ws".
   /// The subprotocol that a client must request, such as "foxglove.websocket.v1"; empty if none is needed.
   std::string subprotocol;
-  /// Web pages of these origins, such as "https://app.example.org", may connect, too, if they present a token. "*"
-  /// stands for all other origins; their pages must give the token in the address.
+  /// Besides the server's own pages, web pages of these origins, such as "https://app.example.org", may connect if they
+  /// present a token. "*" stands for all origins; such pages must give the token in the address.
   std::vector<std::string> origins;
 };
 

@@ -44,8 +44,8 @@ class Gatekeeper {
 
   /// Decides about a request. `origins` are the foreign origins that the path permits; "*" permits all pages that give
   /// the token in the address, because such a page must know the token. `needs_origin` is true for a WebSocket.
-  /// Browsers always send an origin with it, so a request without an origin is refused, unless it contains the token
-  /// itself and not only in a cookie.
+  /// Browsers always send an origin when they request a WebSocket. A request without an origin is therefore refused,
+  /// unless it contains the token in the address or as a bearer token.
   Verdict judge(const Approach& approach, bool needs_origin, const std::vector<std::string>& origins = {}) const;
 
   /// Returns the name of the cookie, which contains the port, because browsers send the cookies of one host to all of

@@ -7,7 +7,7 @@
 
 namespace trainyard::web {
 
-/// What a visitor of a server may do: only look, or also change the run.
+/// What a client of a server may do: only watch the run, or also change it.
 enum class Role : std::uint8_t { kWatch, kControl };
 constexpr auto words_of(Role) { return words("role", "watch", "control"); }
 

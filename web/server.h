@@ -52,7 +52,7 @@ struct Counters {
   std::uint64_t missed = 0;       ///< The number of messages that slow clients have missed.
 };
 
-/// A small HTTP and WebSocket server that runs on a separate thread. Before start() is called, its user registers
+/// A small HTTP and WebSocket server that runs on a separate thread. Before start() is called, the program registers
 /// files, paths that answer GET requests, and paths that accept WebSockets.
 ///
 /// Every request needs a token (gatekeeper.h), even on loopback, because other users of the same machine can connect

@@ -157,7 +157,7 @@ optimizer::Rule Optimizer::read_rule() const {
     throw Error(Code::kInvalidArgument, "betas: {} numbers are not allowed; two numbers >= 0 and < 1", betas_->size());
   }
   if (*eps_ >= 0 && *eps_ < kSmallestEps) {
-    throw Error(Code::kInvalidArgument, "eps: {} is not allowed; a number >= {}, or below 0 for torch's default", *eps_,
+    throw Error(Code::kInvalidArgument, "eps: {} is not allowed; a number >= {}, or -1 for torch's default", *eps_,
                 kSmallestEps);
   }
   return {.kind = *rule_,

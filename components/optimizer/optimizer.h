@@ -85,11 +85,10 @@ class Optimizer final : public Component {
 
   Parameter<optimizer::RuleKind> rule_{*this, "rule", optimizer::RuleKind::kAdamW, "update rule of torch.optim"};
   Parameter<double> lr_{*this, "lr", kAsTorch,
-                        "base learning rate; below 0: torch's default (0.001; rmsprop and adagrad 0.01)", settable()};
+                        "base learning rate; -1: torch's default (0.001; rmsprop and adagrad 0.01)", settable()};
   Parameter<double> weight_decay_{*this, "weight_decay", kAsTorch,
-                                  "weight decay; below 0: torch's default (adamw 0.01, else 0)"};
-  Parameter<double> eps_{*this, "eps", kAsTorch,
-                         "added to the denominator; below 0: torch's default (1e-8, adagrad 1e-10)"};
+                                  "weight decay; -1: torch's default (adamw 0.01, else 0)"};
+  Parameter<double> eps_{*this, "eps", kAsTorch, "added to the denominator; -1: torch's default (1e-8, adagrad 1e-10)"};
   Parameter<double> momentum_{*this, "momentum", 0, "sgd, rmsprop", at_least(0)};
   Parameter<double> dampening_{*this, "dampening", 0, "sgd: dampening of the momentum"};
   Parameter<bool> nesterov_{*this, "nesterov", false, "sgd: Nesterov momentum"};

@@ -12,9 +12,9 @@ namespace xpu {
 /// The memory of one imaginary device, which this example simulates in host memory.
 ///
 /// The processor cannot access the device's addresses: code that dereferences such an address causes a segmentation
-/// fault, as with a real card. Only window() gives access to the bytes; the functions that copy tensors use it, as a
-/// real card's driver would copy the bytes. If a program runs without a crash, it has therefore never mistaken a tensor
-/// on the device for a tensor in host memory.
+/// fault, as with a real card. Only window() gives access to the bytes; the functions that copy tensors use it in place
+/// of a real card's driver. If a program runs without a crash, it has therefore never mistaken a tensor on the device
+/// for a tensor in host memory.
 class DeviceMemory {
  public:
   /// The size of the address space. Only the part in use occupies memory of the host.
@@ -61,7 +61,7 @@ class DeviceMemory {
 /// The number of devices.
 inline constexpr int kDevices = 2;
 
-/// Returns the memory of the device with this index. The first call makes it, and it exists until the process ends.
+/// Returns the memory of the device with this index. The first call creates it, and it exists until the process ends.
 DeviceMemory& memory_of(int device);
 
 /// Returns the memory of the device to which an address belongs, or null if the address belongs to no device.

@@ -23,8 +23,8 @@ struct BagArguments {
   std::uint64_t max_bytes = 1 << 30;
   std::uint64_t max_files = 8;
   std::string format = "jsonl";
-  /// The path of a new file for Perfetto, to which `bag convert` writes only the spans of the recording; empty for
-  /// none.
+  /// The path of a new file for Perfetto. If it is not empty, `bag convert` writes only the spans of the recording, to
+  /// this file.
   std::string perfetto;
   double rate = 1;
   double start_s = 0;
@@ -44,7 +44,7 @@ int bag_verify(const BagArguments& arguments);
 int bag_repair(const BagArguments& arguments);
 /// Writes the messages of a recording as JSON lines or CSV tables, or only its spans as a file for Perfetto.
 int bag_convert(const BagArguments& arguments);
-/// Publishes the messages of a recording as if the recorded run were active, so that programs can attach to it.
+/// Publishes the messages of a recording, so that programs can attach as if the recorded run were active.
 int bag_play(const BagArguments& arguments);
 
 /// Returns a number of bytes in readable form, such as "4.2 MiB".

@@ -12,7 +12,7 @@ using BagOptions = std::shared_ptr<BagArguments>;
 
 void add_record(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
-  verb.add_option("-o,--output", arguments->output, "(the run's name and .mcap)")->type_name("FILE");
+  verb.add_option("-o,--output", arguments->output, "a new file (the run's name with .mcap)")->type_name("FILE");
   verb.add_option("--exclude", arguments->exclude, "topics that are not recorded")
       ->expected(1)
       ->take_all()
@@ -20,26 +20,28 @@ void add_record(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("--payloads", arguments->payloads, "bytes of tensors: none or inline (none)")
       ->check(CLI::IsMember({"none", "inline"}))
       ->type_name("");
-  verb.add_option("--max-payload", arguments->max_payload_bytes, "largest payloads of a message (16 MiB)")
+  verb.add_option("--max-payload", arguments->max_payload_bytes,
+                  "leave out the payloads of a message if they are\nlarger in total (16 MiB)")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE");
-  verb.add_option("--max-size", arguments->max_bytes, "size of a file; then the next begins (1 GiB)")
+  verb.add_option("--max-size", arguments->max_bytes, "begin a new file at this size (1 GiB)")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE");
-  verb.add_option("--max-files", arguments->max_files, "then the oldest is deleted; 0 = never (8)")->type_name("N");
+  verb.add_option("--max-files", arguments->max_files, "delete the oldest file if there are more; 0: never (8)")
+      ->type_name("N");
   arguments->run.add_to(verb);
 }
 
 void add_info(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("FILE", arguments->path)->required();
-  verb.add_flag("--json", arguments->as_json, "for programs");
+  verb.add_flag("--json", arguments->as_json, "print JSON, for other programs");
 }
 
 void add_verify(CLI::App& verb, const BagOptions& arguments) { verb.add_option("FILE", arguments->path)->required(); }
 
 void add_repair(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("FILE", arguments->path)->required();
-  verb.add_option("NEW", arguments->output, "must not exist")->required();
+  verb.add_option("NEW", arguments->output, "the new file, which must not exist yet")->required();
 }
 
 void add_play(CLI::App& verb, const BagOptions& arguments) {
@@ -47,10 +49,10 @@ void add_play(CLI::App& verb, const BagOptions& arguments) {
   verb.add_option("TOPIC", arguments->topics, "names, or patterns with * (all topics)");
   verb.add_option("--rate", arguments->rate, "2 is twice as fast; 0 as fast as possible (1)")
       ->check(CLI::Range(0.0, 1e6));
-  verb.add_option("--start", arguments->start_s, "skip so many seconds of the recording (0)")
+  verb.add_option("--start", arguments->start_s, "skip this many seconds of the recording (0)")
       ->check(CLI::Range(0.0, 1e9));
   verb.add_flag("--loop", arguments->loop, "begin again at the end, until Ctrl-C");
-  verb.add_flag("--wait", arguments->wait, "begin when the first program has subscribed");
+  verb.add_flag("--wait", arguments->wait, "begin only when a program has subscribed");
 }
 
 void add_convert(CLI::App& verb, const BagOptions& arguments) {
@@ -59,9 +61,10 @@ void add_convert(CLI::App& verb, const BagOptions& arguments) {
   CLI::Option* format = verb.add_option("--format", arguments->format, "jsonl or csv (jsonl)")
                             ->check(CLI::IsMember({"jsonl", "csv"}))
                             ->type_name("");
-  CLI::Option* output = verb.add_option("-o,--output", arguments->output, "a file; for csv a folder (standard output)")
-                            ->type_name("PATH");
-  verb.add_option("--perfetto", arguments->perfetto, "only the spans, as a new file for ui.perfetto.dev")
+  CLI::Option* output =
+      verb.add_option("-o,--output", arguments->output, "a file, or a folder for csv (standard output)")
+          ->type_name("PATH");
+  verb.add_option("--perfetto", arguments->perfetto, "write only the spans, to a new file for ui.perfetto.dev")
       ->excludes(output, format, topics)
       ->type_name("OUT");
 }
@@ -85,7 +88,7 @@ void add_bag(CLI::App& app, Action& chosen) {
   add("play", "Publish a recording as if the run were under way", add_play, bag_play);
   add("convert", "Write messages as JSON lines or CSV", add_convert, bag_convert);
   add("verify", "Check every byte; exit code 1 if a file is damaged", add_verify, bag_verify);
-  add("repair", "Write what is whole in FILE to NEW", add_repair, bag_repair);
+  add("repair", "Copy the undamaged parts of FILE to NEW", add_repair, bag_repair);
 }
 
 }  // namespace trainyard::tools

@@ -129,14 +129,14 @@ int verify(const CheckpointArguments& arguments) {
 void add_ckpt(CLI::App& app, Action& chosen) {
   CLI::App* family = app.add_subcommand("ckpt", "Checkpoints on disk")->require_subcommand(1);
   family->footer(
-      "PATH is a checkpoint, or a folder of checkpoints (then: its last).\n"
+      "PATH is a checkpoint, or a folder of checkpoints, whose `last` is then used.\n"
       "Examples:\n  trainyard ckpt show runs/mnist/checkpoints\n  trainyard ckpt verify runs/mnist/checkpoints/best");
   // The arguments are shared by the parser's options and the action, which runs after this function has returned.
   const auto arguments = std::make_shared<CheckpointArguments>();
-  CLI::App* shower = family->add_subcommand("show", "What is in it; reads headers only");
+  CLI::App* shower = family->add_subcommand("show", "Show what a checkpoint contains; reads only headers");
   shower->add_option("PATH", arguments->path)->required();
   shower->add_flag("--tensors", arguments->tensors, "list every tensor of the model and of the saved states");
-  shower->add_flag("--json", arguments->as_json, "for programs");
+  shower->add_flag("--json", arguments->as_json, "print JSON, for other programs");
   shower->callback([=, &chosen] { chosen = [=] { return show(*arguments); }; });
   CLI::App* verifier = family->add_subcommand("verify", "Read every byte and compare with the manifest's hashes");
   verifier->add_option("PATH", arguments->path)->required();

@@ -28,7 +28,7 @@ struct VerbDescription {
   std::string name;
   std::string help;
   std::string footer;
-  /// Positional arguments are in their order on the command line.
+  /// The options and the positional arguments. The latter are in the order in which users type them.
   std::vector<OptionDescription> options;
   std::vector<VerbDescription> verbs;  ///< The subcommands, such as those of `topic`; empty if there are none.
 

@@ -44,10 +44,10 @@ Candidates static_candidates(const TypedWords& typed, const std::string& current
 /// services; launch files; and plugins. If they cannot be determined, the result is empty.
 Candidates dynamic_candidates(const TypedWords& typed);
 
-/// Prints the completions of the last of `words`, the words of the command line, for the completion script of a shell.
-/// Each line on standard output contains a completion, a tab and an explanation. The line `:files` means that names of
-/// files are possible, too. If a lookup takes too long, SIGALRM ends the process without a message, because users do
-/// not wait for a completion. Returns the exit code.
+/// Prints the possible completions for the completion script of a shell. `words` are the words of the command line; the
+/// last one is to be completed. Each line on standard output contains a completion, a tab and an explanation. The line
+/// `:files` means that names of files are possible, too. If a lookup takes too long, SIGALRM ends the process without a
+/// message, because users do not wait for a completion. Returns the exit code.
 int complete(const VerbDescription& command, std::vector<std::string> words);
 
 }  // namespace trainyard::tools

@@ -86,7 +86,7 @@ void add_completion(CLI::App& app, Action& chosen) {
       "Examples:\n  source <(trainyard completion bash)  # in ~/.bashrc\n"
       "  source <(trainyard completion zsh)   # in ~/.zshrc, after compinit\n"
       "  trainyard completion fish | source   # in ~/.config/fish/config.fish\n\n"
-      "An installation brings the scripts to the places where shells look for them.");
+      "An installation puts the scripts in the places where shells look for them.");
   add_shell(*family, chosen, "bash", kBashScript);
   add_shell(*family, chosen, "zsh", kZshScript);
   add_shell(*family, chosen, "fish", kFishScript);

@@ -43,7 +43,7 @@ int show(const std::vector<SystemCheck>& checks) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("doctor", "Look at this machine: libraries, limits, plugins");
+  CLI::App* verb = app.add_subcommand("doctor", "Check this machine: libraries, limits, plugins");
   verb->footer("Returns 1 if something keeps Trainyard from working, and 0 if there are only warnings.");
   const auto environment = std::make_shared<bool>(false);
   verb->add_flag("--environment", *environment, "show what started this process, such as Slurm, and what it says");

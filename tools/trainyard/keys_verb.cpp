@@ -148,17 +148,17 @@ void add_keys(CLI::App& app, Action& chosen) {
   make->add_option("--role", arguments->role, "watch, control or member (watch)")->type_name("ROLE");
   make->add_option("--file", arguments->file, "a new file, instead of your folder of keys")->type_name("FILE");
 
-  CLI::App* list = add_verb(*family, arguments, chosen, "list", "Your keys, and those of others", list_keys);
-  list->add_flag("--json", arguments->as_json, "for programs");
+  CLI::App* list = add_verb(*family, arguments, chosen, "list", "List your keys and those of others", list_keys);
+  list->add_flag("--json", arguments->as_json, "print JSON, for other programs");
 
-  CLI::App* show = add_verb(*family, arguments, chosen, "show", "The line of a key, for others", show_key);
+  CLI::App* show = add_verb(*family, arguments, chosen, "show", "Print the line of a key, to give to others", show_key);
   CLI::Option* name = show->add_option("NAME", arguments->name, "the name of the key");
   show->add_option("--file", arguments->file, "a key file, instead of a name")->type_name("FILE")->excludes(name);
-  show->add_flag("--secret", arguments->secret, "the whole file, with the secret key");
+  show->add_flag("--secret", arguments->secret, "print the whole file, with the secret key");
 
-  CLI::App* add = add_verb(*family, arguments, chosen, "add", "Keep the key of somebody else", add_key);
-  add->add_option("LINE", arguments->line, "what `trainyard keys show` printed there, in quotes")->required();
-  add->add_option("--name", arguments->name, "another name for it")->type_name("NAME");
+  CLI::App* add = add_verb(*family, arguments, chosen, "add", "Add the key of somebody else", add_key);
+  add->add_option("LINE", arguments->line, "the line that `trainyard keys show` prints, in quotes")->required();
+  add->add_option("--name", arguments->name, "keep the key under this name instead")->type_name("NAME");
 }
 
 }  // namespace trainyard::tools

@@ -26,7 +26,7 @@ constexpr const char* kLaunchFooter =
     "  trainyard launch quickstart.toml\n"
     "  trainyard launch mnist.toml folder=mnist placement=processes\n"
     "  trainyard launch mlp.toml component.data_loader.params.batch_size=128\n\n"
-    "Ctrl-C stops the run in order, with a checkpoint; a second one ends all\n"
+    "Ctrl-C stops the run properly, with a checkpoint; a second Ctrl-C ends all\n"
     "processes at once.";
 
 /// Returns the signals with which the engine tells all its processes to stop, except SIGINT, which the terminal and the
@@ -99,7 +99,7 @@ int run_launch(const LaunchArguments& arguments, const LaunchChoices& choices, c
 }
 
 void add_launch(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("launch", "Start a run and stay with it until it ends")->footer(kLaunchFooter);
+  CLI::App* verb = app.add_subcommand("launch", "Start a run and wait until it ends")->footer(kLaunchFooter);
   const auto arguments = std::make_shared<LaunchArguments>();
   const auto name = std::make_shared<std::string>();
   arguments->add_to(*verb);

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kNewFooter =
     "KIND is component, model, dataset, transform, strategy, accelerator or\n"
-    "collective. NAME consists of small letters, digits and '_'.\n"
+    "collective. NAME consists of lower-case letters, digits and '_'.\n"
     "Example:\n"
     "  trainyard new dataset star_images";
 
@@ -102,7 +102,7 @@ void add_new(CLI::App& app, Action& chosen) {
   CLI::App* verb =
       app.add_subcommand("new", "Make a folder with a plugin that builds and has a test")->footer(kNewFooter);
   const auto arguments = std::make_shared<NewArguments>();
-  verb->add_option("KIND", arguments->kind, "what the plugin is")->required();
+  verb->add_option("KIND", arguments->kind, "the kind of plugin")->required();
   verb->add_option("NAME", arguments->name, "the name of the plugin")->required();
   verb->add_option("--directory", arguments->directory, "the new folder (NAME)")->type_name("FOLDER");
   verb->callback([=, &chosen] { chosen = [=] { return make(*arguments); }; });

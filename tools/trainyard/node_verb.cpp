@@ -185,12 +185,12 @@ void add_node(CLI::App& app, Action& chosen) {
   const auto as_json = std::make_shared<bool>(false);
   CLI::App* list = family->add_subcommand("list", "All components and external programs, with their states");
   choice->add_to(*list);
-  list->add_flag("--json", *as_json, "for programs");
+  list->add_flag("--json", *as_json, "print JSON, for other programs");
   list->callback([=, &chosen] { chosen = [=] { return list_nodes(*choice, *as_json); }; });
   CLI::App* info = family->add_subcommand("info", "Process, topics, peers, services and parameters of one component");
   info->add_option("COMPONENT", *name)->required();
   choice->add_to(*info);
-  info->add_flag("--json", *as_json, "for programs");
+  info->add_flag("--json", *as_json, "print JSON, for other programs");
   info->callback([=, &chosen] { chosen = [=] { return show_node(*choice, *name, *as_json); }; });
 }
 

@@ -60,7 +60,7 @@ int describe_parameters(const DescribeArguments& arguments) {
 
 void add_param_describe(CLI::App& family, Action& chosen) {
   const auto arguments = std::make_shared<DescribeArguments>();
-  CLI::App* verb = family.add_subcommand("describe", "What parameters mean, and what is allowed");
+  CLI::App* verb = family.add_subcommand("describe", "What parameters mean, and which values are allowed");
   verb->add_option("COMPONENT", arguments->component, "as `trainyard node list` names it")->required();
   verb->add_option("NAME", arguments->name, "only this parameter");
   arguments->run.add_to(*verb);

@@ -156,7 +156,7 @@ int load(const LoadArguments& arguments) {
 
 void add_param_load(CLI::App& family, Action& chosen) {
   const auto arguments = std::make_shared<LoadArguments>();
-  CLI::App* verb = family.add_subcommand("load", "Set all values of a file that differ and can be set");
+  CLI::App* verb = family.add_subcommand("load", "Set every settable parameter whose value in FILE differs");
   verb->add_option("FILE", arguments->file, "as `trainyard param dump` writes it")->required();
   arguments->run.add_to(*verb);
   verb->callback([=, &chosen] { chosen = [=] { return load(*arguments); }; });

@@ -76,8 +76,8 @@ void add_param(CLI::App& app, Action& chosen) {
       "Examples:\n  trainyard param list optimizer\n  trainyard param get optimizer lr\n"
       "  trainyard param set optimizer lr 0.0003\n"
       "  trainyard param dump --all --output now.toml\n  trainyard param load tuned.toml\n\n"
-      "`param list` shows which parameters can be set while the run goes on;\n"
-      "give the others in the launch file.");
+      "`param list` shows which parameters can be set while the run is active;\n"
+      "set the others in the launch file.");
   const auto arguments = std::make_shared<ParamArguments>();
   // The arguments are shared by pointer, because callbacks run after this function has returned.
   const auto add = [&](const char* name, const char* help, int (*action)(const ParamArguments&)) {
@@ -87,14 +87,15 @@ void add_param(CLI::App& app, Action& chosen) {
     verb->callback([=, &chosen] { chosen = [=] { return action(*arguments); }; });
     return verb;
   };
-  add("list", "All parameters with their values", list)->add_flag("--json", arguments->as_json, "for programs");
+  add("list", "All parameters with their values", list)
+      ->add_flag("--json", arguments->as_json, "print JSON, for other programs");
   const auto add_name = [&](CLI::App* verb) {
     verb->add_option("NAME", arguments->name, "as `trainyard param list` names it")->required();
     return verb;
   };
   add_name(add("get", "One value", get));
-  CLI::App* setter = add_name(add("set", "Change a settable value while the run goes on", set));
-  setter->add_option("VALUE", arguments->value, "JSON, or a string as it is")->required();
+  CLI::App* setter = add_name(add("set", "Change a settable parameter while the run is active", set));
+  setter->add_option("VALUE", arguments->value, "JSON, or a string without quotes")->required();
   add_param_describe(*family, chosen);
   add_param_dump(*family, chosen);
   add_param_load(*family, chosen);

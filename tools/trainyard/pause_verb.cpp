@@ -46,19 +46,19 @@ void add_call(CLI::App* verb, Action& chosen, const char* service) {
 }  // namespace
 
 void add_pause(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("pause", "Let a running launch rest after the current step");
+  CLI::App* verb = app.add_subcommand("pause", "Pause a running launch after the current step");
   verb->footer(
       "Example:\n  trainyard pause && trainyard param load tuned.toml && trainyard resume\n\n"
-      "It returns when all ranks rest. Ctrl-Z in the terminal of the launch suspends\n"
-      "the processes instead, which cannot answer then.");
+      "It returns when all ranks have paused. Ctrl-Z in the terminal of the launch, in\n"
+      "contrast, suspends the processes, so they cannot answer requests.");
   add_call(verb, chosen, "pause");
 }
 
 void add_resume(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("resume", "Let a launch go on that `trainyard pause` has paused");
+  CLI::App* verb = app.add_subcommand("resume", "Continue a launch that `trainyard pause` has paused");
   verb->footer(
       "Example:\n  trainyard resume\n\n"
-      "A run that was paused several times goes on after as many calls.");
+      "A run that was paused several times continues only after as many calls.");
   add_call(verb, chosen, "go_on");
 }
 

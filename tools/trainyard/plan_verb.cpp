@@ -34,12 +34,12 @@ void add_plan(CLI::App& app, Action& chosen) {
   const auto arguments = std::make_shared<LaunchArguments>();
   const auto json = std::make_shared<bool>(false);
   arguments->add_to(*verb);
-  verb->add_flag("--json", *json, "for programs");
+  verb->add_flag("--json", *json, "print JSON, for other programs");
   verb->callback([=, &chosen] { chosen = [=] { return show_plan(*arguments, *json); }; });
 }
 
 void add_check(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("check", "Say whether a launch file can be run; starts nothing");
+  CLI::App* verb = app.add_subcommand("check", "Check whether a launch file can be run; starts nothing");
   verb->footer("Example:\n  trainyard check mnist.toml accelerator=cpu");
   const auto arguments = std::make_shared<LaunchArguments>();
   arguments->add_to(*verb);

@@ -28,8 +28,8 @@ namespace trainyard::tools {
 namespace {
 
 constexpr const char* kPlotFooter =
-    "RUN is an output directory, a name below runs/, or the full name of a\n"
-    "launch; FILE is a table metrics_<stage>.csv or a metrics.jsonl.\n"
+    "RUN is an output directory, a name below runs/, the full name of a launch,\n"
+    "or a file metrics_<stage>.csv or metrics.jsonl.\n"
     "Examples:\n"
     "  trainyard plot mnist\n"
     "  trainyard plot mnist wide --y validate/loss --x time --log\n"
@@ -202,14 +202,14 @@ void add_plot(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("plot", "Draw curves in the terminal, or as a picture")->footer(kPlotFooter);
   const auto arguments = std::make_shared<PlotArguments>();
   verb->add_option("RUN", arguments->sources, "runs, or files with metrics")->required();
-  verb->add_option("--y", arguments->metrics, "metrics: loss is that of every stage (loss)")
+  verb->add_option("--y", arguments->metrics, "metrics; loss means the loss in every stage (loss)")
       ->delimiter(',')
       ->type_name("NAME,...");
   verb->add_option("--x", arguments->axis, "step, time or samples (step)")
       ->check(CLI::IsMember({"step", "time", "samples"}))
       ->type_name("");
   verb->add_flag("--log", arguments->logarithmic, "logarithmic vertical axis");
-  verb->add_option("--smooth", arguments->smooth, "weight of what was before, 0 to 0.999 (0)")
+  verb->add_option("--smooth", arguments->smooth, "weight of earlier values, 0 to 0.999 (0)")
       ->check(CLI::Range(0.0, 0.999))
       ->type_name("");
   verb->add_option("--width", arguments->width, "in characters, or pixels of a picture")
@@ -218,8 +218,8 @@ void add_plot(CLI::App& app, Action& chosen) {
   verb->add_option("--height", arguments->height, "likewise")->check(CLI::Range(5, 10'000))->type_name("N");
   verb->add_option("--svg", arguments->svg, "write a picture to this file (- for stdout)")->type_name("FILE");
   verb->add_flag("--ascii", arguments->ascii, "no braille characters");
-  verb->add_flag("--follow", arguments->follow, "draw again while the runs go on");
-  verb->add_option("--in", arguments->folder, "the folder in which runs are found by name (runs)")->type_name("FOLDER");
+  verb->add_flag("--follow", arguments->follow, "redraw until the runs have ended");
+  verb->add_option("--in", arguments->folder, "search this folder for runs by name (runs)")->type_name("FOLDER");
   verb->callback([=, &chosen] { chosen = [=] { return plot_runs(*arguments); }; });
 }
 

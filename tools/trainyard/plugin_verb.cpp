@@ -186,18 +186,20 @@ int info(const PluginArguments& arguments) {
 }  // namespace
 
 void add_plugin(CLI::App& app, Action& chosen) {
-  CLI::App* family = app.add_subcommand("plugin", "What can be launched on this machine")->require_subcommand(1);
+  CLI::App* family = app.add_subcommand("plugin", "Plugins that are installed on this machine")->require_subcommand(1);
   family->footer(
       "Examples:\n  trainyard plugin list accelerators\n  trainyard plugin info optimizer\n"
       "  TRAINYARD_PLUGIN_PATH=/my/plugins trainyard plugin list");
   const auto arguments = std::make_shared<PluginArguments>();
-  CLI::App* lister = family->add_subcommand("list", "Plugins found, of all kinds or of one");
-  lister->add_option("KIND", arguments->kind, "components, accelerators, strategies, models or datasets");
-  lister->add_flag("--json", arguments->as_json, "for programs");
+  CLI::App* lister = family->add_subcommand("list", "List the plugins of all kinds, or of one kind");
+  lister->add_option(
+      "KIND", arguments->kind,
+      "components, models, datasets, transforms, strategies,\naccelerators, collectives or environments");
+  lister->add_flag("--json", arguments->as_json, "print JSON, for other programs");
   lister->callback([=, &chosen] { chosen = [=] { return list(*arguments); }; });
-  CLI::App* shower = family->add_subcommand("info", "Parameters, ports and services of one plugin");
-  shower->add_option("NAME", arguments->name, "optimizer, or model/gpt")->required();
-  shower->add_flag("--json", arguments->as_json, "for programs");
+  CLI::App* shower = family->add_subcommand("info", "Show the parameters, ports and services of one plugin");
+  shower->add_option("NAME", arguments->name, "such as optimizer, or with the kind: model/gpt")->required();
+  shower->add_flag("--json", arguments->as_json, "print JSON, for other programs");
   shower->callback([=, &chosen] { chosen = [=] { return info(*arguments); }; });
 }
 

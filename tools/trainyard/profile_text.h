@@ -21,8 +21,8 @@ struct ProfileReport {
 /// bold with escape sequences.
 std::string text_of(const ProfileReport& report, bool bold, std::size_t width);
 
-/// Returns the report as JSON. All times are in nanoseconds. The times of the parts into which a component's time is
-/// divided, and of operations, are sums over all steps.
+/// Returns the report as JSON. All times are in nanoseconds. The parts of a component's time, and the times of
+/// operations, are sums over all steps.
 nlohmann::ordered_json json_of(const ProfileReport& report);
 
 }  // namespace trainyard::tools

@@ -93,19 +93,20 @@ int profile(const ProfileArguments& arguments) {
 
 void add_profile(CLI::App& app, Action& chosen) {
   constexpr std::uint64_t kMostSteps = 100'000;
-  CLI::App* verb = app.add_subcommand("profile", "Where the time of a training step goes");
+  CLI::App* verb = app.add_subcommand("profile", "Show how the time of training steps is spent");
   verb->footer(
-      "Twice as many steps are recorded: the second half with the operations of\n"
-      "LibTorch, which take longer while they are recorded.\n\n"
+      "Without --no-operations, twice as many steps are recorded: the second half with\n"
+      "the operations of LibTorch, which take longer while they are recorded.\n\n"
       "Examples:\n  trainyard profile\n  trainyard profile mnist --steps 100 --no-operations\n"
       "  trainyard profile --perfetto run.pftrace   # then open it in ui.perfetto.dev");
   const auto arguments = std::make_shared<ProfileArguments>();
   arguments->spans.add_to(*verb);
-  verb->add_option("--steps", arguments->steps, "how many training steps (20)")
+  verb->add_option("--steps", arguments->steps, "number of training steps (20)")
       ->check(CLI::Range(std::uint64_t{1}, kMostSteps))
       ->type_name("N");
-  verb->add_flag("--no-operations", arguments->no_operations, "leave the operations of LibTorch out");
-  verb->add_option("--perfetto", arguments->perfetto, "write what was recorded for ui.perfetto.dev")->type_name("FILE");
+  verb->add_flag("--no-operations", arguments->no_operations, "leave out the operations of LibTorch");
+  verb->add_option("--perfetto", arguments->perfetto, "write the spans to a new file for ui.perfetto.dev")
+      ->type_name("FILE");
   verb->callback([=, &chosen] { chosen = [=] { return profile(*arguments); }; });
 }
 

@@ -36,7 +36,7 @@ struct ReplayedMetric {
 /// Prepares the replay of `step` of the run whose output directory is `directory`. The results are written to `output`,
 /// or to a new folder `replay-<step>` in `directory` if `output` is empty. Throws kNotFound if there is no such run, if
 /// the run has no launch record, or if it has not reached the step. Throws kInvalidArgument if the launch file has
-/// changed since then, or if `output` exists.
+/// changed since the past run, or if `output` exists.
 Replay prepare_replay(const std::string& directory, std::uint64_t step, const std::string& output);
 
 /// Returns the metrics of the step that both the past run and the replay have written, beginning with the loss. Metrics

@@ -31,7 +31,8 @@ constexpr const char* kReplayFooter =
     "  trainyard replay gpt --step 41237\n"
     "  trainyard replay gpt --step 41237 --with 'perf record -o step.perf'\n"
     "  trainyard replay gpt --step 41237 --with 'gdb -batch -return-child-result -ex run --args'\n\n"
-    "Exit codes: 0 bit-identical to the record, or nothing recorded; 1 otherwise.";
+    "Exit codes: 0 if the results are bit-identical to the recorded ones or none\n"
+    "were recorded, 1 if they differ.";
 
 /// Prints the recorded values and the computed values side by side. Returns the exit code.
 int report(const Replay& replay) {
@@ -72,20 +73,20 @@ int run(const ReplayArguments& arguments) {
 }  // namespace
 
 void add_replay(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("replay", "Compute a step of a past run again");
+  CLI::App* verb = app.add_subcommand("replay", "Compute a step of a past run again; compare the results");
   verb->footer(kReplayFooter);
   const auto arguments = std::make_shared<ReplayArguments>();
   verb->add_option("RUN", arguments->run, "as `trainyard runs list` names it, or its folder")->required();
-  verb->add_option("--step", arguments->step, "the step, as the metrics number it")
+  verb->add_option("--step", arguments->step, "the number of the step in the metrics")
       ->required()
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62))
       ->type_name("N");
   verb->add_option("--with", arguments->with, "run the process of the accelerator host (rank 0)\nunder this command")
       ->type_name("COMMAND");
   verb->add_option("--output", arguments->output,
-                   "folder for the results (default: replay-N in that of\nthe run), removed at the end")
+                   "folder for the results, removed at the end (default:\nreplay-N in the folder of the run)")
       ->type_name("FOLDER");
-  verb->add_option("--in", arguments->folder, "where runs are looked for (default: runs)")->type_name("FOLDER");
+  verb->add_option("--in", arguments->folder, "search this folder for runs by name (runs)")->type_name("FOLDER");
   verb->add_flag("--keep", arguments->keep, "keep the results");
   verb->callback([=, &chosen] { chosen = [=] { return run(*arguments); }; });
 }

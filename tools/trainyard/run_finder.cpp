@@ -6,7 +6,7 @@
 namespace trainyard::tools {
 
 void RunChoice::add_to(CLI::App& verb) {
-  verb.add_option("--run", name, "which launch (the newest), or KEY@tcp://HOST:PORT")->type_name("NAME");
+  verb.add_option("--run", name, "name of the launch (the newest), or KEY@tcp://HOST:PORT")->type_name("NAME");
 }
 
 }  // namespace trainyard::tools

@@ -25,7 +25,8 @@ std::vector<RunningParameter> list_parameters(visitors::RegistryClient& registry
 std::vector<std::string> configurable_components(visitors::RegistryClient& registry);
 
 /// Converts `value`, a value of the parameter that `info` describes, to the form in which components report values, so
-/// that the two can be compared. For example, if a user gives a plugin only by its name, the value becomes a table.
+/// that it can be compared with a reported value. For example, if a user gives a plugin only by its name, the value
+/// becomes a table.
 nlohmann::json normalised(const ParameterInfo& info, const nlohmann::json& value);
 
 }  // namespace trainyard::tools

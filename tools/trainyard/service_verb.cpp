@@ -41,7 +41,7 @@ void add_service(CLI::App& app, Action& chosen) {
   CLI::App* family = app.add_subcommand("service", "Services of a running component")->require_subcommand(1);
   family->footer("Example:\n  trainyard service call strategy_manager stop '{\"reason\": \"by hand\"}'");
   const auto arguments = std::make_shared<CallArguments>();
-  CLI::App* verb = family->add_subcommand("call", "Ask, and print the answer as JSON");
+  CLI::App* verb = family->add_subcommand("call", "Call a service, and print its answer as JSON");
   verb->add_option("COMPONENT", arguments->component)->required();
   verb->add_option("SERVICE", arguments->service, "as `trainyard node info` lists it")->required();
   verb->add_option("BODY", arguments->body, "JSON object (default: {})");

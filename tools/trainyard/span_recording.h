@@ -20,12 +20,12 @@ class SpanRecording {
   /// which slows them down. The spans are added to `timeline`, which must outlive this object.
   SpanRecording(visitors::RunInfo run, timeline::Timeline& timeline, bool operations);
 
-  /// Receives spans until `enough` returns true. Throws kTimeout if `patience` passes without the end of a training
-  /// step, kNotFound if the run ends first, and kPeerLost if the run is killed first. `what` completes the error
-  /// message "the run ... ended before ...", for example with "10 training steps were profiled".
+  /// Receives spans until `enough` returns true. Throws kTimeout if no training step ends for longer than `patience`,
+  /// kNotFound if the run ends first, and kPeerLost if the run is killed first. `what` completes the error message "the
+  /// run ... ended before ...", for example with "10 training steps were profiled".
   void collect_until(const std::function<bool()>& enough, std::chrono::duration<double> patience,
                      const std::string& what);
-  /// Waits for up to 0.7 s, and receives the spans that the processes have already recorded but not yet published.
+  /// Receives, for up to 0.7 s, the spans that the processes have already recorded but not yet published.
   void collect_rest();
 
  private:

@@ -8,10 +8,10 @@ namespace trainyard::tools {
 
 void SpansChoice::add_to(CLI::App& verb) {
   constexpr double kLongest = 86'400;
-  verb.add_option("RUN", run, "which launch, or a recording of spans (the newest launch)");
+  verb.add_option("RUN", run, "a launch, or a recording with spans (the newest launch)");
   verb.add_option("--timeout", timeout_s, "seconds to wait for the next training step (30)")
       ->check(CLI::Range(0.001, kLongest));
-  verb.add_flag("--json", as_json, "for programs");
+  verb.add_flag("--json", as_json, "print JSON, for other programs");
 }
 
 // A word with a slash or the ending of recordings is a path, because the name of a launch contains neither. An address

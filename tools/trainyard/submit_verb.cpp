@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kSubmitFooter =
     "FILE and NAME=VALUE are the same as for `launch`, and are checked in the\n"
-    "same way before anything is handed over.\n\n"
+    "same way before the run is submitted.\n\n"
     "Examples:\n"
     "  trainyard submit mnist.toml folder=mnist --engine slurm --time 2h\n"
     "  trainyard submit mnist.toml --engine jobset --image trainyard --dry-run\n"
@@ -45,8 +45,7 @@ int run_submit(const LaunchArguments& arguments, const submit::Options& options)
 }  // namespace
 
 void add_submit(CLI::App& app, Action& chosen) {
-  CLI::App* verb =
-      app.add_subcommand("submit", "Hand a run over to Slurm, Kubernetes or mpirun")->footer(kSubmitFooter);
+  CLI::App* verb = app.add_subcommand("submit", "Submit a run to Slurm, Kubernetes or mpirun")->footer(kSubmitFooter);
   const auto arguments = std::make_shared<LaunchArguments>();
   const auto options = std::make_shared<submit::Options>();
   arguments->add_to(*verb);

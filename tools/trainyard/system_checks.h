@@ -35,7 +35,7 @@ SystemCheck judge_blas(const std::string& resolved_path);
 /// during the last minute; `wait_policy` is the value of the environment variable OMP_WAIT_POLICY, or empty.
 SystemCheck judge_threads(unsigned cores, double load, const std::string& wait_policy);
 
-/// Judges the soft and the hard limit of the number of open files. Trainyard needs many, because each process opens
+/// Judges the soft and the hard limit on the number of open files. Trainyard needs many, because each process opens
 /// files for sockets and shared memory.
 SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard);
 

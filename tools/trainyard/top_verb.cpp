@@ -284,13 +284,13 @@ int show_top(const TopArguments& arguments) {
 }  // namespace
 
 void add_top(CLI::App& app, Action& chosen) {
-  CLI::App* verb = app.add_subcommand("top", "What every component of a running launch does, and for whom it waits");
+  CLI::App* verb = app.add_subcommand("top", "Show what each component does, and for which one it waits");
   verb->footer(
       "Keys: q quit, s sort, p processes, arrows scroll\n\n"
       "Examples:\n  trainyard top\n  trainyard top --once\n  trainyard top --json --interval 5");
   const auto arguments = std::make_shared<TopArguments>();
   arguments->run.add_to(*verb);
-  verb->add_flag("--once", arguments->once, "print the table once and exit");
+  verb->add_flag("--once", arguments->once, "print one picture and exit");
   verb->add_option("--interval", arguments->interval_s, "seconds between two pictures (1)")
       ->check(CLI::Range(0.1, 5.0));
   verb->add_flag("--processes", arguments->processes, "show processes instead of components");

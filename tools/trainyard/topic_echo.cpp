@@ -147,17 +147,17 @@ void add_topic_echo(CLI::App& family, Action& chosen) {
   verb->add_option("TOPIC", arguments->topic, "as `trainyard topic list` names it")->required();
   arguments->run.add_to(*verb);
   verb->add_option("--field", arguments->fields,
-                   "show only this field, such as values[0].value; if it\n"
-                   "is repeated, a message is a row of columns with tabs")
+                   "show only this field, such as values[0].value; if\n"
+                   "repeated, print one tab-separated row per message")
       ->type_name("PATH")
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--where", arguments->where, "show only messages that meet a condition, such as\n'step % 100 == 0'")
       ->type_name("CONDITION");
-  verb->add_option("--count", arguments->count, "stop after so many (default: never)");
-  verb->add_option("--timeout", arguments->timeout_s, "give up after so many seconds without a message (30)")
+  verb->add_option("--count", arguments->count, "stop after this many messages (default: never)");
+  verb->add_option("--timeout", arguments->timeout_s, "give up after this many seconds without a message (30)")
       ->check(CLI::Range(0.001, kLongestTimeout));
-  verb->add_flag("--json", arguments->as_json, "one line of JSON a message");
+  verb->add_flag("--json", arguments->as_json, "print each message as one line of JSON");
   verb->callback([=, &chosen] { chosen = [=] { return echo(*arguments); }; });
 }
 

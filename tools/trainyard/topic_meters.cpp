@@ -283,10 +283,10 @@ void add_topic_meters(CLI::App& family, Action& chosen) {
         ->check(CLI::Range(std::size_t{2}, std::size_t{1'000'000}));
     verb->add_option("--every", arguments->every_s, "seconds between two lines (1)")
         ->check(CLI::Range(0.001, kLongestTimeout));
-    verb->add_option("--count", arguments->count, "stop after so many messages");
-    verb->add_option("--timeout", arguments->timeout_s, "stop after so many seconds (default: when the run ends)")
+    verb->add_option("--count", arguments->count, "stop after this many messages");
+    verb->add_option("--timeout", arguments->timeout_s, "stop after this many seconds (default: when the run ends)")
         ->check(CLI::Range(0.001, kLongestTimeout));
-    verb->add_flag("--json", arguments->as_json, "one line of JSON each second");
+    verb->add_flag("--json", arguments->as_json, "print each line as JSON");
     verb->callback([=, &chosen, &meter] { chosen = [=, &meter] { return run_meter(*arguments, meter); }; });
   }
 }

@@ -259,19 +259,19 @@ void add_topic_pub(CLI::App& family, Action& chosen) {
   verb->add_option("TOPIC", arguments->topic, "a name that no component's topic has, such as /note")->required();
   verb->add_option("MESSAGE", arguments->message, "a JSON object")->required();
   arguments->run.add_to(*verb);
-  verb->add_option("--rate", arguments->rate_hz, "repeat the message so often per second\n(with --count: 1)")
+  verb->add_option("--rate", arguments->rate_hz, "repeat the message this many times per second\n(with --count: 1)")
       ->type_name("HZ")
       ->check(CLI::Range(0.001, 10'000.0));
-  verb->add_option("--count", arguments->count, "stop after so many (1; with --rate: never)")
+  verb->add_option("--count", arguments->count, "stop after this many messages (1; with --rate: never)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   verb->add_option("--timeout", arguments->timeout_s,
-                   "with --count, or without --rate: give up if nobody\nhas subscribed after so many seconds (30)")
+                   "with --count, or without --rate: give up if nobody\nhas subscribed after this many seconds (30)")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.001, kLongestTimeout));
   auto* schema =
       verb->add_option("--schema", arguments->schema_file, "a file with the schema of the messages")->type_name("FILE");
-  verb->add_option("--like", arguments->like, "use the type of this topic of the run")
+  verb->add_option("--like", arguments->like, "use the message type of this topic")
       ->type_name("TOPIC")
       ->excludes(schema);
   verb->callback([=, &chosen] { chosen = [=] { return pub(*arguments); }; });

@@ -104,7 +104,7 @@ int info(const TopicArguments& arguments) {
 }  // namespace
 
 void add_topic(CLI::App& app, Action& chosen) {
-  CLI::App* family = app.add_subcommand("topic", "Streams of a running launch")->require_subcommand(1);
+  CLI::App* family = app.add_subcommand("topic", "Topics of a running launch")->require_subcommand(1);
   family->footer(
       "Examples:\n  trainyard topic list\n  trainyard topic echo /metrics --count 3 --json\n"
       "  trainyard topic hz /metrics\n  trainyard topic delay /batches --timeout 5\n"
@@ -116,9 +116,9 @@ void add_topic(CLI::App& app, Action& chosen) {
     verb->callback([=, &chosen] { chosen = [=] { return action(*arguments); }; });
     return verb;
   };
-  add("list", "All topics, who publishes and who subscribes", list)
-      ->add_flag("--json", arguments->as_json, "for programs");
-  add("info", "Type, schema, ends and counters of one topic", info)
+  add("list", "All topics, with their publishers and subscribers", list)
+      ->add_flag("--json", arguments->as_json, "print JSON, for other programs");
+  add("info", "Type, schema, publishers, subscribers, counters of a topic", info)
       ->add_option("TOPIC", arguments->topic, "as `trainyard topic list` names it")
       ->required();
   add_topic_echo(*family, chosen);

@@ -177,17 +177,17 @@ int trace(const TraceArguments& arguments) {
 
 void add_trace(CLI::App& app, Action& chosen) {
   constexpr std::uint64_t kMostSteps = 1000;
-  CLI::App* verb = app.add_subcommand("trace", "What happened because of one batch, from component to component");
+  CLI::App* verb = app.add_subcommand("trace", "Show the path of a batch through the components");
   verb->footer(
-      "Times begin when the batch was read. With several ranks, each has a batch of its\n"
-      "own, and they are shown one after another.\n\n"
+      "Times are counted from the moment when the batch was read. With several ranks,\n"
+      "each rank has its own batch, and the batches are shown one after another.\n\n"
       "Examples:\n  trainyard trace\n  trainyard trace mnist --steps 3\n  trainyard trace --batch 1200 --json");
   const auto arguments = std::make_shared<TraceArguments>();
   arguments->spans.add_to(*verb);
   CLI::Option* batch = verb->add_option("--batch", arguments->batch, "the batch with this number, on every rank")
                            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 47))
                            ->type_name("N");
-  verb->add_option("--steps", arguments->steps, "the batches of so many steps (1)")
+  verb->add_option("--steps", arguments->steps, "the batches of this many steps (1)")
       ->check(CLI::Range(std::uint64_t{1}, kMostSteps))
       ->excludes(batch)
       ->type_name("N");

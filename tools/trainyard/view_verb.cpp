@@ -136,19 +136,21 @@ int view(const ViewArguments& arguments) {
 void add_view(CLI::App& app, Action& chosen) {
   CLI::App* verb = app.add_subcommand("view", "Show running launches, past runs and recordings in a browser");
   verb->footer(
-      "Without WHAT, all running launches are shown, also those that start later, and the past runs below runs/.\n"
+      "Without WHAT, the page shows all running launches, including those that start\n"
+      "later, and the past runs below runs/.\n"
       "Examples:\n  trainyard view\n  trainyard view mnist runs/mnist-old recording.mcap\n"
       "  trainyard view --address 0.0.0.0 --name node7.example.org --certificate node7.pem --key node7.key");
   const auto arguments = std::make_shared<ViewArguments>();
   verb->add_option("WHAT", arguments->what, "names of running launches, folders with past runs, and recordings");
-  verb->add_option("--port", arguments->port, "the port to listen at (default: a free one)")
+  verb->add_option("--port", arguments->port, "the port to listen on (default: a free one)")
       ->check(CLI::Range(0, 65535))
       ->type_name("PORT");
-  verb->add_option("--address", arguments->address, "the IP address to listen at (127.0.0.1)")->type_name("IP");
+  verb->add_option("--address", arguments->address, "the IP address to listen on (127.0.0.1)")->type_name("IP");
   verb->add_option("--name", arguments->names, "a further name under which the page is opened")->type_name("HOST");
-  verb->add_option("--certificate", arguments->certificate, "TLS, which is needed outside of loopback: a PEM file")
+  verb->add_option("--certificate", arguments->certificate,
+                   "PEM file with a certificate for TLS, which is needed\noutside of loopback")
       ->type_name("FILE");
-  verb->add_option("--key", arguments->key, "the key of the certificate, a PEM file")->type_name("FILE");
+  verb->add_option("--key", arguments->key, "PEM file with the key of the certificate")->type_name("FILE");
   verb->add_option("--webhook", arguments->webhook, "send alerts to this address with HTTP POST")->type_name("URL");
   verb->add_option("--role", arguments->role, "what the printed address allows (control)")
       ->check(CLI::IsMember({"control", "watch", "both"}));

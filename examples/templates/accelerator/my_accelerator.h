@@ -17,8 +17,8 @@ class MyAccelerator final : public trainyard::Accelerator {
   /// Returns the number of devices on this host. Must be fast, and must not throw even if the hardware is missing.
   trainyard::FoundDevices find_devices() const override;
 
-  /// Returns the rules of the hardware, such as the supported precisions. Trainyard refuses launch files that violate a
-  /// rule.
+  /// Returns the rules that the hardware imposes, such as the supported precisions. Trainyard refuses launch files that
+  /// violate a rule.
   trainyard::AcceleratorTraits traits() const override;
 
  protected:
@@ -26,7 +26,7 @@ class MyAccelerator final : public trainyard::Accelerator {
   std::unique_ptr<trainyard::ClaimedDevice> open(int index) const override;
 
  private:
-  trainyard::Parameter<std::int64_t> devices_{*this, "device_count", 2, "how many devices to pretend",
+  trainyard::Parameter<std::int64_t> devices_{*this, "device_count", 2, "number of devices to simulate",
                                               trainyard::between(1, 64)};
 };
 

@@ -24,7 +24,7 @@ class MyComponent final : public trainyard::Component {
  private:
   void on_metrics(const trainyard::Metrics& metrics);
 
-  trainyard::Parameter<std::int64_t> window_{*this, "window", 10, "how many losses the mean is taken of",
+  trainyard::Parameter<std::int64_t> window_{*this, "window", 10, "number of losses in the mean",
                                              trainyard::positive() | trainyard::settable()};
 
   trainyard::Output<trainyard::Metrics> means_{*this, "means", "the mean of the losses", {.topic = "/metrics"}};

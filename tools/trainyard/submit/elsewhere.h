@@ -6,8 +6,8 @@
 namespace trainyard::tools::submit {
 
 /// A catalogue of the installed plugins for planning a run on other hosts, whose devices are unknown. It answers as if
-/// the devices of every accelerator existed in any number, so only the other rules of the accelerators are checked when
-/// the run is planned. `accelerator = "auto"` still means the best accelerator of this machine.
+/// every accelerator had enough devices, so planning does not check the number of devices, only the accelerators' other
+/// rules. `accelerator = "auto"` still means the best accelerator of this machine.
 class Elsewhere final : public launch::Catalogue {
  public:
   /// `here` must outlive this object.

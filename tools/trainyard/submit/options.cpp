@@ -91,23 +91,24 @@ Volume volume_from(const std::string& text) {
 
 void Options::add_to(CLI::App& verb) {
   verb.add_option("--engine", engine, "slurm, jobset, trainjob or mpirun")->required()->type_name("ENGINE");
-  verb.add_flag("--dry-run", dry_run, "print the job and hand nothing over");
+  verb.add_flag("--dry-run", dry_run, "print the job, but do not submit it");
   verb.add_option("--name", name, "name of the job (the name of the run)")->type_name("NAME");
-  verb.add_option("--time", time, "longest time of one start, such as 2h30m")->type_name("TIME");
-  verb.add_option("--notice", notice, "how long before its end the run is told to\nstop (2m)")->type_name("TIME");
-  verb.add_option("--restarts", restarts, "how often the job may be started again (3)")->type_name("N");
+  verb.add_option("--time", time, "time limit of each attempt, such as 2h30m")->type_name("TIME");
+  verb.add_option("--notice", notice, "how long before the end of the job the run is\ntold to stop (2m)")
+      ->type_name("TIME");
+  verb.add_option("--restarts", restarts, "how many times the job may be restarted (3)")->type_name("N");
   verb.add_option("--cpus", cpus, "processors of each host (2 for each rank)")->type_name("N");
   verb.add_option("--memory", memory, "memory of each host, such as 64G")->type_name("SIZE");
   verb.add_option("--queue", queue, "partition of Slurm, or queue of Kueue")->type_name("NAME");
-  verb.add_option("--logs", logs, "folder for what the job prints (logs)")->type_name("FOLDER");
+  verb.add_option("--logs", logs, "folder for the output of the job (logs)")->type_name("FOLDER");
   verb.add_option("--key", key, "file with the key of the hosts")->type_name("FILE");
   verb.add_option("--image", image, "container image that contains Trainyard")->type_name("IMAGE");
-  verb.add_option("--namespace", name_space, "namespace of Kubernetes")->type_name("NAME");
+  verb.add_option("--namespace", name_space, "Kubernetes namespace")->type_name("NAME");
   verb.add_option("--volume", volumes, "CLAIM:PATH, a volume; the run starts in the\nfirst one")
       ->type_name("VOLUME")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb.add_option("--device-resource", device_resource, "how Kubernetes calls devices\n(nvidia.com/gpu for cuda)")
+  verb.add_option("--device-resource", device_resource, "what Kubernetes calls the devices\n(nvidia.com/gpu for cuda)")
       ->type_name("NAME");
   verb.add_option("--runtime", runtime, "training runtime of the cluster\n(torch-distributed)")->type_name("NAME");
   verb.add_option("--hosts", hosts, "hosts for mpirun, such as a,b")

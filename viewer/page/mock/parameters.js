@@ -17,8 +17,8 @@ export const parametersOf = () => [
     component: 'optimizer',
     parameters: [
       one('rule', 'string', 'one of: sgd, adam, adamw, rmsprop, adagrad', 'adamw', false, 'update rule of torch.optim'),
-      one('lr', 'number', 'a number', 0.001, true, "base learning rate; below 0: torch's default (0.001; rmsprop and adagrad 0.01)"),
-      one('weight_decay', 'number', 'a number', -1, false, "weight decay; below 0: torch's default (adamw 0.01, else 0)"),
+      one('lr', 'number', 'a number', 0.001, true, "base learning rate; -1: torch's default (0.001; rmsprop and adagrad 0.01)"),
+      one('weight_decay', 'number', 'a number', -1, false, "weight decay; -1: torch's default (adamw 0.01, else 0)"),
       one('betas', 'list of numbers', 'a list of numbers', [0.9, 0.999], false, 'adam, adamw: decay of the two averages'),
       one('schedule', 'string', 'one of: constant, step, cosine, linear, one_cycle', 'cosine', false, 'schedule of the learning rate'),
       one('warmup_steps', 'integer', 'an integer >= 0 (steps)', 2000, false, 'linear warm-up before the schedule', 'steps'),
