@@ -47,8 +47,8 @@ struct RankParts {
 /// What Strategy::end_step() must do besides completing the gradients.
 struct StepEnd {
   bool check_finite = false;  ///< True to check whether a gradient is infinite or NaN.
-  /// The limit for the absolute value of each element of the gradients; 0 = no limit. The limit and the gradients are
-  /// both multiplied by the loss scale.
+  /// The limit for the absolute value of each element of the gradients; 0 = no limit. The gradients still contain
+  /// the loss scale, so the caller must multiply the limit by the loss scale, too.
   double clip_value = 0;
   bool norm = false;  ///< True to compute the norm of the gradients, after they have been clipped to `clip_value`.
 };

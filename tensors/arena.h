@@ -57,8 +57,8 @@ struct ArenaShard {
 /// An optimizer in the same process can work on the device's memory instead (ArenaInfo::device_arena). Gradients and
 /// parameters are then copied only for readers and checkpoints.
 ///
-/// The block of parameters can hold only a shard (ArenaShard). Then parameters that are not completely inside the shard
-/// keep the memory that the model allocated, and the strategy that requested the shard must handle them.
+/// The block of parameters may hold just a shard (ArenaShard). In that case, parameters that are not completely inside
+/// it keep the memory that the model allocated, and the strategy that requested the shard must handle them.
 class Arena {
  public:
   static constexpr std::uint64_t kAlignment = 64;
