@@ -37,7 +37,7 @@ std::unique_ptr<RouterSocket> open_door(zmq::context_t& context, const HostSetti
   for (const std::uint16_t port : meeting.ports) {
     try {
       return std::make_unique<RouterSocket>(context, tcp_endpoint(address, std::to_string(port)), settings.key,
-                                            RouterSocket::Refusals::kCounted);
+                                            RouterSocket::Exposure::kPublic);
     } catch (const Error& error) {
       if (error.code() != Code::kIo) throw;
       problem = error.what();
