@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -21,8 +22,10 @@ constexpr std::size_t kRelayBytes = 256 << 10;
 constexpr int kTurns = 8;
 /// How long the bytes of a connection that has ended may wait for the other side to read them.
 constexpr std::chrono::milliseconds kEnd{5000};
-/// How long the destructor waits at most.
-constexpr std::chrono::milliseconds kLastWait{1000};
+/// How long the destructor waits at most, and how long it waits for more bytes. libzmq may close a connection only
+/// after the destructor.
+constexpr std::chrono::milliseconds kLastWait{500};
+constexpr std::chrono::milliseconds kLastBytes{100};
 constexpr std::chrono::milliseconds kRelayLook{50};
 
 bool must_wait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
@@ -61,8 +64,11 @@ void ByteRelay::run() {
   while (true) {
     const bool stopping = stopping_;
     const auto now = Clock::now();
-    if (stopping) last = std::min(last, now + kLastWait);
-    if (stopping && (count_ == 0 || now >= last)) return;
+    if (stopping && last == Clock::time_point::max()) {
+      last = now + kLastWait;
+      moved_ = now;
+    }
+    if (stopping && (count_ == 0 || now >= last || (now >= moved_ + kLastBytes && !has_rest()))) return;
     for (Pair* pair : wait()) {
       if (pair == nullptr)
         take_new();
@@ -133,6 +139,7 @@ ByteRelay::State ByteRelay::pass(Way& way) {
       way.ended = true;
       return State::kOver;
     }
+    if (stopping_) moved_ = Clock::now();
     const ssize_t sent = ::send(way.to, bytes_.data(), static_cast<std::size_t>(got), MSG_DONTWAIT | MSG_NOSIGNAL);
     way.broken = sent < 0 && !must_wait();
     const ssize_t done = sent < 0 ? 0 : sent;
@@ -150,6 +157,10 @@ bool ByteRelay::send_rest(Way& way) {
   }
   way.rest.shrink_to_fit();
   return true;
+}
+
+bool ByteRelay::has_rest() const {
+  return std::ranges::any_of(pairs_, [](const Pair& pair) { return !pair.out.rest.empty(); });
 }
 
 void ByteRelay::give_up(Clock::time_point now) {

@@ -58,6 +58,7 @@ class ByteRelay {
   State pass(Way& way);
   // Returns false if bytes are left that `to` cannot take yet.
   static bool send_rest(Way& way);
+  bool has_rest() const;
   void give_up(Clock::time_point now);
   void remove_over();
 
@@ -69,6 +70,7 @@ class ByteRelay {
   std::vector<Pair*> ending_;  ///< The pairs of which one side has ended, while the other does not take the last bytes.
   std::vector<Pair*> over_;
   std::vector<char> bytes_;
+  Clock::time_point moved_;  ///< When the last bytes arrived, once the relay is stopping.
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> stopping_{false};
   std::thread thread_;
