@@ -194,6 +194,7 @@ class FrontDoorTest(KeyTest):
         step = self.step()
         with self.keys_of(self.there):
             visitor = trainyard.find_run(self.door())
+            visitor.nodes()  # Connects, while the keys are known.
         self.addCleanup(visitor.close)
         nonsense = [b"", b"GET / HTTP/1.1\r\n\r\n", bytes(range(256)) * 16,
                     b"\xff" + struct.pack(">Q", 1) + b"\x7f\x03\x00CURVE" + bytes(44),
