@@ -19,8 +19,7 @@ namespace {
 constexpr std::chrono::seconds kFarewell{5};
 constexpr std::chrono::milliseconds kLook{10};
 
-/// Returns a context for a door to which so many strangers may be connected for a few seconds that the launcher would
-/// run out of descriptors otherwise. libzmq ends a connection that does not show its key in time.
+/// Returns a context for a door. Each agent takes three descriptors, and strangers take some until they are refused.
 zmq::context_t many_connections() {
   core::raise_descriptor_limit();
   return {};
