@@ -7,6 +7,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(cereal REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zmq REQUIRED IMPORTED_TARGET libzmq)
+pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
 
 # LibTorch's own CMake config pulls in every header and library it knows; ours takes what is used. TORCH_ROOT is a folder
 # with `include` and `lib`, such as that of an installed package `torch`.

@@ -5,7 +5,7 @@
 trainyard_build_packages=(
   g++ cmake ninja-build make pkg-config
   libtorch-dev libopenblas0-pthread
-  libgloo-dev libzmq3-dev cppzmq-dev libcereal-dev libtomlplusplus-dev libspdlog-dev libfmt-dev
+  libgloo-dev libzmq3-dev libsodium-dev cppzmq-dev libcereal-dev libtomlplusplus-dev libspdlog-dev libfmt-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libssl-dev libpng-dev libjpeg62-turbo-dev
   libboost-dev
 )

@@ -47,7 +47,7 @@ class Reception {
 
   /// Returns the address to which visitors connect.
   const std::string& endpoint() const { return door_.endpoint(); }
-  Refusals refusals() { return {door_.connections().refused(), refused_requests_}; }
+  Refusals refusals() { return {door_.refused(), refused_requests_}; }
 
  private:
   core::VisitorDoor::Owner door_owner();

@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/testing/flood.h"
 #include "core/testing/temporary_folder.h"
 #include "core/transport/frames.h"
 
@@ -76,12 +78,16 @@ class ReceptionTest : public ::testing::Test {
     return socket;
   }
 
-  zmq::socket_t visitor(const Key& own, const Key& host) {
-    zmq::socket_t socket = stranger();
+  void connect_as(zmq::socket_t& socket, const Key& own, const Key& host) {
     socket.set(zmq::sockopt::curve_publickey, own.text);
     socket.set(zmq::sockopt::curve_secretkey, own.secret);
     socket.set(zmq::sockopt::curve_serverkey, host.text);
     socket.connect(reception_.endpoint());
+  }
+
+  zmq::socket_t visitor(const Key& own, const Key& host) {
+    zmq::socket_t socket = stranger();
+    connect_as(socket, own, host);
     return socket;
   }
 
@@ -172,6 +178,42 @@ TEST_F(ReceptionTest, StrangersAreRefusedAndCounted) {
   run_until([&] { return !heard_.empty(); });
   ASSERT_EQ(heard_.size(), 1u);
   EXPECT_EQ(heard_.front().second["op"], "run");
+}
+
+TEST_F(ReceptionTest, NeitherAFloodOfStrangersNorOneThatDoesNotReadDisconnectsAVisitor) {
+  constexpr int kConnections = 10'000;
+  zmq::socket_t laptop = stranger();
+  zmq_socket_monitor(laptop.handle(), "inproc://laptop", ZMQ_EVENT_DISCONNECTED);
+  zmq::socket_t disconnected(outside_, zmq::socket_type::pair);
+  disconnected.connect("inproc://laptop");
+  connect_as(laptop, watcher_, host_);
+  const std::string much(60'000, 'x');
+  const auto round_trip = [&](std::size_t id) {
+    ask(laptop, {{"id", id}, {"op", "nodes"}});
+    std::optional<json> told;
+    core::Frames frames;
+    run_until([&] {
+      for (const auto& [asker, question] : std::exchange(heard_, {}))
+        answer(asker, {{"id", question["id"]}, {"ok", true}, {"result", question["op"] == "run" ? much : "few"}});
+      if (core::receive_frames(laptop, frames) && frames.size() == 1 && frames[0].size() != 0)
+        told = json::parse(frames[0].to_string_view());
+      return told.has_value() || HasFatalFailure();
+    });
+    if (told) EXPECT_EQ((*told)["id"], id);
+  };
+  std::size_t id = 0;
+  const std::string port = reception_.endpoint().substr(reception_.endpoint().rfind(':') + 1);
+  round_trip(++id);
+  trainyard::testing::Flood flood(static_cast<std::uint16_t>(std::stoi(port)), kConnections, std::chrono::seconds(2));
+  while (!flood.done() && !HasFatalFailure()) round_trip(++id);
+  zmq::socket_t lazy = stranger();
+  lazy.set(zmq::sockopt::rcvhwm, 1);
+  connect_as(lazy, controller_, host_);
+  for (int i = 0; i < 1000; ++i) ask(lazy, {{"id", i}, {"op", "run"}});
+  for (int i = 0; i < 100 && !HasFatalFailure(); ++i) round_trip(++id);
+  zmq::message_t event;
+  EXPECT_FALSE(disconnected.recv(event, zmq::recv_flags::dontwait)) << "the visitor was disconnected";
+  EXPECT_GT(reception_.refusals().connections, static_cast<std::uint64_t>(kConnections / 4));
 }
 
 TEST_F(ReceptionTest, TooManyQuestionsOfOneVisitorAreRefused) {

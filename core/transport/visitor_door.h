@@ -47,6 +47,8 @@ class VisitorDoor final : public Source {
   const std::string& endpoint() const { return socket_.endpoint(); }
   /// Returns the source that watches the number of connections. It must be added to the event loop that polls the door.
   ConnectionLimit& connections() { return socket_.connections(); }
+  /// Returns the number of connections that were refused; see VisitorSocket.
+  std::uint64_t refused() const { return socket_.refused(); }
 
   /// Answers the question that came with `way_back` (Owner::question). Sends nothing if the visitor has too many unread
   /// bytes or has disconnected.

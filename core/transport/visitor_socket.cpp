@@ -2,6 +2,7 @@
 #include "core/transport/visitor_socket.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/keys/key.h"
 #include "core/transport/run_keys.h"
@@ -9,21 +10,11 @@
 namespace trainyard::core {
 namespace {
 
-/// Returns the maximum number of connections. Each of them takes a file descriptor, and the process needs descriptors
-/// for other purposes, too.
-std::size_t most_connections() {
+/// Returns the maximum number of connections. Each of them takes a file descriptor, or three behind a StrangerFilter,
+/// and the process needs descriptors for other purposes, too.
+std::size_t most_connections(const Key* key) {
   constexpr std::size_t kMost = 1024;
-  return std::min(kMost, raise_descriptor_limit() / 4);
-}
-
-/// Makes the socket accept visitors from other hosts. The connection of a visitor whose host has failed is closed after
-/// about a minute.
-void accept_other_hosts(zmq::context_t& context, zmq::socket_t& socket, const Key& key) {
-  accept_members(context, socket, {.public_key = key.text, .secret_key = key.secret});
-  socket.set(zmq::sockopt::tcp_keepalive, 1);
-  socket.set(zmq::sockopt::tcp_keepalive_idle, 30);
-  socket.set(zmq::sockopt::tcp_keepalive_intvl, 10);
-  socket.set(zmq::sockopt::tcp_keepalive_cnt, 3);
+  return std::min(kMost, raise_descriptor_limit() / (key == nullptr ? 4 : 8));
 }
 
 zmq::socket_t make_visitor_socket(zmq::context_t& context, std::size_t largest_frame, int backlog, const Key* key) {
@@ -32,7 +23,7 @@ zmq::socket_t make_visitor_socket(zmq::context_t& context, std::size_t largest_f
   socket.set(zmq::sockopt::rcvhwm, backlog);
   // A visitor must not be able to take over the connection of another visitor by using its name.
   socket.set(zmq::sockopt::router_handover, false);
-  if (key != nullptr) accept_other_hosts(context, socket, *key);
+  if (key != nullptr) accept_members(context, socket, {.public_key = key->text, .secret_key = key->secret});
   // A client that does not complete the handshake in this time is disconnected.
   constexpr int kHandshakeMilliseconds = 5000;
   socket.set(zmq::sockopt::handshake_ivl, kHandshakeMilliseconds);
@@ -43,8 +34,15 @@ zmq::socket_t make_visitor_socket(zmq::context_t& context, std::size_t largest_f
 
 VisitorSocket::VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame,
                              int backlog, const Key* key)
-    : socket_(make_visitor_socket(context, largest_frame, backlog, key)), limit_(context, socket_, most_connections()) {
-  limit_.bind(address);
+    : socket_(make_visitor_socket(context, largest_frame, backlog, key)),
+      limit_(context, socket_, key == nullptr ? most_connections(key) : std::numeric_limits<std::size_t>::max()) {
+  if (key == nullptr) {
+    limit_.bind(address);
+  } else {
+    filter_ = std::make_unique<StrangerFilter>(
+        socket_, address,
+        StrangerFilter::Limits{.strangers = StrangerFilter::most_strangers(), .admitted = most_connections(key)});
+  }
 }
 
 std::shared_ptr<VisitorAccount> VisitorSocket::account(const std::string& visitor) {

@@ -10,6 +10,7 @@
 
 #include "core/transport/connection_limit.h"
 #include "core/transport/frames.h"
+#include "core/transport/stranger_filter.h"
 #include "core/transport/visitor_ledger.h"
 
 namespace trainyard::core {
@@ -24,19 +25,23 @@ struct Key;
 /// unread. The number of connections is limited, too.
 class VisitorSocket {
  public:
-  /// Binds the address, which must be on this host unless there is a `key`. With a key, everything is encrypted
-  /// (CURVE), and the socket accepts only visitors whose keys the ZAP handler of the context admits. This handler must
-  /// exist already, because libzmq would otherwise accept every key. `largest_frame` is the size of the largest frame
-  /// that a visitor may send; the connection of a visitor that sends a larger frame is closed. `backlog` is the number
-  /// of messages of one visitor that may wait here. Throws kIo if the address cannot be bound.
+  /// Binds the address, which must be on this host unless there is a `key`. With a key, which requires an address of
+  /// TCP, everything is encrypted (CURVE), a StrangerFilter keeps strangers away, and the socket accepts only visitors
+  /// whose keys the ZAP handler of the context admits. This handler must exist already, because libzmq would otherwise
+  /// accept every key. `largest_frame` is the size of the largest frame that a visitor may send; the connection of a
+  /// visitor that sends a larger frame is closed. `backlog` is the number of messages of one visitor that may wait
+  /// here. Throws kIo if the address cannot be bound.
   VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame, int backlog,
                 const Key* key = nullptr);
 
   /// Returns the address to connect to.
-  const std::string& endpoint() const { return limit_.endpoint(); }
+  const std::string& endpoint() const { return filter_ ? filter_->endpoint() : limit_.endpoint(); }
   void* handle() { return socket_.handle(); }
   /// Returns the source that watches the number of connections. The same loop must poll it.
   ConnectionLimit& connections() { return limit_; }
+  /// Returns the number of connections that were refused because the other side had no admitted key or did not follow
+  /// ZeroMQ's protocol.
+  std::uint64_t refused() const { return limit_.refused() + (filter_ ? filter_->refused() : 0); }
   const VisitorLedger& ledger() const { return ledger_; }
 
   /// Receives one message without waiting, as receive_frames() does. The first frame is the visitor's name.
@@ -62,6 +67,7 @@ class VisitorSocket {
   // Occasionally removes the accounts to which no pointer is left.
   void forget_accounts();
 
+  std::unique_ptr<StrangerFilter> filter_;  ///< Null without a key. Destroyed after the socket.
   zmq::socket_t socket_;
   ConnectionLimit limit_;
   VisitorLedger ledger_;

@@ -19,8 +19,7 @@ namespace {
 constexpr std::chrono::seconds kFarewell{5};
 constexpr std::chrono::milliseconds kLook{10};
 
-/// Returns a context for a door to which so many strangers may be connected for a few seconds that the launcher would
-/// run out of descriptors otherwise. libzmq ends a connection that does not show its key in time.
+/// Returns a context for a door. Each agent takes three descriptors, and strangers take some until they are refused.
 zmq::context_t many_connections() {
   core::raise_descriptor_limit();
   return {};
@@ -37,7 +36,7 @@ std::unique_ptr<RouterSocket> open_door(zmq::context_t& context, const HostSetti
   for (const std::uint16_t port : meeting.ports) {
     try {
       return std::make_unique<RouterSocket>(context, tcp_endpoint(address, std::to_string(port)), settings.key,
-                                            RouterSocket::Refusals::kCounted);
+                                            RouterSocket::Exposure::kPublic);
     } catch (const Error& error) {
       if (error.code() != Code::kIo) throw;
       problem = error.what();

@@ -22,7 +22,7 @@ constexpr int kMostPending = 4096;
 
 // The function try block also converts exceptions of the constructors of members.
 RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys,
-                           Refusals refusals) try
+                           Exposure exposure) try
     : socket_(context, zmq::socket_type::router) {
   // Without this option, a message to an unknown peer is dropped silently.
   socket_.set(zmq::sockopt::router_mandatory, true);
@@ -33,9 +33,13 @@ RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint,
   socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxBodyBytes));
   core::check_member_address(endpoint, keys);
   core::accept_members(context, socket_, keys);
-  if (refusals == Refusals::kCounted) {
-    // Only counted: if all connections were closed at a limit, as for visitors, the members would be lost.
-    connections_ = std::make_unique<core::ConnectionLimit>(context, socket_, std::numeric_limits<std::size_t>::max());
+  if (exposure == Exposure::kPublic) {
+    constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
+    connections_ = std::make_unique<core::ConnectionLimit>(context, socket_, kUnlimited);
+    filter_ = std::make_unique<core::StrangerFilter>(
+        socket_, endpoint,
+        core::StrangerFilter::Limits{.strangers = core::StrangerFilter::most_strangers(), .admitted = kUnlimited});
+    return;
   }
   socket_.set(zmq::sockopt::ipv6, endpoint.starts_with("tcp://["));
   socket_.bind(endpoint);
@@ -58,7 +62,7 @@ std::uint64_t RouterSocket::refusals() {
   if (connections_ == nullptr) return 0;
   while (connections_->poll()) {
   }
-  return connections_->refused();
+  return connections_->refused() + filter_->refused();
 }
 
 bool RouterSocket::send(const Frames& frames) {

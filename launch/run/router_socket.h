@@ -10,6 +10,7 @@
 
 #include "core/transport/connection_limit.h"
 #include "core/transport/run_keys.h"
+#include "core/transport/stranger_filter.h"
 
 namespace trainyard::launch {
 
@@ -19,13 +20,15 @@ class RouterSocket {
  public:
   using Frames = std::vector<std::string>;
 
-  /// Whether refused connections are counted. If they are, the owner of the socket must call refusals() at intervals.
-  enum class Refusals : std::uint8_t { kNotCounted, kCounted };
+  /// Whether strangers know the address. If they do, which is possible only for an address of TCP, they are kept away
+  /// from the socket (core::StrangerFilter) and counted. The owner of the socket must then call refusals() at
+  /// intervals.
+  enum class Exposure : std::uint8_t { kInternal, kPublic };
 
   /// Binds the address `endpoint`. If `keys` is not empty, only processes that have the keys of the run can connect
   /// (core::accept_members). Throws kIo with the address and the reason.
   RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys,
-               Refusals refusals = Refusals::kNotCounted);
+               Exposure exposure = Exposure::kInternal);
 
   /// Binds a further address, with `keys` as in the constructor. Returns the address to connect to. Throws kIo with the
   /// address and the reason.
@@ -45,8 +48,9 @@ class RouterSocket {
   void* handle() { return socket_.handle(); }
 
  private:
+  std::unique_ptr<core::StrangerFilter> filter_;  ///< Null unless the address is public. Destroyed after the socket.
   zmq::socket_t socket_;
-  std::unique_ptr<core::ConnectionLimit> connections_;  ///< Counts refused connections; null if they are not counted.
+  std::unique_ptr<core::ConnectionLimit> connections_;  ///< Counts refused connections; null unless public.
 };
 
 }  // namespace trainyard::launch

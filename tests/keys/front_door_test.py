@@ -192,19 +192,25 @@ class FrontDoorTest(KeyTest):
     def test_ten_thousand_connections_and_silence_and_nonsense_harm_nobody(self):
         launch = self.open_door()
         step = self.step()
+        with self.keys_of(self.there):
+            visitor = trainyard.find_run(self.door())
+            visitor.nodes()  # Connects, while the keys are known.
+        self.addCleanup(visitor.close)
         nonsense = [b"", b"GET / HTTP/1.1\r\n\r\n", bytes(range(256)) * 16,
                     b"\xff" + struct.pack(">Q", 1) + b"\x7f\x03\x00CURVE" + bytes(44),
                     b"\xff" + bytes(8) + b"\x7f\x03\x01NULL" + bytes(48) + b"\x04\x26\x05READY" + bytes(31)]
         silent = []
         try:
             for number in range(CONNECTIONS):
+                if number % 1000 == 0:
+                    self.assertTrue(visitor.nodes(), "one who was there before is still served")
                 stranger = socket.socket()
                 stranger.settimeout(5)
                 try:
                     stranger.connect(("127.0.0.1", self.port))
                     stranger.send(nonsense[number % len(nonsense)])
                 except OSError:
-                    pass  # At its limit, the door closes all connections and listens again.
+                    pass  # The door has closed the connection after the first words of nonsense.
                 if number % 50 == 0 and len(silent) < 200:
                     silent.append(stranger)
                 else:

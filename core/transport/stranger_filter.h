@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <thread>
+#include <vector>
+#include <zmq.hpp>
+
+#include "core/files/file_descriptor.h"
+#include "core/transport/byte_relay.h"
+#include "core/transport/curve_opening.h"
+
+namespace trainyard::core {
+
+/// Keeps strangers away from a socket of ZeroMQ that listens on a network, so that a flood of connections does not
+/// delay those who have been admitted (docs/decisions/0038). ZeroMQ would serve all connections on one thread.
+///
+/// The filter listens at the TCP port in place of the socket, on a thread of its own. The socket itself is bound to an
+/// address in this process's network namespace to which only processes of the same user can connect. A connection
+/// reaches the socket only if the other side has shown that it knows the public key of the socket, and then in limited
+/// numbers until the socket has admitted its key. From then on, a ByteRelay passes its bytes on.
+class StrangerFilter {
+ public:
+  /// How many connections may exist at the same time.
+  struct Limits {
+    std::size_t strangers;  ///< Those that are not admitted yet. The oldest one is closed when another one comes.
+    std::size_t admitted;
+  };
+
+  /// Returns the number of strangers for which this process has enough descriptors. Raises the limit of descriptors.
+  static std::size_t most_strangers();
+
+  /// Listens at `address`, such as "tcp://0.0.0.0:7000", and binds `socket`. With '*' in place of the port, the kernel
+  /// chooses one. The socket must not be bound yet, must have its keys (CURVE), and must be closed before this object
+  /// is destroyed. Throws kIo, with the address and the reason.
+  StrangerFilter(zmq::socket_t& socket, const std::string& address, const Limits& limits);
+  /// Closes all connections, after it has passed on the last bytes of the socket.
+  ~StrangerFilter();
+  StrangerFilter(const StrangerFilter&) = delete;
+  StrangerFilter& operator=(const StrangerFilter&) = delete;
+
+  /// Returns the address to connect to, with the actual port.
+  const std::string& endpoint() const { return endpoint_; }
+  /// Returns the number of connections that were closed before they reached the socket.
+  std::uint64_t refused() const { return refused_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class State {
+    kOpening,   ///< Has not sent its greeting and its HELLO yet.
+    kWaiting,   ///< Knows the public key, and waits for its turn.
+    kExamined,  ///< Is connected to the socket, which examines its key.
+    kOver,
+  };
+  struct Stranger {
+    FileDescriptor outer, inner;
+    State state = State::kOpening;
+    std::string heard;  ///< What it has sent before it was connected to the socket.
+    std::string told;   ///< What the socket has sent.
+    bool greeted = false;
+    Clock::time_point last;  ///< When the connection is closed.
+    std::list<Stranger>::iterator place;
+  };
+
+  void run();
+  int milliseconds_to_wait() const;
+  void accept();
+  void handle(Stranger& stranger);
+  void hear(Stranger& stranger);
+  void examine_next();
+  void examine(Stranger& stranger);
+  void pass_between(Stranger& stranger);
+  void admit(Stranger& stranger);
+  void close(Stranger& stranger);
+  void close_late(Clock::time_point now);
+  // Any number of keys may be admitted in a short time, but only few may fail.
+  void earn(Clock::time_point now);
+
+  const Limits limits_;
+  const CurveOpening opening_;
+  const std::chrono::milliseconds patience_;
+  const std::string inner_address_;
+  std::string endpoint_;
+  FileDescriptor listener_, epoll_, wakeup_;
+  ByteRelay relay_;
+  std::list<Stranger> strangers_;  ///< In the order in which they came.
+  std::list<Stranger> over_;
+  std::list<Stranger*> waiting_;
+  std::size_t examined_ = 0;
+  double allowance_;
+  Clock::time_point earned_ = Clock::now();
+  std::atomic<std::uint64_t> refused_{0};
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace trainyard::core
