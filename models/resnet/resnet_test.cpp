@@ -113,9 +113,12 @@ std::vector<at::Tensor> results(const std::string& parameters, const at::Tensor&
 }
 
 TEST(ResnetTest, WithTheChannelsLastTheResultsAreTheSame) {
-  const at::Tensor input = at::rand({4, 3, 32, 32});
   const at::Tensor target = at::randint(10, {4}, at::kLong);
   for (const std::string stem : {"cifar", "imagenet"}) {
+    // With images of 32 x 32, the last batch norms after the stem for ImageNet would see 4 values for each channel, and
+    // amplify the differences in rounding.
+    const std::int64_t size = stem == "cifar" ? 32 : 64;
+    const at::Tensor input = at::rand({4, 3, size, size});
     const std::string sizes = R"("width": 8, "stem": ")" + stem + "\"";
     const auto usual = results("{" + sizes + "}", input, target);
     const auto arranged = results("{" + sizes + R"(, "channels_last": true})", input, target);
