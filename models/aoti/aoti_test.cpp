@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/aoti/aoti.h"
 
+#include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
@@ -9,6 +10,7 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
+#include <ATen/ops/rand_like.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/tensor.h>
@@ -16,6 +18,7 @@
 #include <gtest/gtest.h>
 #include <spdlog/sinks/null_sink.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -34,6 +37,12 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 const std::string kPackages = TRAINYARD_AOTI_PACKAGES;
+
+Buffer zeroed(std::size_t bytes) {
+  Buffer buffer = Buffer::heap(bytes);
+  std::memset(buffer.data(), 0, bytes);
+  return buffer;
+}
 
 class AotiTest : public ::testing::Test {
  protected:
@@ -131,8 +140,7 @@ TEST_F(AotiTest, WithoutADescriptionTheFloatsAreTheParameters) {
 TEST_F(AotiTest, TheWeightsAreReadInTheArenaSoThatThoseOfACheckpointCount) {
   make();
   const double before = evaluate(batch());
-  const Arena arena(model_->parameters(), model_->buffers(),
-                    [](std::uint64_t bytes) { return Buffer::allocate(bytes); });
+  const Arena arena(model_->parameters(), model_->buffers(), &zeroed);
   EXPECT_EQ(evaluate(batch()), before) << "moved into the arena, with the same values";
   {
     const at::NoGradGuard no_gradients;

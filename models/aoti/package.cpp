@@ -25,6 +25,15 @@ constexpr const char* kStateKey = "state";
 
 std::string shape_of(const at::Tensor& tensor) { return to_text({tensor.sizes().data(), tensor.sizes().size()}); }
 
+/// Returns true if the elements of the tensor lie in memory as these strides say. The stride of a dimension of size 1
+/// has no meaning.
+bool have_same_order(const at::Tensor& tensor, const std::vector<std::int64_t>& strides) {
+  for (std::int64_t i = 0; i < tensor.dim(); ++i) {
+    if (tensor.size(i) > 1 && tensor.stride(i) != strides[static_cast<std::size_t>(i)]) return false;
+  }
+  return true;
+}
+
 /// Lets the code of packages compare the shape and the type of each input with what it was compiled for. Without this,
 /// the code would read beyond the end of an input that is too small. The code reads the variable when it first runs.
 void check_inputs_of_packages() { ::setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", /*overwrite=*/1); }
@@ -118,7 +127,7 @@ void Package::check_usable(const NamedTensor& named, const Compiled& compiled) c
                 "{}: tensor '{}' is {} with the precision of this run, and '{}' was compiled for {}", where_,
                 named.name, at::toString(named.tensor.scalar_type()), path_, at::toString(compiled.type));
   }
-  if (named.tensor.numel() > 1 && named.tensor.strides() != at::IntArrayRef(compiled.strides)) {
+  if (!have_same_order(named.tensor, compiled.strides)) {
     throw Error(Code::kUnsupported,
                 "{}: '{}' was compiled for a tensor '{}' whose elements do not lie row by row; call contiguous() on it "
                 "before the export",
