@@ -95,6 +95,10 @@ class ModelContractTest : public ::testing::TestWithParam<std::string> {
     context_.seed = 7;
   }
 
+  void SetUp() override {
+    if (!case_.skipped.empty()) GTEST_SKIP() << case_.skipped;
+  }
+
   std::unique_ptr<Model> make() {
     context_.parameters = case_.parameters;
     auto model = plugins_.create<Model>(GetParam(), context_);
@@ -184,7 +188,19 @@ TEST_P(ModelContractTest, ParametersAreLeavesWithNamesOfTheirOwn) {
   }
 }
 
+TEST_P(ModelContractTest, AModelThatDoesNotTrainRefusesIt) {
+  if (case_.trains) return;
+  for (const DatasetInfo& data : fitting()) {
+    const auto model = built(data);
+    model->set_training(true);
+    const auto [code, text] = testing::error_of([&] { model->training_step(batch(data)); });
+    EXPECT_EQ(code, Code::kUnsupported) << text;
+    EXPECT_THAT(text, HasSubstr("model '" + GetParam() + "'"));
+  }
+}
+
 TEST_P(ModelContractTest, ATrainingStepHasAFiniteLossAndGradientsForAllParameters) {
+  if (!case_.trains) return;
   for (const DatasetInfo& data : fitting()) {
     for (const std::int64_t rows : {4, 1}) {
       const auto model = built(data);
@@ -204,6 +220,7 @@ TEST_P(ModelContractTest, ATrainingStepHasAFiniteLossAndGradientsForAllParameter
 }
 
 TEST_P(ModelContractTest, TheSameSeedAndBatchGiveTheSameLoss) {
+  if (!case_.trains) return;
   for (const DatasetInfo& data : fitting()) {
     std::vector<at::Tensor> losses;
     for (int i = 0; i < 2; ++i) {

@@ -11,6 +11,7 @@
 #include "messages/error.h"
 #include "models/classification.h"
 #include "models/initialise.h"
+#include "models/memory_format.h"
 
 // Shapes: B batch, C channels, H height, W width.
 namespace trainyard {
@@ -62,10 +63,15 @@ std::vector<NamedTensor> Convnet::parameters() {
   return all;
 }
 
+/// Returns images, or the weights of a convolution, in the memory format of this model. Of the images, only the input
+/// of the first stage, or of a stage whose input comes from another rank, is copied, because all operations keep the
+/// format. The parameters stay row by row in the arena; their copies serve the forward and the backward pass.
+at::Tensor Convnet::arranged(const at::Tensor& x) const { return *channels_last_ ? channels_last(x) : x; }
+
 at::Tensor Convnet::convolve(const Layer& layer, const at::Tensor& values_BCHW) const {
   // The convolution is padded so that it keeps the size; only pooling shrinks the image.
   const at::Tensor convolved =
-      at::conv2d(values_BCHW, layer.weight, layer.bias, /*stride=*/1, /*padding=*/*kernel_ / 2);
+      at::conv2d(arranged(values_BCHW), arranged(layer.weight), layer.bias, /*stride=*/1, /*padding=*/*kernel_ / 2);
   // ReLU after pooling gives the same result as before pooling, on a quarter of the values.
   return at::relu(at::max_pool2d(convolved, 2));
 }

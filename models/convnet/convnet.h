@@ -38,6 +38,7 @@ class Convnet final : public Model {
   };
 
   at::Tensor forward(const ModelBatch& batch);
+  at::Tensor arranged(const at::Tensor& x) const;
   at::Tensor convolve(const Layer& layer, const at::Tensor& values_BCHW) const;
   at::Tensor apply_hidden(const at::Tensor& values_BCHW) const;
   at::Tensor apply_output(const at::Tensor& hidden) const;
@@ -49,6 +50,8 @@ class Convnet final : public Model {
   Parameter<std::int64_t> hidden_{*this, "hidden", 128, "size of the hidden layer", at_least(1)};
   Parameter<double> dropout_{*this, "dropout", 0.25,
                              "share of the hidden activations that dropout sets to zero in training", between(0, 0.99)};
+  Parameter<bool> channels_last_{*this, "channels_last", false,
+                                 "keep the channels of a pixel next to each other in memory, which can be faster"};
 
   std::vector<Layer> convolutions_;
   Layer hidden_layer_;

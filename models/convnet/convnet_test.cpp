@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/convnet/convnet.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/cross_entropy_loss.h>
@@ -77,6 +78,41 @@ TEST(ConvnetTest, DropoutWorksInTrainingOnly) {
   EXPECT_NE(loss(), loss());
   model.set_training(false);
   EXPECT_EQ(loss(), loss());
+}
+
+/// Returns the stages' outputs for the images, the loss, and the gradients of the parameters.
+std::vector<at::Tensor> results(const std::string& parameters, const at::Tensor& input, const at::Tensor& target) {
+  at::Generator(at::detail::getDefaultCPUGenerator()).set_current_seed(5);
+  ModelContext made = context(parameters);
+  Convnet model(made);
+  model.build(images(input.sizes().slice(1).vec()));
+  std::vector<at::Tensor> all;
+  at::Tensor values = model.stage_input({"train", {input, target}});
+  for (const Stage& stage : model.stages()) all.push_back(values = stage.forward(values));
+  all.push_back(model.training_step({"train", {input, target}}));
+  all.back().backward();
+  for (const NamedTensor& parameter : model.parameters()) {
+    EXPECT_TRUE(parameter.tensor.is_contiguous()) << parameter.name;
+    all.push_back(parameter.tensor.grad());
+  }
+  return all;
+}
+
+TEST(ConvnetTest, WithTheChannelsLastTheResultsAreTheSame) {
+  for (const std::int64_t channels : {1, 3}) {
+    const at::Tensor input = at::randn({5, channels, 12, 12});
+    const at::Tensor target = at::randint(10, {5}, at::kLong);
+    const auto usual = results(R"({"channels": [4, 6], "dropout": 0})", input, target);
+    const auto arranged = results(R"({"channels": [4, 6], "dropout": 0, "channels_last": true})", input, target);
+    ASSERT_EQ(arranged.size(), usual.size());
+    for (std::size_t i = 0; i < usual.size(); ++i) {
+      EXPECT_TRUE(arranged[i].allclose(usual[i], 1e-4, 1e-6)) << "result " << i << ", " << channels << " channels";
+    }
+    for (const std::size_t stage : {0, 1}) {
+      EXPECT_EQ(arranged[stage].suggest_memory_format(), at::MemoryFormat::ChannelsLast) << "stage " << stage;
+      EXPECT_EQ(usual[stage].suggest_memory_format(), at::MemoryFormat::Contiguous) << "stage " << stage;
+    }
+  }
 }
 
 TEST(ConvnetTest, WhatDoesNotFitIsRefusedWithItsValue) {

@@ -63,11 +63,12 @@ class Resnet final : public Model {
   };
 
   bool cifar_stem(const std::vector<std::int64_t>& image) const;
+  at::Tensor arranged(const at::Tensor& x) const;
   Unit make_unit(const std::string& convolution, const std::string& norm, std::int64_t in, std::int64_t out,
                  std::int64_t kernel, std::int64_t stride);
   Block make_block(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t stride);
   at::Tensor apply(const Unit& unit, const at::Tensor& x) const;
-  at::Tensor apply(const Block& block, const at::Tensor& x) const;
+  at::Tensor apply(const Block& block, const at::Tensor& input) const;
   at::Tensor apply_stem(const at::Tensor& input) const;
   at::Tensor apply_head(const at::Tensor& x_BCHW) const;
   at::Tensor forward(const ModelBatch& batch);
@@ -79,6 +80,8 @@ class Resnet final : public Model {
                                one_of({"auto", "cifar", "imagenet"})};
   Parameter<std::int64_t> width_{*this, "width", 64, "channels of the first stage; each further stage doubles them",
                                  at_least(1)};
+  Parameter<bool> channels_last_{*this, "channels_last", false,
+                                 "keep the channels of a pixel next to each other in memory, which can be faster"};
 
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> buffers_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/resnet/resnet.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
 #include <gmock/gmock.h>
@@ -89,6 +90,57 @@ TEST(ResnetTest, BytesAndFloatsFromZeroToOneAreTheSameImage) {
     return made.model->training_step({"train", {input, target}}).item<double>();
   };
   EXPECT_EQ(loss(bytes), loss(bytes.to(at::kFloat).div(255)));
+}
+
+/// Returns the stages' outputs in evaluation mode, followed by the loss, the gradients and the buffers of a training
+/// step.
+std::vector<at::Tensor> results(const std::string& parameters, const at::Tensor& input, const at::Tensor& target) {
+  at::Generator(at::detail::getDefaultCPUGenerator()).set_current_seed(5);
+  Built made(parameters, images(input.sizes().slice(1).vec()));
+  std::vector<at::Tensor> all;
+  made.model->set_training(false);
+  at::Tensor x = made.model->stage_input({"train", {input, target}});
+  for (const Stage& stage : made.model->stages()) all.push_back(x = stage.forward(x));
+  made.model->set_training(true);
+  all.push_back(made.model->training_step({"train", {input, target}}));
+  all.back().backward();
+  for (const NamedTensor& parameter : made.model->parameters()) {
+    EXPECT_TRUE(parameter.tensor.is_contiguous()) << parameter.name;
+    all.push_back(parameter.tensor.grad());
+  }
+  for (const NamedTensor& buffer : made.model->buffers()) all.push_back(buffer.tensor);
+  return all;
+}
+
+TEST(ResnetTest, WithTheChannelsLastTheResultsAreTheSame) {
+  const at::Tensor target = at::randint(10, {4}, at::kLong);
+  for (const std::string stem : {"cifar", "imagenet"}) {
+    // With images of 32 x 32, the last batch norms after the stem for ImageNet would see 4 values for each channel, and
+    // amplify the differences in rounding.
+    const std::int64_t size = stem == "cifar" ? 32 : 64;
+    const at::Tensor input = at::rand({4, 3, size, size});
+    const std::string sizes = R"("width": 8, "stem": ")" + stem + "\"";
+    const auto usual = results("{" + sizes + "}", input, target);
+    const auto arranged = results("{" + sizes + R"(, "channels_last": true})", input, target);
+    ASSERT_EQ(arranged.size(), usual.size());
+    for (std::size_t i = 0; i < usual.size(); ++i) {
+      EXPECT_TRUE(arranged[i].allclose(usual[i], 1e-3, 1e-4)) << "result " << i << " with the stem " << stem;
+    }
+    for (std::size_t stage = 0; stage < 9; ++stage) {
+      EXPECT_TRUE(arranged[stage].is_contiguous(at::MemoryFormat::ChannelsLast)) << "stage " << stage;
+    }
+    EXPECT_FALSE(usual[0].is_contiguous(at::MemoryFormat::ChannelsLast));
+  }
+}
+
+TEST(ResnetTest, AStageTakesAnInputInTheUsualFormatAsFromAnotherRank) {
+  Built made(R"({"width": 4, "channels_last": true})", images({3, 16, 16}));
+  made.model->set_training(false);
+  const std::vector<Stage> stages = made.model->stages();
+  const at::Tensor x = at::rand({2, 4, 16, 16});
+  ASSERT_EQ(stages.at(1).name, "layer1.0");
+  EXPECT_TRUE(stages[1].forward(x).is_contiguous(at::MemoryFormat::ChannelsLast));
+  EXPECT_TRUE(x.is_contiguous()) << "a stage does not change its input";
 }
 
 TEST(ResnetTest, RunningMeansMoveInTrainingOnly) {

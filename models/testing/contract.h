@@ -16,6 +16,11 @@ struct ModelCase {
   /// with numbers as targets), "images" or "tokens". If the list is empty, the test tries all of them, and fails if the
   /// model accepts none.
   std::vector<std::string> data;
+
+  bool trains = true;  ///< False if the model refuses to train; it then only evaluates and predicts.
+
+  /// If this is not empty, the model is not tested, because something is missing on this machine. The text states what.
+  std::string skipped;
 };
 
 using ModelContract = ContractCase<ModelCase>;

@@ -9,17 +9,10 @@
 
 #include "messages/error.h"
 #include "models/classification.h"
-#include "tensors/bridge.h"
 #include "tensors/version.h"
 
 namespace trainyard {
 namespace {
-
-/// Returns the message of an error without the list of C++ stack frames at the end of LibTorch's messages.
-std::string without_frames(const std::exception& error) {
-  const std::string text = error.what();
-  return text.substr(0, text.find("\nException raised from"));
-}
 
 /// Returns true if the tensor is in the list. A module may refer to a tensor by several names; such a tensor is listed
 /// only once.
@@ -36,14 +29,12 @@ struct TorchScript::Module {
 TorchScript::TorchScript(ModelContext& context) : Model(context) {}
 TorchScript::~TorchScript() = default;
 
-ModelTraits TorchScript::traits() const { return classifies() ? ModelTraits{{TargetKind::kClass}} : ModelTraits{}; }
+ModelTraits TorchScript::traits() const {
+  return classifies(*loss_) ? ModelTraits{{TargetKind::kClass}} : ModelTraits{};
+}
 
 void TorchScript::build(const DatasetInfo& data) {
-  if (data.fields.size() != 2) {
-    throw Error(Code::kShapeMismatch, "{} needs two fields, input and target; dataset '{}' has {}", where(),
-                data.dataset, data.fields.size());
-  }
-  if (classifies()) classification_sizes(data, where());
+  check_fields(*loss_, data, where());
   vocabulary_ = data.vocabulary;
   load();
   list_tensors();
@@ -104,43 +95,18 @@ at::Tensor TorchScript::forward(const at::Tensor& input) {
   return result.toTensor();
 }
 
-/// Returns the mean loss over the batch, in float32 or a wider type. For a regression, the target is converted to the
-/// type of the result, and reshaped if it has the same number of elements, for example from (B) to (B, 1).
-at::Tensor TorchScript::loss_of(const at::Tensor& result, const at::Tensor& target) const {
-  const at::Tensor output = at_least_float(result);
-  if (*loss_ == torchscript::Loss::kCrossEntropy) return classification_loss(output, target);
-  if (*loss_ == torchscript::Loss::kNll) return at::nll_loss(output, target.to(at::kLong).view(-1));
-  if (output.numel() != target.numel()) {
-    throw Error(Code::kShapeMismatch,
-                "{}: loss '{}' compares numbers one by one; forward returns {}, the target has {}", where(),
-                name_of(*loss_), to_text({output.sizes().data(), output.sizes().size()}),
-                to_text({target.sizes().data(), target.sizes().size()}));
-  }
-  const at::Tensor wanted = target.to(output.scalar_type()).view_as(output);
-  if (*loss_ == torchscript::Loss::kMse) return at::mse_loss(output, wanted);
-  if (*loss_ == torchscript::Loss::kL1) return at::l1_loss(output, wanted);
-  return at::binary_cross_entropy_with_logits(output, wanted);
-}
-
 at::Tensor TorchScript::training_step(const ModelBatch& batch) {
-  return loss_of(forward(batch.tensors[0]), batch.tensors[1]);
+  return output_loss(*loss_, forward(batch.tensors[0]), batch.tensors[1], where());
 }
 
 std::vector<NamedMetric> TorchScript::evaluation_step(const ModelBatch& batch) {
-  const at::Tensor output = forward(batch.tensors[0]);
-  std::vector<NamedMetric> metrics{{"loss", loss_of(output, batch.tensors[1])}};
-  if (classifies()) metrics.push_back(classification_metrics(output, batch.tensors[1]).at(1));
-  return metrics;
+  return output_metrics(*loss_, forward(batch.tensors[0]), batch.tensors[1], where());
 }
 
 Prediction TorchScript::predict(const ModelBatch& batch) {
   if (batch.tensors.empty())
     return Model::predict(batch);  // This throws kUnsupported, because the model cannot generate.
-  const at::Tensor output = forward(batch.tensors[0]);
-  if (classifies()) return classification_prediction(output, vocabulary_);
-  Prediction prediction{.title = "output", .text = "", .tensors = {}};
-  prediction.tensors = {message_of(output.to(at::kCPU).contiguous())};
-  return prediction;
+  return output_prediction(*loss_, forward(batch.tensors[0]), vocabulary_);
 }
 
 }  // namespace trainyard

@@ -8,14 +8,7 @@
 #include <vector>
 
 #include "models/model.h"
-
-namespace trainyard::torchscript {
-
-/// The functions that can compute the loss from the result of the TorchScript module and the target.
-enum class Loss : std::uint8_t { kCrossEntropy, kNll, kMse, kL1, kBceWithLogits };
-constexpr auto words_of(Loss) { return words("loss", "cross_entropy", "nll", "mse", "l1", "bce_with_logits"); }
-
-}  // namespace trainyard::torchscript
+#include "models/output_loss.h"
 
 namespace trainyard {
 
@@ -54,16 +47,14 @@ class TorchScript final : public Model {
  private:
   struct Module;  // Keeps torch/script.h out of this header.
 
-  bool classifies() const { return *loss_ == torchscript::Loss::kCrossEntropy || *loss_ == torchscript::Loss::kNll; }
   void load();
   void list_tensors();
   at::Tensor forward(const at::Tensor& input);
-  at::Tensor loss_of(const at::Tensor& result, const at::Tensor& target) const;
 
   Parameter<std::string> path_{*this, "path", kRequired, "the .pt file"};
   Parameter<bool> trust_{*this, "trust", false, "allow the file to run its code"};
-  Parameter<torchscript::Loss> loss_{*this, "loss", torchscript::Loss::kCrossEntropy,
-                                     "how the loss is computed from the module's result and the target"};
+  Parameter<OutputLoss> loss_{*this, "loss", OutputLoss::kCrossEntropy,
+                              "how the loss is computed from the module's result and the target"};
 
   std::unique_ptr<Module> module_;
   std::vector<NamedTensor> parameters_;
