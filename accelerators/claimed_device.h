@@ -16,7 +16,7 @@
 #include "core/plugin/plugin_context.h"
 #include "devices/link_bytes.h"
 #include "messages/buffer.h"
-#include "tensors/tensor_update.h"
+#include "tensors/mirrored_block.h"
 #include "tensors/work_recorder.h"
 
 namespace trainyard {
@@ -56,14 +56,11 @@ class ClaimedDevice {
   /// copy to the device must be complete before any later computation on the device begins.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
-  /// Returns the update that an optimizer in this process applies to `blocks`, the tensors on the device, as `request`
-  /// describes. Called only if the device has separate memory. This function is called, and the update is run, on the
-  /// thread of the optimizer, with the stream of the accelerator host (the component that computes on the device) as
-  /// the current stream. The default update consists of LibTorch's operations, several for each part of the parameters.
-  /// An override can make one pass over all of them.
-  virtual std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {
-    return make_tensor_update(request, std::move(blocks));
-  }
+  /// Returns the device plugin's view of this device, if there is one. The arena is then in memory of the device
+  /// plugin, which an optimizer in another process can open; snapshots are copied while training goes on; and the
+  /// update is the one of the device plugin. The default returns null: LibTorch allocates the memory, and the update
+  /// consists of LibTorch's operations.
+  virtual const NativeDevice* native() const { return nullptr; }
 
   /// Returns the counter of the bytes that are copied between host memory and the memory of this device. It is null if
   /// the device works on host memory (AcceleratorTraits::host_memory).

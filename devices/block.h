@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "devices/handle.h"
 #include "messages/buffer.h"
+#include "messages/device_handle.h"
 
 namespace trainyard::devices {
 

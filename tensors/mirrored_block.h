@@ -7,12 +7,19 @@
 #include <memory>
 #include <optional>
 
-#include "devices/link_bytes.h"
+#include "devices/device.h"
 #include "messages/arena.h"
 #include "messages/buffer.h"
-#include "tensors/tensor_update.h"
 
 namespace trainyard {
+
+/// A device as its device plugin sees it, with the stream to which LibTorch submits its work.
+struct NativeDevice {
+  std::shared_ptr<devices::Device> device;
+  /// The stream on which LibTorch computes. Used on the thread of the accelerator host and, in the same process, on
+  /// that of the optimizer, never at the same time, because messages order them.
+  std::shared_ptr<devices::Stream> stream;
+};
 
 /// Describes the memory of a device, if it is separate from host memory. The blocks with the model's parameters,
 /// gradients and buffers are then in this memory.
@@ -20,14 +27,13 @@ struct DeviceMemory {
   /// A function that copies a whole block between host and device. A copy to the host is complete on return. A copy to
   /// the device is complete before any later computation on the device begins.
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
-  /// A function that makes the optimizer's update of blocks on the device.
-  using MakeUpdate = std::function<std::unique_ptr<devices::Update>(const devices::UpdateRequest&, UpdateBlocks)>;
 
   std::optional<at::Device> device;  ///< The device; empty if kernels work on the host memory itself.
   /// The function that copies blocks; empty to use LibTorch's own copy.
   Copy copy;
-  /// The function that makes the update; empty to use make_tensor_update().
-  MakeUpdate make_update;
+  /// Null if the device has no device plugin. Then LibTorch allocates the blocks, and the update is made by
+  /// make_tensor_update().
+  const NativeDevice* native = nullptr;
   /// Counts the bytes that are copied; may be null.
   std::shared_ptr<devices::LinkBytes> link;
 };
