@@ -14,9 +14,6 @@
 #include <cstdlib>
 
 #include "accelerators/accelerator.h"
-#if TRAINYARD_CUDA_KERNELS
-#include "accelerators/cuda/fused_update.h"
-#endif
 
 namespace trainyard::cuda {
 namespace {
@@ -83,14 +80,6 @@ std::vector<at::Tensor> Gpu::move_batch(std::vector<at::Tensor> tensors) {
 /// Later kernels on the stream wait for a copy to the device. The host's copy is not overwritten before the next block
 /// has arrived from the device, and that copy does wait.
 void Gpu::copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from, /*non_blocking=*/to.is_cuda()); }
-
-std::unique_ptr<devices::Update> Gpu::make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {
-#if TRAINYARD_CUDA_KERNELS
-  return make_fused_update(request, std::move(blocks));
-#else
-  return make_tensor_update(request, std::move(blocks));
-#endif
-}
 
 /// The value is copied to pinned memory behind the work that has been submitted so far. Waiting for this copy does not
 /// wait for work that is submitted later.

@@ -25,10 +25,6 @@ class Gpu final : public ClaimedDevice {
   /// Copies one flat block. If the copy goes to the device, the function does not wait for it.
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
-  /// If this build contains the fused kernel for updates, returns an update that makes one pass over all parameters.
-  /// Otherwise returns the update that works with LibTorch's tensor operations on every device.
-  std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) override;
-
   std::function<double()> read_later(const at::Tensor& scalar) override;
 
   WorkRecorder* recorder() override { return recorder_ ? &*recorder_ : nullptr; }
