@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets the contract test of accelerators find the plugins for tests, and restricts it to the accelerator test_device.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace {
+
+[[maybe_unused]] const bool restricted = [] {
+  ::setenv("TRAINYARD_PLUGIN_PATH", TRAINYARD_TEST_PLUGINS, /*overwrite=*/1);
+  GTEST_FLAG_SET(filter, "*/TestDevice");
+  return true;
+}();
+
+}  // namespace
