@@ -14,9 +14,7 @@
 #include <cstdlib>
 
 #include "accelerators/accelerator.h"
-#if TRAINYARD_CUDA_KERNELS
-#include "accelerators/cuda/fused_update.h"
-#endif
+#include "accelerators/cuda/native.h"
 
 namespace trainyard::cuda {
 namespace {
@@ -49,6 +47,7 @@ Gpu::Gpu(const Accelerator& cuda, int index, bool record_steps)
       copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, torch_device().index())),
       nvml_(bus_id_of(index)) {
   c10::cuda::setCurrentCUDAStream(compute_);
+  native_ = open_native(context(), index, compute_.stream());
   if (record_steps) recorder_.emplace(context().where, context().log);
   // The allocator knows its devices only after the first allocation, and stats() asks it.
   at::empty({0}, at::TensorOptions().device(torch_device()));
@@ -83,14 +82,6 @@ std::vector<at::Tensor> Gpu::move_batch(std::vector<at::Tensor> tensors) {
 /// Later kernels on the stream wait for a copy to the device. The host's copy is not overwritten before the next block
 /// has arrived from the device, and that copy does wait.
 void Gpu::copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from, /*non_blocking=*/to.is_cuda()); }
-
-std::unique_ptr<devices::Update> Gpu::make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {
-#if TRAINYARD_CUDA_KERNELS
-  return make_fused_update(request, std::move(blocks));
-#else
-  return make_tensor_update(request, std::move(blocks));
-#endif
-}
 
 /// The value is copied to pinned memory behind the work that has been submitted so far. Waiting for this copy does not
 /// wait for work that is submitted later.
