@@ -61,33 +61,16 @@ std::string TensorArena::device() const { return parameters_.device().str(); }
 std::unique_ptr<devices::Update> TensorArena::make_update(const devices::UpdateRequest& request) {
   const at::NoGradGuard no_gradients;
   const StreamScope scope(stream_);
-  const DType state_type = dtype_of(update_state_type(parameters_.scalar_type()));
-  const auto elements = static_cast<std::uint64_t>(parameters_.numel());
-  for (const devices::UpdateRange& range : request.ranges) {
-    if (range.begin <= elements && range.count <= elements - range.begin) continue;
-    throw Error(Code::kShapeMismatch,
-                "an update of {} elements from element {} on is beyond the {} elements of the rank", range.count,
-                range.begin, elements);
-  }
-  const std::size_t states = devices::states_of(request.formula);
-  if (request.state.size() != states) {
-    throw Error(Code::kShapeMismatch, "the formula has {} state blocks, {} were given", states, request.state.size());
-  }
+  devices::check(request, dtype_of(parameters_.scalar_type()), static_cast<std::uint64_t>(parameters_.numel()));
   std::vector<at::Tensor> state;
   for (const Tensor& block : request.state) {
-    if (block.offset != 0 || block.dtype != state_type || static_cast<std::uint64_t>(block.elements()) != elements) {
-      throw Error(Code::kShapeMismatch, "a block of optimizer state is {} {}; it must be {} [{}]", name_of(block.dtype),
-                  to_text(block.shape), name_of(state_type), elements);
-    }
     state_.emplace_back(block.buffer, block.dtype, own_);
     state.push_back(state_.back().flat().narrow(0, 0, parameters_.numel()));
   }
   state_to_device();
   updated_here_ = true;
-  UpdateBlocks blocks{parameters_, gradients_, std::move(state)};
-  auto update =
-      own_.make_update ? own_.make_update(request, std::move(blocks)) : make_tensor_update(request, std::move(blocks));
-  return std::make_unique<UpdateOnStream>(stream_, std::move(update));
+  return std::make_unique<UpdateOnStream>(stream_,
+                                          make_tensor_update(request, {parameters_, gradients_, std::move(state)}));
 }
 
 void TensorArena::state_to_host() const {

@@ -31,8 +31,7 @@ std::uint64_t batch_bytes(const DatasetInfo& data) {
 DeviceMemory own_memory_of(ClaimedDevice& device) {
   return {.device = device.torch_device(),
           .copy = [&device](at::Tensor to, const at::Tensor& from) { device.copy_block(std::move(to), from); },
-          .make_update = [&device](const devices::UpdateRequest& request,
-                                   UpdateBlocks blocks) { return device.make_update(request, std::move(blocks)); },
+          .native = device.native(),
           .link = device.link_bytes()};
 }
 

@@ -73,6 +73,11 @@ std::unique_ptr<devices::Stream> TestDevice::make_stream(std::string name) {
 
 std::shared_ptr<devices::Fence> TestDevice::make_fence() { return SharedFence::make(); }
 
+std::unique_ptr<devices::Update> TestDevice::make_update(devices::Stream&, const devices::UpdateRequest&,
+                                                         devices::UpdateRegions) {
+  throw Error(Code::kUnsupported, "the test device has no kernels for updates");
+}
+
 devices::BlockHandle TestDevice::export_block(const devices::Region& region) {
   const auto* block = dynamic_cast<const MemoryBlock*>(&region.block());
   if (block == nullptr || !block->owned()) {

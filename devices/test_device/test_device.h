@@ -47,6 +47,8 @@ class TestDevice final : public devices::Device {
   std::shared_ptr<devices::Block> allocate(std::size_t bytes, std::string what) override;
   std::unique_ptr<devices::Stream> make_stream(std::string name) override;
   std::shared_ptr<devices::Fence> make_fence() override;
+  std::unique_ptr<devices::Update> make_update(devices::Stream& stream, const devices::UpdateRequest& request,
+                                               devices::UpdateRegions regions) override;
   devices::BlockHandle export_block(const devices::Region& region) override;
   devices::FenceHandle export_fence(const devices::Fence& fence) override;
   std::shared_ptr<devices::Block> open_block(const devices::BlockHandle& handle) override;
