@@ -12,11 +12,10 @@ void check(cudaError_t result, const char* function, std::string_view doing) {
               cudaGetErrorName(result));
 }
 
-CurrentGpu::CurrentGpu(int index) {
+CurrentGpu::CurrentGpu(int index) noexcept {
   int before = -1;
-  check(cudaGetDevice(&before), "cudaGetDevice", "the current GPU");
-  if (before == index) return;
-  check(cudaSetDevice(index), "cudaSetDevice", "to make a GPU the current one");
+  if (cudaGetDevice(&before) == cudaSuccess && before == index) return;
+  cudaSetDevice(index);
   before_ = before;
 }
 

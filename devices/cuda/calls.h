@@ -12,10 +12,11 @@ namespace trainyard::cuda_device {
 /// no later call reports it.
 void check(cudaError_t result, const char* function, std::string_view doing);
 
-/// Makes a GPU the current one of the calling thread until the end of the scope.
+/// Makes a GPU the current one of the calling thread until the end of the scope. If this fails, the calls in the scope
+/// fail, too, and report it.
 class CurrentGpu {
  public:
-  explicit CurrentGpu(int index);
+  explicit CurrentGpu(int index) noexcept;
   ~CurrentGpu();
   CurrentGpu(const CurrentGpu&) = delete;
   CurrentGpu& operator=(const CurrentGpu&) = delete;

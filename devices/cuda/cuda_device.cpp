@@ -16,7 +16,8 @@ CudaDevice::CudaDevice(std::string uuid, int gpu, std::string name)
     : Device({.kind = kKind, .uuid = std::move(uuid)}),
       name_(std::move(name)),
       driver_(gpu),
-      memory_(std::make_shared<Memory>(id(), gpu, name_)) {}
+      memory_(std::make_shared<Memory>(id(), gpu, name_)),
+      page_locks_(gpu) {}
 
 CudaDevice::~CudaDevice() = default;
 

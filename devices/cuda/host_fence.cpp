@@ -33,8 +33,8 @@ std::shared_ptr<HostFence> HostFence::open(const SharedHandle& handle, int gpu) 
 HostFence::HostFence(core::MemoryFile file, int gpu) : file_(std::move(file)), gpu_(gpu) {
   void* page = ::mmap(nullptr, core::kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file_.fd(), 0);
   if (page == MAP_FAILED) throw Error(Code::kIo, "cannot map a fence: {}", std::strerror(errno));
+  const CurrentGpu current(gpu_);
   try {
-    const CurrentGpu current(gpu_);
     check(cudaHostRegister(page, core::kPage, cudaHostRegisterMapped | cudaHostRegisterPortable), "cudaHostRegister",
           "to page-lock a fence");
     void* address = nullptr;
@@ -50,6 +50,7 @@ HostFence::HostFence(core::MemoryFile file, int gpu) : file_(std::move(file)), g
 }
 
 HostFence::~HostFence() {
+  const CurrentGpu current(gpu_);
   cudaHostUnregister(page_);
   ::munmap(page_, core::kPage);
 }

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "core/memory/memory_file.h"
+#include "devices/cuda/calls.h"
 
 namespace trainyard::cuda_device {
 namespace {
@@ -24,11 +25,14 @@ void unlock(std::byte* data) {
 }  // namespace
 
 PageLocks::~PageLocks() {
+  const CurrentGpu current(gpu_);
   for (const auto& [data, buffer] : locked_) unlock(data);
 }
 
 void PageLocks::lock(const Buffer& buffer) {
-  if (buffer.size() < core::kPage || buffer.owner() == nullptr || is_locked(buffer.data())) return;
+  if (buffer.size() < core::kPage || buffer.owner() == nullptr) return;
+  const CurrentGpu current(gpu_);
+  if (is_locked(buffer.data())) return;
   const std::lock_guard lock(mutex_);
   release_unused();
   if (cudaHostRegister(buffer.data(), buffer.size(), cudaHostRegisterPortable) == cudaSuccess) {

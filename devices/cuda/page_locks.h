@@ -13,7 +13,7 @@ namespace trainyard::cuda_device {
 /// link and does not make the thread wait that submits it. Thread-safe.
 class PageLocks {
  public:
-  PageLocks() = default;
+  explicit PageLocks(int gpu) : gpu_(gpu) {}
   ~PageLocks();
   PageLocks(const PageLocks&) = delete;
   PageLocks& operator=(const PageLocks&) = delete;
@@ -29,6 +29,7 @@ class PageLocks {
  private:
   void release_unused();
 
+  int gpu_;
   std::mutex mutex_;
   std::map<std::byte*, Buffer> locked_;
 };
