@@ -127,11 +127,12 @@ class WaitingStreamTest : public CudaDeviceTest {
 
 TEST_F(WaitingStreamTest, AnOperationKeepsTheMemoryOnWhichItWorks) {
   const auto gate = device().make_fence();
+  auto last = device().make_fence();
   const auto stream = device().make_stream("worker");
   stream->wait(gate, 1);
   stream->to_device(*block_, HostRegion(std::exchange(source_, {})), Purpose::kParameters);
   stream->to_host(HostRegion(back_), *std::exchange(block_, std::nullopt), Purpose::kSnapshot);
-  stream->signal(device().make_fence(), 1);
+  stream->signal(std::move(last), 1);
   gate->signal(1);
   stream->drain(kLimit);
   EXPECT_TRUE(all_are(back_, 9));
