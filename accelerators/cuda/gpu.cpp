@@ -112,9 +112,11 @@ void Gpu::prepare_host_block(const Buffer& block) {
 std::map<std::string, double> Gpu::stats() const {
   const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(torch_device().index());
   constexpr std::size_t kAll = 0;  // The pools of small and of large blocks together.
+  // The arena is not in LibTorch's pool, and lives as long as the run.
+  const auto arena = native_ ? static_cast<double>(native_->device->allocated_bytes()) : 0.0;
   std::map<std::string, double> all = nvml_.stats();
-  all["memory_bytes"] = static_cast<double>(stats.allocated_bytes[kAll].current);
-  all["peak_memory_bytes"] = static_cast<double>(stats.allocated_bytes[kAll].peak);
+  all["memory_bytes"] = arena + static_cast<double>(stats.allocated_bytes[kAll].current);
+  all["peak_memory_bytes"] = arena + static_cast<double>(stats.allocated_bytes[kAll].peak);
   all["reserved_bytes"] = static_cast<double>(stats.reserved_bytes[kAll].current);
   return all;
 }

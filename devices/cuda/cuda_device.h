@@ -31,6 +31,8 @@ class CudaDevice final : public devices::Device {
   std::shared_ptr<devices::Block> open_block(const BlockHandle& handle) override;
   std::shared_ptr<devices::Fence> open_fence(const FenceHandle& handle) override;
 
+  std::size_t allocated_bytes() const override { return memory_->allocated_bytes(); }
+
   int gpu() const { return memory_->gpu(); }
   const std::string& name() const { return name_; }
   const DriverFunctions& driver() const { return driver_; }

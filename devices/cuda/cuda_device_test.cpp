@@ -205,6 +205,7 @@ TEST_F(CudaDeviceTest, AnErrorAboutExhaustedMemoryNamesTheHoldersTheLargestFirst
   EXPECT_THAT(text, MatchesRegex("GPU 0 \\(.*\\) has no room for 1125899906842624 bytes of gradients: [0-9]+ of [0-9]+ "
                                  "bytes are free; this process has 2 blocks here: parameters 3145728, exp_avg 1000"));
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  EXPECT_EQ(device().allocated_bytes(), 1000u + (3 << 20));
 }
 
 TEST_F(CudaDeviceTest, AProcessOpensItsOwnBlocks) {

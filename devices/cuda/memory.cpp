@@ -152,6 +152,13 @@ void Memory::refuse(std::size_t bytes, const std::string& what) const {
               bytes, what, free, total, all.size(), text);
 }
 
+std::size_t Memory::allocated_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t sum = 0;
+  for (const auto& [address, holder] : holders_) sum += holder.bytes;
+  return sum;
+}
+
 void Memory::zero(void* address, std::size_t bytes) {
   if (bytes == 0) return;
   check(cudaMemsetAsync(address, 0, bytes, zeroing_), "cudaMemsetAsync", "to zero new memory");

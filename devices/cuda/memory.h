@@ -85,6 +85,8 @@ class Memory : public std::enable_shared_from_this<Memory> {
   /// Opens a block of another process, or of this one.
   std::shared_ptr<devices::Block> open(const BlockHandle& handle);
 
+  std::size_t allocated_bytes() const;
+
   /// Called if a stream still waits when it is destroyed. From then on, nothing is freed before the process ends,
   /// because the driver would wait for this stream forever.
   void abandon() { abandoned_ = true; }
