@@ -6,6 +6,7 @@
 
 #include "devices/cuda/calls.h"
 #include "devices/cuda/cuda_device.h"
+#include "devices/cuda/driver_functions.h"
 #include "devices/uuid.h"
 #include "messages/error.h"
 #include "messages/printable.h"
@@ -15,6 +16,7 @@ namespace {
 
 /// Returns the number of GPUs that this process sees. Throws kUnsupported if there is no driver for them.
 int gpus() {
+  cuda_device::check_driver_is_there();
   int count = 0;
   const cudaError_t result = cudaGetDeviceCount(&count);
   if (result == cudaSuccess) return count;

@@ -65,7 +65,8 @@ TEST(CudaDriverTest, WithoutADriverTheErrorSaysSo) {
   if (!first_gpu().empty()) GTEST_SKIP() << "skipped: there is a GPU";
   CudaDriver driver = make_driver();
   const auto [code, text] = error_of([&] { driver.open("any"); });
-  EXPECT_THAT(text, ::testing::AnyOf(StartsWith("CUDA cannot be used: "), EndsWith("it sees: none")));
+  EXPECT_THAT(text, ::testing::AnyOf(StartsWith("there is no NVIDIA driver: libcuda.so.1: "),
+                                     StartsWith("CUDA cannot be used: "), EndsWith("it sees: none")));
 }
 
 class CudaDeviceTest : public GpuTest {};

@@ -50,6 +50,8 @@ void submit(void* function, const char* name, void* stream, std::uint64_t addres
 
 }  // namespace
 
+void check_driver_is_there() { library(); }
+
 DriverFunctions::DriverFunctions(int gpu) {
   void* driver = library();
   write_ = function(driver, kWrite);

@@ -5,6 +5,10 @@
 
 namespace trainyard::cuda_device {
 
+/// Throws kUnsupported if no CUDA driver is installed. Without one, the error of the runtime would only say that the
+/// driver is too old.
+void check_driver_is_there();
+
 /// The functions of the CUDA driver with which a stream writes a number to memory and waits for one. The runtime does
 /// not offer them. They are looked up when they are needed, so that the plugin can be loaded on a machine without a
 /// driver.
