@@ -20,21 +20,25 @@ void ImmediateStream::drain(std::chrono::milliseconds /*limit*/) { throw_if_fail
 
 void ImmediateStream::submit(Operation operation) {
   throw_if_failed();
-  Done done{name(), operation.what, operation.purpose, operation.link_bytes, now_ns(), 0};
   try {
-    operation.run({});
+    carry_out(operation);
   } catch (...) {
     failure_ = std::current_exception();
     throw;
   }
+}
+
+void ImmediateStream::copy_for_library(const char* what, std::size_t bytes, const std::function<void()>& copy) {
+  carry_out({.what = what, .run = [&copy](auto&) { copy(); }, .link_bytes = bytes});
+}
+
+void ImmediateStream::carry_out(const Operation& operation) {
+  Done done{name(), operation.what, operation.purpose, operation.link_bytes, now_ns(), 0};
+  operation.run({});
   const std::chrono::duration<double> time = time_of(operation);
   if (time.count() > 0) std::this_thread::sleep_for(time);
   done.end_ns = now_ns();
   test_device().add(std::move(done));
-}
-
-void ImmediateStream::copy_for_library(const char* what, std::size_t bytes, std::function<void()> copy) {
-  submit({.what = what, .run = [&copy](auto&) { copy(); }, .link_bytes = bytes});
 }
 
 void ImmediateStream::submit_wait(std::shared_ptr<devices::Fence> fence, std::uint64_t value) {

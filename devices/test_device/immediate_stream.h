@@ -25,7 +25,9 @@ class ImmediateStream final : public TestStream {
   /// Calls `copy`, a function that copies `bytes` bytes over the link for a library. `what` is kToDevice or kToHost.
   /// The operation takes the time that the link needs. The bytes are counted in TestDevice::crossed(), but not in
   /// Device::link_bytes(), because the library does not know the purpose of the copy.
-  void copy_for_library(const char* what, std::size_t bytes, std::function<void()> copy);
+  /// Unlike the other functions, this one can be called by several threads at a time, and if `copy` fails, the stream
+  /// does not.
+  void copy_for_library(const char* what, std::size_t bytes, const std::function<void()>& copy);
 
   void drain(std::chrono::milliseconds limit) override;
 
@@ -35,6 +37,7 @@ class ImmediateStream final : public TestStream {
   void submit_wait(std::shared_ptr<devices::Fence> fence, std::uint64_t value) override;
 
  private:
+  void carry_out(const Operation& operation);
   void throw_if_failed() const;
 
   std::chrono::milliseconds limit_;
