@@ -71,6 +71,7 @@ class HostRegion {
   /// inside the buffer.
   HostRegion(Buffer buffer, std::size_t offset, std::size_t bytes);
 
+  const Buffer& buffer() const { return buffer_; }
   std::byte* data() const { return buffer_.data() + offset_; }
   std::size_t bytes() const { return bytes_; }
 

@@ -59,6 +59,10 @@ class Device {
   virtual std::shared_ptr<Block> open_block(const BlockHandle& handle);
   virtual std::shared_ptr<Fence> open_fence(const FenceHandle& handle);
 
+  /// Returns the number of bytes in the blocks that this object has allocated and that still exist, for measurements.
+  /// The default returns 0.
+  virtual std::size_t allocated_bytes() const { return 0; }
+
   /// Returns the counter of the bytes that the streams of this object have copied between the host and the device.
   LinkBytes& link_bytes() { return link_bytes_; }
 

@@ -14,6 +14,7 @@
 #include <cstdlib>
 
 #include "accelerators/accelerator.h"
+#include "accelerators/cuda/native.h"
 
 namespace trainyard::cuda {
 namespace {
@@ -46,6 +47,7 @@ Gpu::Gpu(const Accelerator& cuda, int index, bool record_steps)
       copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, torch_device().index())),
       nvml_(bus_id_of(index)) {
   c10::cuda::setCurrentCUDAStream(compute_);
+  native_ = open_native(context(), index, compute_.stream());
   if (record_steps) recorder_.emplace(context().where, context().log);
   // The allocator knows its devices only after the first allocation, and stats() asks it.
   at::empty({0}, at::TensorOptions().device(torch_device()));
@@ -110,9 +112,11 @@ void Gpu::prepare_host_block(const Buffer& block) {
 std::map<std::string, double> Gpu::stats() const {
   const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(torch_device().index());
   constexpr std::size_t kAll = 0;  // The pools of small and of large blocks together.
+  // The arena is not in LibTorch's pool, and lives as long as the run.
+  const auto arena = native_ ? static_cast<double>(native_->device->allocated_bytes()) : 0.0;
   std::map<std::string, double> all = nvml_.stats();
-  all["memory_bytes"] = static_cast<double>(stats.allocated_bytes[kAll].current);
-  all["peak_memory_bytes"] = static_cast<double>(stats.allocated_bytes[kAll].peak);
+  all["memory_bytes"] = arena + static_cast<double>(stats.allocated_bytes[kAll].current);
+  all["peak_memory_bytes"] = arena + static_cast<double>(stats.allocated_bytes[kAll].peak);
   all["reserved_bytes"] = static_cast<double>(stats.reserved_bytes[kAll].current);
   return all;
 }

@@ -11,6 +11,7 @@
 #include "accelerators/claimed_device.h"
 #include "accelerators/cuda/graph_recorder.h"
 #include "accelerators/cuda/nvml.h"
+#include "tensors/mirrored_block.h"
 
 namespace trainyard::cuda {
 
@@ -25,16 +26,19 @@ class Gpu final : public ClaimedDevice {
   /// Copies one flat block. If the copy goes to the device, the function does not wait for it.
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
+  /// Returns null if the device plugin `cuda` is not there or cannot be used; the log says why.
+  const NativeDevice* native() const override { return native_ ? &*native_ : nullptr; }
+
   std::function<double()> read_later(const at::Tensor& scalar) override;
 
   WorkRecorder* recorder() override { return recorder_ ? &*recorder_ : nullptr; }
 
   void synchronize() override;
 
-  /// Returns "memory_bytes" and "peak_memory_bytes", the bytes that tensors use now and at most, and "reserved_bytes",
-  /// the size of LibTorch's memory pool. If NVML, the driver's library for measurements, is installed, also returns
-  /// "utilisation_percent", the share of the last second in which the GPU computed, "temperature_celsius",
-  /// "power_watts", and "device_memory_bytes", the memory that all programs on the GPU use.
+  /// Returns "memory_bytes" and "peak_memory_bytes", the bytes that tensors use now and at most, including the arena,
+  /// and "reserved_bytes", the size of LibTorch's memory pool. If NVML, the driver's library for measurements, is
+  /// installed, also returns "utilisation_percent", the share of the last second in which the GPU computed,
+  /// "temperature_celsius", "power_watts", and "device_memory_bytes", the memory that all programs on the GPU use.
   std::map<std::string, double> stats() const override;
 
  protected:
@@ -51,6 +55,7 @@ class Gpu final : public ClaimedDevice {
  private:
   c10::cuda::CUDAStream compute_;
   c10::cuda::CUDAStream copies_;
+  std::optional<NativeDevice> native_;
   std::vector<Buffer> locked_;
   Nvml nvml_;
   std::optional<GraphRecorder> recorder_;

@@ -135,6 +135,7 @@ void AcceleratorHost::on_parameters(const Parameters& message) {
 
 /// The optimizer sends its state before its first message Parameters, but over another edge.
 void AcceleratorHost::on_optimizer_state(const OptimizerState& state) {
+  if (state.rank != context().rank) return;  // A launch file can let all ranks share a topic.
   if (state.on_device) runner_->adopt(state);
   state_known_.arrived();
 }
