@@ -26,17 +26,6 @@ Cards& cards() {
   return *all;
 }
 
-/// What a tensor holds for as long as it uses a block.
-struct Held {
-  std::shared_ptr<Card> card;
-  std::function<void()> give_back;
-};
-
-void release(void* held) {
-  const std::unique_ptr<Held> owned(static_cast<Held*>(held));
-  owned->give_back();
-}
-
 std::size_t in_pages(std::size_t bytes) {
   constexpr std::size_t kGrain = test_device::Memory::kGrain;
   return (bytes + kGrain - 1) / kGrain * kGrain;
@@ -48,6 +37,12 @@ bool same(const Options& one, const Options& other) {
 }
 
 }  // namespace
+
+/// What a tensor holds for as long as it uses a block.
+struct Card::Held {
+  std::shared_ptr<Card> card;
+  BlockPtr block;
+};
 
 Card::Card(const Options& options)
     : device_(std::make_shared<test_device::TestDevice>(options)), copies_(*device_, "libtorch") {}
@@ -86,10 +81,12 @@ c10::DataPtr Card::take(std::size_t bytes) {
     use_.peak_bytes = std::max(use_.peak_bytes, use_.bytes);
   }
   void* address = block->address();
-  auto held = std::make_unique<Held>();
-  held->card = shared_from_this();
-  held->give_back = [this, block = std::move(block)]() mutable { give_back(std::move(block)); };
-  return {address, held.release(), &release, where};
+  return {address, new Held{shared_from_this(), std::move(block)}, &release, where};
+}
+
+void Card::release(void* held) {
+  const std::unique_ptr<Held> owned(static_cast<Held*>(held));
+  owned->card->give_back(std::move(owned->block));
 }
 
 /// Returns a block that a tensor has freed, or null if there is none of this size.

@@ -44,7 +44,7 @@ class Card : public std::enable_shared_from_this<Card> {
   /// kToHost. Takes the time that the link needs.
   void copy_over_link(const char* what, std::size_t bytes, const std::function<void()>& copy);
 
-  /// Returns the number of bytes in all tensors, now and at most.
+  /// The number of bytes in all tensors, now and at most.
   struct Use {
     std::size_t bytes = 0;
     std::size_t peak_bytes = 0;
@@ -57,6 +57,9 @@ class Card : public std::enable_shared_from_this<Card> {
  private:
   using BlockPtr = std::shared_ptr<devices::Block>;
 
+  struct Held;
+
+  static void release(void* held);
   BlockPtr free_block(std::size_t bytes);
   BlockPtr new_block(std::size_t bytes);
   void give_back(BlockPtr block);

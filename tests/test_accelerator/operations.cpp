@@ -73,6 +73,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("view", &at::native::view);
   library.impl("as_strided", &at::native::as_strided_tensorimpl);
   library.impl("_reshape_alias", &at::native::_reshape_alias);
+  // LibTorch looks for kernels of the device for convolutions, unless these two are registered.
+  library.impl("convolution", torch::CppFunction::makeFromBoxedFunction<&compute_through_window>());
+  library.impl("convolution_backward", torch::CppFunction::makeFromBoxedFunction<&compute_through_window>());
 }
 
 /// Registers compute_through_window for every other operation that has a kernel for the processor. LibTorch would
