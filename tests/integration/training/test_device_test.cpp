@@ -57,16 +57,18 @@ class TestDeviceRuleTest : public TestDeviceTest, public ::testing::WithParamInt
 
 TEST_P(TestDeviceRuleTest, TrainsWithTheBitsOfTheProcessor) { expect_same_bits({GetParam()}); }
 
+std::string name_of_rule(const ::testing::TestParamInfo<const char*>& info) {
+  static constexpr const char* kNames[] = {"Adamw", "Sgd", "Adam", "Rmsprop", "Adagrad"};
+  return kNames[info.index];
+}
+
 INSTANTIATE_TEST_SUITE_P(Rules, TestDeviceRuleTest,
                          ::testing::Values("component.optimizer.params.rule=adamw",
                                            "component.optimizer.params={rule=\"sgd\",momentum=0.9,nesterov=true}",
                                            "component.optimizer.params={rule=\"adam\",amsgrad=true,weight_decay=0.1}",
                                            "component.optimizer.params={rule=\"rmsprop\",centered=true,momentum=0.9}",
                                            "component.optimizer.params.rule=adagrad"),
-                         [](const auto& info) {
-                           static constexpr const char* kNames[] = {"Adamw", "Sgd", "Adam", "Rmsprop", "Adagrad"};
-                           return std::string(kNames[info.index]);
-                         });
+                         &name_of_rule);
 
 class TestDevicePrecisionTest : public TestDeviceTest, public ::testing::WithParamInterface<const char*> {};
 
