@@ -39,7 +39,7 @@ void AcceleratorHost::on_configure() {
                                             .histograms = histograms_,
                                             .confusion = confusion_,
                                             .samples = samples_,
-                                            .run_later = [this](auto task) { run_later(std::move(task)); }},
+                                            .run_later = run_later()},
                      host::Workplace::Settings{.clip_norm = clip_norm_,
                                                .clip_value = clip_value_,
                                                .log_every_steps = log_every_steps_,
@@ -60,13 +60,16 @@ void AcceleratorHost::on_deactivate() {
   queue_.close();
 }
 
-/// Any thread may call this function. `task` belongs to the batch that was used last.
-void AcceleratorHost::run_later(std::function<void()> task) {
-  loop().post([this, task = std::move(task), alive = std::weak_ptr<const bool>(alive_)] {
-    if (alive.expired()) return;
-    loop().set_trace(trace_);
-    guarded(task);
-  });
+/// The function may be called even while this component is destroyed. The task then does not run. Otherwise it belongs
+/// to the batch that was used last.
+host::Snapshots::RunLater AcceleratorHost::run_later() {
+  return [this, &loop = loop(), alive = std::weak_ptr<const bool>(alive_)](std::function<void()> task) {
+    loop.post([this, &loop, alive, task = std::move(task)] {
+      if (alive.expired()) return;
+      loop.set_trace(trace_);
+      guarded(task);
+    });
+  };
 }
 
 void AcceleratorHost::on_finalize() {

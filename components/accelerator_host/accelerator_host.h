@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,7 +69,7 @@ class AcceleratorHost final : public Component {
   void become_ready();
   void proceed();
   void use_free_arena();
-  void run_later(std::function<void()> task);
+  host::Snapshots::RunLater run_later();
   bool can_compute() const;
   bool begin_order();
   bool consume_batch();

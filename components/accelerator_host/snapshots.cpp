@@ -30,7 +30,7 @@ void Snapshots::send_when_copied(Snapshot message) {
   SnapshotCopies* copies = runner_.snapshot_copies();
   if (copies == nullptr) return output_.send(std::move(message));
   copying_.push_back(std::move(message));
-  copies->when_complete([this] { run_later_([this] { finish(); }); });
+  copies->when_complete([this, run_later = run_later_] { run_later([this] { finish(); }); });
 }
 
 void Snapshots::finish() {
