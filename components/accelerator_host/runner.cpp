@@ -293,8 +293,8 @@ void Runner::finish() {
   trace_->write(fmt::format("{}/timeline.rank{}.json", folder, context_.rank));
 }
 
-/// If the device plugin cannot share the memory, an optimizer in another process cannot work on the device. It reports
-/// an error if it should, and so says this warning.
+/// Lets an optimizer in another process work on the device, if possible. An optimizer that should work there, and
+/// cannot, reports an error; the line in the log says why it cannot.
 void Runner::share_arena() {
   if (accelerator_->traits().shares_memory_by.empty() || device_->native() == nullptr) return;
   try {
