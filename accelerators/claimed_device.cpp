@@ -21,18 +21,24 @@ const PluginContext& ClaimedDevice::context() const { return accelerator_.contex
 
 std::vector<at::Tensor> ClaimedDevice::to_device(std::vector<at::Tensor> tensors) {
   if (static_graph_only_) warn_of_new_shapes(tensors);
-  if (link_bytes_) count_batch(tensors);
+  if (const auto link = link_bytes()) count_batch(tensors, *link);
   return move_batch(std::move(tensors));
 }
 
 /// Counts the bytes of the tensors that are about to be copied to the device. If the processor simulates a device with
 /// separate memory, every tensor counts.
-void ClaimedDevice::count_batch(const std::vector<at::Tensor>& tensors) {
+void ClaimedDevice::count_batch(const std::vector<at::Tensor>& tensors, devices::LinkBytes& link) const {
   std::uint64_t bytes = 0;
   for (const at::Tensor& tensor : tensors) {
     if (device_.is_cpu() || tensor.device().type() != device_.type()) bytes += tensor.nbytes();
   }
-  link_bytes_->add_to_device(devices::Purpose::kBatch, bytes);
+  link.add_to_device(devices::Purpose::kBatch, bytes);
+}
+
+std::shared_ptr<devices::LinkBytes> ClaimedDevice::link_bytes() const {
+  const NativeDevice* own = native();
+  if (own == nullptr) return link_bytes_;
+  return {own->device, &own->device->link_bytes()};
 }
 
 /// Logs a warning if the shapes are new, because a compiled graph is valid only for the shapes for which it was

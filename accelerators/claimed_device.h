@@ -16,7 +16,7 @@
 #include "core/plugin/plugin_context.h"
 #include "devices/link_bytes.h"
 #include "messages/buffer.h"
-#include "tensors/tensor_update.h"
+#include "tensors/mirrored_block.h"
 #include "tensors/work_recorder.h"
 
 namespace trainyard {
@@ -56,18 +56,16 @@ class ClaimedDevice {
   /// copy to the device must be complete before any later computation on the device begins.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
-  /// Returns the update that an optimizer in this process applies to `blocks`, the tensors on the device, as `request`
-  /// describes. Called only if the device has separate memory. This function is called, and the update is run, on the
-  /// thread of the optimizer, with the stream of the accelerator host (the component that computes on the device) as
-  /// the current stream. The default update consists of LibTorch's operations, several for each part of the parameters.
-  /// An override can make one pass over all of them.
-  virtual std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {
-    return make_tensor_update(request, std::move(blocks));
-  }
+  /// Returns the device plugin's view of this device, if there is one. The arena is then in memory of the device
+  /// plugin, which an optimizer in another process can open; snapshots are copied while training goes on; and the
+  /// update is the one of the device plugin. The default returns null: LibTorch allocates the memory, and the update
+  /// consists of LibTorch's operations.
+  virtual const NativeDevice* native() const { return nullptr; }
 
-  /// Returns the counter of the bytes that are copied between host memory and the memory of this device. It is null if
-  /// the device works on host memory (AcceleratorTraits::host_memory).
-  const std::shared_ptr<devices::LinkBytes>& link_bytes() const { return link_bytes_; }
+  /// Returns the counter of the bytes that are copied between host memory and the memory of this device. It is the
+  /// counter of the device plugin, if there is one. It is null if the device works on host memory
+  /// (AcceleratorTraits::host_memory).
+  std::shared_ptr<devices::LinkBytes> link_bytes() const;
 
   /// Begins to read the value of a tensor with one element, and returns a function that waits for the value and returns
   /// it. The returned function does not wait for work that is submitted after this call. A device that cannot do this
@@ -85,6 +83,10 @@ class ClaimedDevice {
   /// Returns host memory for one of the blocks that hold the parameters, gradients and buffers: `bytes` zeroed bytes,
   /// aligned to 64 bytes. Other processes can map this memory.
   Buffer allocate_host_block(std::size_t bytes);
+
+  /// Prepares host memory that another component has allocated for copies from and to the device, as
+  /// allocate_host_block() does for its own.
+  void prepare_for_copies(const Buffer& block) { prepare_host_block(block); }
 
   /// Gives `seed` to every random generator that kernels of this device use.
   void seed(std::uint64_t seed);
@@ -106,8 +108,8 @@ class ClaimedDevice {
   /// waits for the copies; see accelerators::copies_on.
   virtual std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors);
 
-  /// Prepares the memory that allocate_host_block() is about to return, for instance by page-locking it so that copies
-  /// to the device are faster. The default does nothing.
+  /// Prepares memory that is often copied from or to the device, for instance by page-locking it so that copies are
+  /// faster and do not wait for the processor. The default does nothing.
   virtual void prepare_host_block(const Buffer& /*block*/) {}
 
   /// Returns the random generators that kernels of this device use. The default is LibTorch's generator for the CPU. A
@@ -121,14 +123,14 @@ class ClaimedDevice {
 
  private:
   using Shapes = std::vector<std::vector<std::int64_t>>;
-  void count_batch(const std::vector<at::Tensor>& tensors);
+  void count_batch(const std::vector<at::Tensor>& tensors, devices::LinkBytes& link) const;
   void warn_of_new_shapes(const std::vector<at::Tensor>& tensors);
 
   const Accelerator& accelerator_;
   at::Device device_;
   std::string name_;
   bool static_graph_only_;
-  std::shared_ptr<devices::LinkBytes> link_bytes_;
+  std::shared_ptr<devices::LinkBytes> link_bytes_;  ///< Used if there is no device plugin.
   /// The combinations of tensor shapes that have occurred in batches. Used only if `static_graph_only_` is true.
   std::set<Shapes> shapes_;
 };

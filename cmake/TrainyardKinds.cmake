@@ -2,7 +2,7 @@
 # What there is to know of a kind of plugin, all of it by its name.
 
 # The kinds that a process of ours can load.
-set(TRAINYARD_KINDS component accelerator collective strategy model dataset transform environment)
+set(TRAINYARD_KINDS component accelerator collective strategy model dataset transform environment device)
 
 # Out of the name of a kind, the folder that its plugins lie in: models, strategies.
 function(trainyard_folder_of_kind kind result)

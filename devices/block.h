@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "devices/handle.h"
 #include "messages/buffer.h"
+#include "messages/device_handle.h"
 
 namespace trainyard::devices {
 
@@ -71,6 +71,7 @@ class HostRegion {
   /// inside the buffer.
   HostRegion(Buffer buffer, std::size_t offset, std::size_t bytes);
 
+  const Buffer& buffer() const { return buffer_; }
   std::byte* data() const { return buffer_.data() + offset_; }
   std::size_t bytes() const { return bytes_; }
 

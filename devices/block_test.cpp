@@ -29,6 +29,7 @@ class PlainDevice final : public Device {
   }
   std::unique_ptr<Stream> make_stream(std::string) override { return nullptr; }
   std::shared_ptr<Fence> make_fence() override { return nullptr; }
+  std::unique_ptr<Update> make_update(Stream&, const UpdateRequest&, UpdateRegions) override { return nullptr; }
 };
 
 template <class Function>
@@ -72,6 +73,8 @@ TEST(DeviceTest, ADeviceThatCannotShareSaysSo) {
   EXPECT_THAT(error_of([&] { device.export_block(region); }), HasSubstr("plain 0 cannot share its memory"));
   EXPECT_THAT(error_of([&] { device.open_block({}); }), HasSubstr("plain 0 cannot share its memory"));
   EXPECT_THAT(error_of([&] { device.open_fence({}); }), HasSubstr("plain 0 cannot share fences"));
+  EXPECT_THAT(error_of([&] { device.adopt_stream("compute", nullptr); }),
+              HasSubstr("plain 0 cannot use streams that it has not made"));
 }
 
 TEST(LinkBytesTest, CountsByPurposeAndDirection) {

@@ -13,6 +13,11 @@ namespace {
 
 }  // namespace
 
+std::unique_ptr<Stream> Device::adopt_stream(std::string name, void* /*native*/) {
+  throw Error(Code::kUnsupported, "{} {} cannot use streams that it has not made, such as '{}'", id_.kind, id_.uuid,
+              name);
+}
+
 BlockHandle Device::export_block(const Region& /*region*/) { refuse(id_, "its memory"); }
 FenceHandle Device::export_fence(const Fence& /*fence*/) { refuse(id_, "fences"); }
 std::shared_ptr<Block> Device::open_block(const BlockHandle& /*handle*/) { refuse(id_, "its memory"); }

@@ -8,9 +8,10 @@
 
 #include "devices/block.h"
 #include "devices/fence.h"
-#include "devices/handle.h"
 #include "devices/link_bytes.h"
 #include "devices/stream.h"
+#include "devices/update.h"
+#include "messages/device_handle.h"
 
 namespace trainyard::devices {
 
@@ -34,7 +35,17 @@ class Device {
   /// Returns a new stream. `name` identifies the stream in timelines and error messages.
   virtual std::unique_ptr<Stream> make_stream(std::string name) = 0;
 
+  /// Returns an object for a stream that the caller has already, such as the one on which LibTorch computes. `native`
+  /// is the driver's name for the stream (for CUDA a cudaStream_t); it must exist for as long as the result. Throws
+  /// kUnsupported if the device has no such streams, as the default implementation does.
+  virtual std::unique_ptr<Stream> adopt_stream(std::string name, void* native);
+
   virtual std::shared_ptr<Fence> make_fence() = 0;
+
+  /// Returns an update of these regions, as `request` describes it, which makes one pass over all parameters. Its
+  /// run() submits the pass to `stream`, which must belong to this device and must exist for as long as the update.
+  /// The caller has checked the request (check()) and has written the initial state to the regions.
+  virtual std::unique_ptr<Update> make_update(Stream& stream, const UpdateRequest& request, UpdateRegions regions) = 0;
 
   /// export_block() and export_fence() return handles with which other processes of the host can open a block or a
   /// fence for as long as it exists in this process. Both throw kUnsupported if the device cannot share memory, as the
@@ -47,6 +58,10 @@ class Device {
   /// kPeerLost if the other process has ended; and kCorrupt if the handle does not match the memory that it refers to.
   virtual std::shared_ptr<Block> open_block(const BlockHandle& handle);
   virtual std::shared_ptr<Fence> open_fence(const FenceHandle& handle);
+
+  /// Returns the number of bytes in the blocks that this object has allocated and that still exist, for measurements.
+  /// The default returns 0.
+  virtual std::size_t allocated_bytes() const { return 0; }
 
   /// Returns the counter of the bytes that the streams of this device have copied between the host and the device.
   LinkBytes& link_bytes() { return link_bytes_; }

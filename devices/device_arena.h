@@ -1,54 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "devices/update_rules.h"
-#include "messages/tensor.h"
+#include "devices/update.h"
+#include "messages/device_handle.h"
 
 namespace trainyard::devices {
 
-/// An object that updates the parameters of one rank, which are in the memory of a device or in host memory.
-class Update {
- public:
-  virtual ~Update() = default;
-  Update(const Update&) = delete;
-  Update& operator=(const Update&) = delete;
-
-  /// Applies the gradients, and sets them to zero. `coefficients` contains one element for each range of the update
-  /// (UpdateRequest::ranges). On a device, the work may still be in progress when the function returns; work that is
-  /// submitted to the device later sees the result.
-  virtual void run(std::span<const Coefficients<double>> coefficients) = 0;
-
- protected:
-  Update() = default;
-};
-
-/// A contiguous part of the parameters, counted in elements.
-struct UpdateRange {
-  std::uint64_t begin = 0;
-  std::uint64_t count = 0;
-};
-
-/// What an optimizer specifies when it calls DeviceArena::make_update().
-struct UpdateRequest {
-  Formula formula = Formula::kSgd;
-  std::vector<UpdateRange> ranges;  ///< The parts that have separate coefficients, in ascending order.
-  /// The optimizer's state in host memory: one block for each kind of value that the update rule keeps, such as the
-  /// momentum, with the layout of the parameters. The blocks contain the initial values. The device has its own copy of
-  /// the state, and writes it to these blocks before a checkpoint is saved.
-  std::vector<Tensor> state;
-};
-
 /// The arena of one rank (its parameters and gradients) in the memory of a device, as its optimizer sees it. An
 /// optimizer in the same process as the accelerator host, the component that computes on the device, finds this object
-/// in ArenaInfo::device_arena. If it calls make_update(), the parameters, the gradients and the optimizer's state stay
-/// on the device, and no step copies them to the host or back. Otherwise the optimizer works in host memory, so every
-/// step copies the gradients to the host and the parameters back.
+/// in ArenaInfo::device_arena. In another process of the host it makes an OpenedArena of ArenaInfo::shared, if there is
+/// one. If it calls make_update(), the parameters, the gradients and the optimizer's state stay on the device, and no
+/// step copies them to the host or back. Otherwise the optimizer works in host memory, so every step copies the
+/// gradients to the host and the parameters back.
 class DeviceArena {
  public:
   virtual ~DeviceArena() = default;
@@ -63,6 +30,11 @@ class DeviceArena {
   /// sends the message Parameters for step 0. Throws kShapeMismatch if a block of the state or a range does not match
   /// the parameters, and kUnsupported for parameters that are not floating-point numbers.
   virtual std::unique_ptr<Update> make_update(const UpdateRequest& request) = 0;
+
+  /// Returns handles of the blocks with the optimizer's state on the device, in the order of UpdateRequest::state, for
+  /// OptimizerState::device_blocks. The accelerator host uses them to save the state and to restore it. Empty before
+  /// make_update(), and always empty in the process of the accelerator host, which has the blocks themselves.
+  virtual std::vector<BlockHandle> state_handles() const { return {}; }
 
  protected:
   DeviceArena() = default;

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "messages/device_handle.h"
 #include "messages/tensor.h"
 
 namespace trainyard {
@@ -57,6 +59,30 @@ struct ArenaBlock {
   }
 };
 
+/// The parameters and the gradients of one rank in the memory of a device that other processes of the host can open.
+/// Both blocks contain only the rank's part (ArenaInfo::shard_begin).
+///
+/// The accelerator host and the optimizer submit their work to different streams of the device. Two fences keep the
+/// order, so neither process waits for the device. The value n of a fence refers to the n-th message Gradients that the
+/// accelerator host has sent with all buckets of a step, counted from 1 since the process began.
+struct SharedArena {
+  static constexpr const char* kTypeName = "SharedArena";
+
+  std::uint8_t dtype = 7;  ///< The DType of the parameters and gradients, as a number.
+  BlockHandle parameters;
+  BlockHandle gradients;
+  /// The accelerator host signals this fence when the gradients are complete. The update waits for it.
+  FenceHandle gradients_ready;
+  /// The optimizer signals this fence when the update is done. The next forward pass waits for it.
+  FenceHandle parameters_ready;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(dtype), CEREAL_NVP(parameters), CEREAL_NVP(gradients), CEREAL_NVP(gradients_ready),
+            CEREAL_NVP(parameters_ready));
+  }
+};
+
 /// The message that gives other components access to the arena of one rank: the blocks of memory that hold the rank's
 /// parameters, gradients and buffers.
 ///
@@ -95,19 +121,22 @@ struct ArenaInfo {
   /// arena is in host memory, or if the strategy requires that the optimizer works on `blocks`. This pointer is not
   /// part of the serialized message, so it is always null in other processes.
   std::shared_ptr<devices::DeviceArena> device_arena;
+  /// Set if the arena is in the memory of a device that other processes can open, and if an optimizer may work there.
+  std::optional<SharedArena> shared;
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(rank), CEREAL_NVP(device), CEREAL_NVP(model), CEREAL_NVP(blocks), CEREAL_NVP(entries),
-            CEREAL_NVP(parameter_bytes), CEREAL_NVP(shard_begin), CEREAL_NVP(shared_state), CEREAL_NVP(own_state));
+            CEREAL_NVP(parameter_bytes), CEREAL_NVP(shard_begin), CEREAL_NVP(shared_state), CEREAL_NVP(own_state),
+            CEREAL_NVP(shared));
   }
 };
 
 /// The message that gives the checkpoint writer access to the optimizer's blocks. The checkpoint writer reads these
 /// blocks to save them, and fills them in place when a run resumes.
 ///
-/// The optimizer sends this message once, as soon as it has allocated its state. The checkpoint records `rule` and
-/// `hyperparameters`.
+/// The optimizer sends this message once, as soon as it has allocated its state, to the checkpoint writer and to the
+/// accelerator host. The checkpoint records `rule` and `hyperparameters`.
 struct OptimizerState {
   static constexpr const char* kTypeName = "OptimizerState";
 
@@ -118,10 +147,17 @@ struct OptimizerState {
   /// The numeric hyperparameters, such as the learning rate, by name. They are only displayed and recorded in the
   /// checkpoint.
   std::map<std::string, double> hyperparameters;
+  /// True if the optimizer, in another process than the accelerator host, updates the parameters on the device
+  /// (ArenaInfo::shared).
+  bool on_device = false;
+  /// The blocks of state on the device, one for each element of `blocks`, if `on_device` is true; otherwise empty. The
+  /// accelerator host copies them to `blocks` before a checkpoint is saved, and back when a run resumes.
+  std::vector<BlockHandle> device_blocks;
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(rank), CEREAL_NVP(rule), CEREAL_NVP(blocks), CEREAL_NVP(hyperparameters));
+    archive(CEREAL_NVP(rank), CEREAL_NVP(rule), CEREAL_NVP(blocks), CEREAL_NVP(hyperparameters), CEREAL_NVP(on_device),
+            CEREAL_NVP(device_blocks));
   }
 };
 

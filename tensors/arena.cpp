@@ -96,9 +96,9 @@ Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<Named
   const auto bytes_of = [this](bool cut) {
     return cut ? std::max(shard_.end - shard_.begin, kAlignment) : layout_.parameter_bytes;
   };
-  parameters_ = MirroredBlock(allocate(bytes_of(shard_.parameters)), layout_.dtype, own);
-  gradients_ = MirroredBlock(allocate(bytes_of(shard_.gradients)), layout_.dtype, own);
-  if (layout_.buffer_bytes > 0) buffers_ = MirroredBlock(allocate(layout_.buffer_bytes), DType::kUInt8, own);
+  parameters_ = MirroredBlock(allocate(bytes_of(shard_.parameters)), layout_.dtype, own, kParameters);
+  gradients_ = MirroredBlock(allocate(bytes_of(shard_.gradients)), layout_.dtype, own, kGradients);
+  if (layout_.buffer_bytes > 0) buffers_ = MirroredBlock(allocate(layout_.buffer_bytes), DType::kUInt8, own, kBuffers);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     move_parameter_in(parameters[i], layout_.entries[i]);
     parameter_count_ += static_cast<std::uint64_t>(parameters[i].tensor.numel());
@@ -109,7 +109,8 @@ Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<Named
   // The host memory must contain the initial values before info() announces it to other components.
   parameters_.to_host(devices::Purpose::kState);
   buffers_.to_host(devices::Purpose::kState);
-  if (own.device) device_ = std::make_shared<TensorArena>(own, own_parameters(), own_gradients());
+  if (own.device) device_ = std::make_shared<TensorArena>(own, own_parameters(), own_gradients(), own_regions());
+  if (own.native != nullptr) copies_.emplace(*own.native);
 }
 
 void Arena::check_shard() {
@@ -166,6 +167,16 @@ Tensor Arena::own_part(Tensor block, bool cut) const {
   return block;
 }
 
+/// Returns this rank's part of the blocks as memory of the device plugin, if there is one.
+std::optional<devices::UpdateRegions> Arena::own_regions() const {
+  if (!parameters_.region()) return {};
+  const auto part = [this](const MirroredBlock& block, bool cut) {
+    return block.region()->part(cut ? 0 : shard_.begin, shard_.end - shard_.begin);
+  };
+  return devices::UpdateRegions{
+      layout_.dtype, part(parameters_, shard_.parameters), part(gradients_, shard_.gradients), {}};
+}
+
 std::uint64_t Arena::bytes() const { return parameters_.bytes() + gradients_.bytes() + buffers_.bytes(); }
 
 void Arena::publish_gradients() const {
@@ -178,9 +189,39 @@ void Arena::publish(devices::Purpose purpose) const {
   buffers_.to_host(purpose);
 }
 
-void Arena::publish_for_snapshot() const {
+void Arena::publish_for_snapshot() {
+  if (copies_) return begin_snapshot_copies();
   publish(devices::Purpose::kSnapshot);
   if (device_) device_->state_to_host();
+}
+
+void Arena::begin_snapshot_copies() {
+  std::vector<const MirroredBlock*> blocks;
+  if (is_updated_on_device()) blocks.push_back(&parameters_);
+  for (const MirroredBlock& state : device_->state()) blocks.push_back(&state);
+  copies_->begin(buffers_, blocks);
+}
+
+const SharedArena& Arena::share() {
+  if (!device_) throw Error(Code::kUnsupported, "an arena in host memory has no memory of a device to share");
+  shared_ = device_->share();
+  return *shared_;
+}
+
+void Arena::adopt(const OptimizerState& state) {
+  if (!shared_) {
+    throw Error(Code::kInternal, "the optimizer of rank {} works on a device that was not shared with it", state.rank);
+  }
+  device_->adopt(state);
+}
+
+void Arena::begin_update() {
+  if (copies_) copies_->hold_changes();
+  if (device_) device_->begin_update();
+}
+
+void Arena::end_update() {
+  if (device_) device_->end_update();
 }
 
 ArenaInfo Arena::info(std::uint32_t rank, const std::string& device, const std::string& model) const {
@@ -199,11 +240,16 @@ ArenaInfo Arena::info(std::uint32_t rank, const std::string& device, const std::
   info.blocks.push_back({kParameters, std::move(parameters)});
   info.blocks.push_back({kGradients, own_part(gradients_.message(), shard_.gradients)});
   if (has_buffers()) info.blocks.push_back({kBuffers, buffers_.message()});
-  if (server_.empty()) info.device_arena = device_;
+  if (server_.empty()) {
+    info.device_arena = device_;
+    info.shared = shared_;
+  }
   return info;
 }
 
-ArenaEdit::ArenaEdit(Arena& arena) : arena_(arena), exceptions_(std::uncaught_exceptions()) {}
+ArenaEdit::ArenaEdit(Arena& arena) : arena_(arena), exceptions_(std::uncaught_exceptions()) {
+  if (arena_.copies_) arena_.copies_->hold_changes();
+}
 
 ArenaEdit::~ArenaEdit() noexcept(false) {
   if (std::uncaught_exceptions() > exceptions_) return;
@@ -225,7 +271,7 @@ void ArenaEdit::fetch_all() {
   fetched_ = true;
   arena_.parameters_.to_device(devices::Purpose::kState);
   arena_.buffers_.to_device(devices::Purpose::kState);
-  if (arena_.device_) arena_.device_->state_to_device();
+  if (arena_.device_) arena_.device_->restore_state();
 }
 
 }  // namespace trainyard

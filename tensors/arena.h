@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "messages/buffer.h"
 #include "tensors/mirrored_block.h"
 #include "tensors/named_tensor.h"
+#include "tensors/snapshot_copies.h"
 #include "tensors/tensor_arena.h"
 
 namespace trainyard {
@@ -54,8 +56,9 @@ struct ArenaShard {
 /// copy the device's values to the host, and an ArenaEdit can fetch values that other components have changed.
 /// Otherwise there is only one memory, and these functions copy nothing.
 ///
-/// An optimizer in the same process can work on the device's memory instead (ArenaInfo::device_arena). Gradients and
-/// parameters are then copied only for readers and checkpoints.
+/// An optimizer can work on the device's memory instead: in the same process (ArenaInfo::device_arena), and with a
+/// device plugin also in another process (share()). Gradients and parameters are then copied only for readers and
+/// checkpoints.
 ///
 /// The block of parameters may hold just a shard (ArenaShard). In that case, parameters that are not completely inside
 /// it keep the memory that the model allocated, and the strategy that requested the shard must handle them.
@@ -110,8 +113,23 @@ class Arena {
 
   /// Brings the parameters and the buffers in host memory up to date, for components that read them after a step.
   void publish_to_readers() const { publish(devices::Purpose::kReaders); }
-  /// Brings the parameters, the buffers and the optimizer's state in host memory up to date, for a checkpoint.
-  void publish_for_snapshot() const;
+  /// Brings the parameters, the buffers and the optimizer's state in host memory up to date, for a checkpoint. With a
+  /// device plugin, this function only begins to copy them.
+  void publish_for_snapshot();
+  /// Returns the copies that publish_for_snapshot() has begun; null if it has made them itself.
+  SnapshotCopies* snapshot_copies() { return copies_ ? &*copies_ : nullptr; }
+
+  /// Returns what an optimizer in another process needs in order to work on the device, and offers it in info() from
+  /// now on. Throws what TensorArena::share throws, and kUnsupported if the arena is in host memory.
+  const SharedArena& share();
+  /// Adopts the state of an optimizer in another process that works on the device (OptimizerState::on_device). Throws
+  /// what TensorArena::adopt throws.
+  void adopt(const OptimizerState& state);
+
+  /// Call these functions before the gradients of a step are handed to the optimizer, and when it has updated the
+  /// parameters. On a device with a device plugin they keep the order between its streams.
+  void begin_update();
+  void end_update();
 
   /// Makes info() announce `parameters` to the optimizer in place of this rank's block, so the optimizer updates them
   /// instead. `parameters` is the memory of a parameter server: all ranks share it, and it has the layout of this
@@ -134,6 +152,8 @@ class Arena {
 
   bool is_updated_on_device() const { return device_ && device_->is_updated_here(); }
   void publish(devices::Purpose purpose) const;
+  void begin_snapshot_copies();
+  std::optional<devices::UpdateRegions> own_regions() const;
   void check_shard();
   bool holds(const ArenaEntry& entry) const;
   void move_parameter_in(const NamedTensor& named, const ArenaEntry& entry);
@@ -150,7 +170,9 @@ class Arena {
   /// The interface through which an optimizer updates the parameters on the device; null if there is no separate
   /// memory.
   std::shared_ptr<TensorArena> device_;
-  Buffer server_;  ///< The memory given to serve_from(); empty if there is none.
+  std::optional<SnapshotCopies> copies_;  ///< Made if there is a device plugin.
+  std::optional<SharedArena> shared_;     ///< Made by share().
+  Buffer server_;                         ///< The memory given to serve_from(); empty if there is none.
   std::function<void()> on_change_;
 };
 

@@ -6,13 +6,23 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
-#include "devices/link_bytes.h"
+#include "devices/device.h"
 #include "messages/arena.h"
 #include "messages/buffer.h"
-#include "tensors/tensor_update.h"
 
 namespace trainyard {
+
+/// A device as its device plugin sees it, with the stream to which LibTorch submits its work. The stream is destroyed
+/// before the device.
+struct NativeDevice {
+  /// Keeps the device plugin alive, too.
+  std::shared_ptr<devices::Device> device;
+  /// The stream on which LibTorch computes. Used on the thread of the accelerator host and, in the same process, on
+  /// that of the optimizer, never at the same time, because messages order them.
+  std::shared_ptr<devices::Stream> stream;
+};
 
 /// Describes the memory of a device, if it is separate from host memory. The blocks with the model's parameters,
 /// gradients and buffers are then in this memory.
@@ -20,15 +30,18 @@ struct DeviceMemory {
   /// A function that copies a whole block between host and device. A copy to the host is complete on return. A copy to
   /// the device is complete before any later computation on the device begins.
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
-  /// A function that makes the object with which the optimizer updates blocks on the device.
-  using MakeUpdate = std::function<std::unique_ptr<devices::Update>(const devices::UpdateRequest&, UpdateBlocks)>;
 
   std::optional<at::Device> device;  ///< The device; empty if kernels work on the host memory itself.
   /// The function that copies blocks; empty to use LibTorch's own copy.
   Copy copy;
-  /// The function that makes this object; empty to use make_tensor_update().
-  MakeUpdate make_update;
-  /// Counts the bytes that are copied; may be null.
+  /// Null if the device has no device plugin. Then LibTorch allocates the blocks, and the update is made by
+  /// make_tensor_update().
+  const NativeDevice* native = nullptr;
+  /// A function that prepares host memory for copies from the device, for instance by page-locking it. May be empty.
+  /// Called on the thread of the accelerator host.
+  std::function<void(const Buffer& block)> prepare;
+  /// Counts the bytes that are copied, if there is no device plugin; may be null. Streams of a device plugin count the
+  /// bytes themselves.
   std::shared_ptr<devices::LinkBytes> link;
 };
 
@@ -44,8 +57,12 @@ class MirroredBlock {
   MirroredBlock() = default;
 
   /// Makes a block over `host`, which must hold whole elements of `dtype`. The device's side, if there is one, is
-  /// zeroed.
-  MirroredBlock(Buffer host, DType dtype, const DeviceMemory& own);
+  /// zeroed. `what` describes the content for error messages, such as "parameters".
+  MirroredBlock(Buffer host, DType dtype, const DeviceMemory& own, const std::string& what);
+
+  /// Makes a block over `host` and `region`, memory of the device plugin that has the same size. The content of neither
+  /// side changes. `own` must have a device plugin.
+  MirroredBlock(Buffer host, DType dtype, const DeviceMemory& own, devices::Region region);
 
   bool empty() const { return host_.empty(); }
   std::size_t bytes() const { return host_.size(); }
@@ -58,6 +75,8 @@ class MirroredBlock {
 
   /// Returns the side that kernels work on, as a one-dimensional tensor.
   const at::Tensor& flat() const { return flat_; }
+  /// Returns the device's side, if it is memory of a device plugin.
+  const std::optional<devices::Region>& region() const { return region_; }
 
   /// Returns a view of one entry, with its shape and type, on the side that kernels work on.
   at::Tensor entry(const ArenaEntry& entry) const;
@@ -68,14 +87,22 @@ class MirroredBlock {
   bool to_host(devices::Purpose purpose) const;
   bool to_device(devices::Purpose purpose) const;
 
+  /// Submits a copy of the whole block to the host's side to `stream`, and does not wait for it. The block must be
+  /// memory of the device plugin to which the stream belongs.
+  void submit_to_host(devices::Stream& stream, devices::Purpose purpose) const;
+
  private:
-  bool copy(const at::Tensor& to, const at::Tensor& from) const;
+  void copy(const at::Tensor& to, const at::Tensor& from) const;
 
   Buffer host_;
   DType dtype_ = DType::kUInt8;
   at::Tensor host_view_;
   at::Tensor flat_;  ///< The side that kernels work on; the same as `host_view_` if there is only host memory.
+  std::optional<devices::Region> region_;
   DeviceMemory own_;
 };
+
+/// Waits until all operations of the stream are done. The caller's thread has nothing else to do.
+void await_copies(devices::Stream& stream);
 
 }  // namespace trainyard

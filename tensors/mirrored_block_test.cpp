@@ -27,7 +27,7 @@ float* host_values(const ArenaInfo& info, std::size_t block) { return info.block
 
 TEST(MirroredBlockTest, WithoutMemoryOfItsOwnBothSidesAreTheSameBytes) {
   const Buffer host = zeroed(64);
-  const MirroredBlock block(host, DType::kFloat32, {});
+  const MirroredBlock block(host, DType::kFloat32, {}, "values");
   EXPECT_EQ(block.flat().data_ptr(), host.data());
   EXPECT_FALSE(block.to_host(devices::Purpose::kReaders));
   EXPECT_FALSE(block.to_device(devices::Purpose::kReaders));
@@ -35,7 +35,7 @@ TEST(MirroredBlockTest, WithoutMemoryOfItsOwnBothSidesAreTheSameBytes) {
 
 TEST(MirroredBlockTest, WithItsOwnMemoryNothingIsSeenBeforeItIsCopied) {
   const Buffer host = zeroed(64);
-  const MirroredBlock block(host, DType::kFloat32, kOwn);
+  const MirroredBlock block(host, DType::kFloat32, kOwn, "values");
   auto* values = reinterpret_cast<float*>(host.data());
   EXPECT_NE(block.flat().data_ptr(), static_cast<void*>(values));
   block.flat().narrow(0, 3, 1).fill_(5);
@@ -48,7 +48,7 @@ TEST(MirroredBlockTest, WithItsOwnMemoryNothingIsSeenBeforeItIsCopied) {
 }
 
 TEST(MirroredBlockTest, EntriesOfAnotherTypeAreViewsOfTheSameMemory) {
-  const MirroredBlock block(zeroed(128), DType::kUInt8, kOwn);
+  const MirroredBlock block(zeroed(128), DType::kUInt8, kOwn, "values");
   const ArenaEntry count{.name = "count",
                          .block = "buffers",
                          .dtype = static_cast<std::uint8_t>(DType::kInt64),
@@ -67,7 +67,7 @@ TEST(MirroredBlockTest, TheAcceleratorsOwnCopyIsUsedForWholeBlocks) {
                            to.copy_(from);
                            ++copies;
                          }};
-  const MirroredBlock block(zeroed(64), DType::kFloat32, own);
+  const MirroredBlock block(zeroed(64), DType::kFloat32, own, "values");
   block.to_host(devices::Purpose::kReaders);
   block.to_device(devices::Purpose::kReaders);
   EXPECT_EQ(copies, 2);

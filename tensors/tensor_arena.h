@@ -10,40 +10,69 @@
 #include <vector>
 
 #include "devices/device_arena.h"
+#include "messages/arena.h"
 #include "tensors/mirrored_block.h"
+#include "tensors/update_fences.h"
 
 namespace trainyard {
 
-/// The arena of one rank (its parameters and gradients) on a device that LibTorch supports. Updates are made as the
-/// device specifies (DeviceMemory::make_update), or else with LibTorch's operations.
+/// The arena of one rank (its parameters and gradients) on a device that LibTorch supports. The update is the one of
+/// the device plugin (DeviceMemory::native), or one that is made of LibTorch's operations.
 ///
-/// The optimizer calls make_update(), on its own thread, before the accelerator host receives the message Parameters
-/// for step 0. The other functions belong to the accelerator host.
+/// An optimizer in the same process calls make_update(), on its own thread, before the accelerator host receives the
+/// message Parameters for step 0. An optimizer in another process opens the SharedArena instead. The other functions
+/// belong to the accelerator host.
 class TensorArena final : public devices::DeviceArena {
  public:
   /// `parameters` and `gradients` are the parameters and gradients that belong to this rank's shard (ArenaShard), as
-  /// flat tensors on the device. `own` describes the memory of the device.
-  TensorArena(DeviceMemory own, at::Tensor parameters, at::Tensor gradients);
+  /// flat tensors on the device. `own` describes the memory of the device. If it has a device plugin, `regions` are the
+  /// same parameters and gradients as memory of the device plugin.
+  TensorArena(DeviceMemory own, at::Tensor parameters, at::Tensor gradients,
+              std::optional<devices::UpdateRegions> regions = {});
 
   std::string device() const override;
   std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request) override;
 
+  /// Returns what an optimizer in another process needs in order to update the parameters on the device. Throws
+  /// kUnsupported if there is no device plugin or if it cannot share memory.
+  SharedArena share();
+
+  /// Adopts the state of an optimizer in another process, which updates the parameters on the device from now on.
+  /// Throws kInternal if share() has not been called, kShapeMismatch if the blocks of the message do not fit together,
+  /// and what devices::Device::open_block throws.
+  void adopt(const OptimizerState& state);
+
   /// Returns true if the optimizer updates the parameters on the device.
   bool is_updated_here() const { return updated_here_; }
 
+  /// Call these functions before the gradients are handed to the optimizer, and when it has updated the parameters.
+  /// They keep the order on the device if the optimizer is in another process, and otherwise do nothing.
+  void begin_update();
+  void end_update();
+
+  /// Returns the optimizer's state on the device, with its mirrors in host memory.
+  const std::vector<MirroredBlock>& state() const { return state_; }
+
   /// Copy the optimizer's state between the device and the blocks in host memory that the optimizer has announced.
   void state_to_host() const;
-  void state_to_device() const;
+  void restore_state();
 
  private:
+  std::unique_ptr<devices::Update> make_native_update(const devices::UpdateRequest& request);
+  void state_to_device() const;
+
   DeviceMemory own_;
   at::Tensor parameters_;
   at::Tensor gradients_;
+  std::optional<devices::UpdateRegions> regions_;
   /// The stream of the thread that made this object, which is the thread of the accelerator host. Empty for devices
   /// without streams.
   std::optional<c10::Stream> stream_;
   std::vector<MirroredBlock> state_;
+  std::optional<UpdateFences> fences_;  ///< Made by share().
+  bool prepared_ = false;               ///< True if the mirrors of the state have been prepared for copies.
   bool updated_here_ = false;
+  bool updated_elsewhere_ = false;  ///< True if another process makes the updates.
 };
 
 }  // namespace trainyard

@@ -122,11 +122,7 @@ class TensorUpdate final : public devices::Update {
 }  // namespace
 
 at::ScalarType update_state_type(at::ScalarType parameters) {
-  if (parameters == at::kDouble) return at::kDouble;
-  if (parameters == at::kFloat || parameters == at::kBFloat16 || parameters == at::kHalf) return at::kFloat;
-  throw Error(Code::kUnsupported,
-              "the optimizer was given {} parameters; float64, float32, bfloat16 and float16 are supported",
-              name_of(dtype_of(parameters)));
+  return scalar_type_of(devices::state_type_of(dtype_of(parameters)));
 }
 
 std::unique_ptr<devices::Update> make_tensor_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {

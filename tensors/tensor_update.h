@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "devices/device_arena.h"
+#include "devices/update.h"
 
 namespace trainyard {
 

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FAMILIES = ("collectives", "accelerators", "strategies", "models", "datasets", "transforms", "environments", "components")
+FAMILIES = ("devices", "collectives", "accelerators", "strategies", "models", "datasets", "transforms", "environments", "components")
 # The layers that each layer may include, besides itself.
 ALLOWED = {
     "messages": set(),

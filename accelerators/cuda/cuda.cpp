@@ -16,7 +16,10 @@ FoundDevices Cuda::find_devices() const {
 }
 
 AcceleratorTraits Cuda::traits() const {
-  AcceleratorTraits traits{.precisions = precision_names(), .host_memory = false, .auto_rank = 100};
+  AcceleratorTraits traits{.precisions = precision_names(),
+                           .host_memory = false,
+                           .shares_memory_by = TRAINYARD_CUDA_DEVICE ? "cuda" : "",
+                           .auto_rank = 100};
   constexpr int kFirstWithBFloat16 = 8;  // Compute capability 8.0, Ampere.
   int major = 0;
   if (is_available() && cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess &&

@@ -2,11 +2,17 @@
 #include "accelerators/cuda/cuda.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/rand.h>
 #include <gtest/gtest.h>
+#include <spdlog/logger.h>
 
+#include <chrono>
+#include <cstring>
 #include <memory>
 #include <vector>
+
+#include "core/plugin/loader.h"
 
 namespace trainyard {
 namespace {
@@ -17,12 +23,15 @@ class CudaTest : public ::testing::Test {
   bool claimed() {
     context_.where = "accelerator 'cuda'";
     context_.parameters = "{}";
+    context_.log = std::make_shared<spdlog::logger>("test");
+    context_.plugins = &loader_;
     cuda_ = std::make_unique<Cuda>(context_);
     if (!cuda_->is_available()) return false;
     gpu_ = cuda_->claim(0);
     return true;
   }
 
+  core::PluginLoader loader_{core::PluginLoader::default_directories()};
   AcceleratorContext context_;
   std::unique_ptr<Cuda> cuda_;
   std::unique_ptr<ClaimedDevice> gpu_;
@@ -60,6 +69,29 @@ TEST_F(CudaTest, StatsCountTheMemoryOfTensors) {
   const double before = gpu_->stats().at("memory_bytes");
   const at::Tensor tensor = at::rand({1 << 20}, gpu_->torch_device());
   EXPECT_GE(gpu_->stats().at("memory_bytes") - before, 4e6);
+}
+
+TEST_F(CudaTest, TheDevicePluginWorksOnTheStreamAndTheMemoryOfLibTorch) {
+  if (!claimed()) GTEST_SKIP() << "skipped: no device";
+  EXPECT_EQ(gpu_->native() != nullptr, cuda_->traits().shares_memory_by == "cuda");
+  if (gpu_->native() == nullptr) GTEST_SKIP() << "skipped: built without nvcc";
+  const NativeDevice& native = *gpu_->native();
+  constexpr std::int64_t kCount = 1 << 20;
+  const double before = gpu_->stats().at("memory_bytes");
+  const devices::Region block(native.device->allocate(kCount * sizeof(float), "parameters"));
+  EXPECT_EQ(gpu_->stats().at("memory_bytes") - before, kCount * sizeof(float));
+  const at::Tensor tensor =
+      at::from_blob(block.address(), {kCount}, at::TensorOptions().device(gpu_->torch_device()).dtype(at::kFloat));
+  EXPECT_EQ(tensor.sum().item<float>(), 0);
+  tensor.uniform_();
+  const Buffer copy = Buffer::heap(block.bytes());
+  native.stream->to_host(devices::HostRegion(copy), block, devices::Purpose::kSnapshot);
+  native.stream->zero(block);
+  const at::Tensor zeros = tensor + 1;
+  native.stream->drain(std::chrono::seconds(20));
+  const at::Tensor copied = at::from_blob(copy.data(), {kCount}, at::kFloat);
+  EXPECT_GT(copied.sum().item<float>(), kCount / 4);
+  EXPECT_EQ(zeros.sum().item<float>(), kCount);
 }
 
 }  // namespace

@@ -14,9 +14,7 @@
 #include <cstdlib>
 
 #include "accelerators/accelerator.h"
-#if TRAINYARD_CUDA_KERNELS
-#include "accelerators/cuda/fused_update.h"
-#endif
+#include "accelerators/cuda/native.h"
 
 namespace trainyard::cuda {
 namespace {
@@ -49,6 +47,7 @@ Gpu::Gpu(const Accelerator& cuda, int index, bool record_steps)
       copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, torch_device().index())),
       nvml_(bus_id_of(index)) {
   c10::cuda::setCurrentCUDAStream(compute_);
+  native_ = open_native(context(), index, compute_.stream());
   if (record_steps) recorder_.emplace(context().where, context().log);
   // The allocator knows its devices only after the first allocation, and stats() asks it.
   at::empty({0}, at::TensorOptions().device(torch_device()));
@@ -84,14 +83,6 @@ std::vector<at::Tensor> Gpu::move_batch(std::vector<at::Tensor> tensors) {
 /// has arrived from the device, and that copy does wait.
 void Gpu::copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from, /*non_blocking=*/to.is_cuda()); }
 
-std::unique_ptr<devices::Update> Gpu::make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) {
-#if TRAINYARD_CUDA_KERNELS
-  return make_fused_update(request, std::move(blocks));
-#else
-  return make_tensor_update(request, std::move(blocks));
-#endif
-}
-
 /// The value is copied to pinned memory behind the work that has been submitted so far. Waiting for this copy does not
 /// wait for work that is submitted later.
 std::function<double()> Gpu::read_later(const at::Tensor& scalar) {
@@ -121,9 +112,11 @@ void Gpu::prepare_host_block(const Buffer& block) {
 std::map<std::string, double> Gpu::stats() const {
   const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(torch_device().index());
   constexpr std::size_t kAll = 0;  // The pools of small and of large blocks together.
+  // The arena is not in LibTorch's pool, and lives as long as the run.
+  const auto arena = native_ ? static_cast<double>(native_->device->allocated_bytes()) : 0.0;
   std::map<std::string, double> all = nvml_.stats();
-  all["memory_bytes"] = static_cast<double>(stats.allocated_bytes[kAll].current);
-  all["peak_memory_bytes"] = static_cast<double>(stats.allocated_bytes[kAll].peak);
+  all["memory_bytes"] = arena + static_cast<double>(stats.allocated_bytes[kAll].current);
+  all["peak_memory_bytes"] = arena + static_cast<double>(stats.allocated_bytes[kAll].peak);
   all["reserved_bytes"] = static_cast<double>(stats.reserved_bytes[kAll].current);
   return all;
 }

@@ -11,6 +11,7 @@
 #include "accelerators/claimed_device.h"
 #include "accelerators/cuda/graph_recorder.h"
 #include "accelerators/cuda/nvml.h"
+#include "tensors/mirrored_block.h"
 
 namespace trainyard::cuda {
 
@@ -25,9 +26,8 @@ class Gpu final : public ClaimedDevice {
   /// Copies one flat block. If the copy goes to the device, the function does not wait for it.
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
-  /// If this build contains the fused kernel for updates, returns an update that makes one pass over all parameters.
-  /// Otherwise returns an update that consists of LibTorch's tensor operations.
-  std::unique_ptr<devices::Update> make_update(const devices::UpdateRequest& request, UpdateBlocks blocks) override;
+  /// Returns null if the device plugin `cuda` is not there or cannot be used; the log says why.
+  const NativeDevice* native() const override { return native_ ? &*native_ : nullptr; }
 
   std::function<double()> read_later(const at::Tensor& scalar) override;
 
@@ -35,8 +35,8 @@ class Gpu final : public ClaimedDevice {
 
   void synchronize() override;
 
-  /// Returns "memory_bytes" (the bytes that tensors use now), "peak_memory_bytes" (the most that they have used) and
-  /// "reserved_bytes" (the size of LibTorch's memory pool). If NVML, the driver's library for measurements, is
+  /// Returns "memory_bytes" (the bytes that tensors and the arena use now), "peak_memory_bytes" (the most that they have
+  /// used) and "reserved_bytes" (the size of LibTorch's memory pool). If NVML, the driver's library for measurements, is
   /// installed, also returns "utilisation_percent" (the share of the last second in which the GPU computed),
   /// "temperature_celsius", "power_watts" and "device_memory_bytes" (the memory that all programs on the GPU use).
   std::map<std::string, double> stats() const override;
@@ -55,6 +55,7 @@ class Gpu final : public ClaimedDevice {
  private:
   c10::cuda::CUDAStream compute_;
   c10::cuda::CUDAStream copies_;
+  std::optional<NativeDevice> native_;
   std::vector<Buffer> locked_;
   Nvml nvml_;
   std::optional<GraphRecorder> recorder_;

@@ -38,7 +38,8 @@ void AcceleratorHost::on_configure() {
                                             .reports = {metrics_, rank_metrics_},
                                             .histograms = histograms_,
                                             .confusion = confusion_,
-                                            .samples = samples_},
+                                            .samples = samples_,
+                                            .run_later = run_later()},
                      host::Workplace::Settings{.clip_norm = clip_norm_,
                                                .clip_value = clip_value_,
                                                .log_every_steps = log_every_steps_,
@@ -54,8 +55,21 @@ void AcceleratorHost::on_deactivate() {
   if (workplace_) {
     workplace_->reporter.mute();
     workplace_->histograms.mute();
+    workplace_->snapshots.finish();
   }
   queue_.close();
+}
+
+/// The function may be called even while this component is destroyed. The task then does not run. Otherwise it belongs
+/// to the batch that was used last.
+host::Snapshots::RunLater AcceleratorHost::run_later() {
+  return [this, &loop = loop(), alive = std::weak_ptr<const bool>(alive_)](std::function<void()> task) {
+    loop.post([this, &loop, alive, task = std::move(task)] {
+      if (alive.expired()) return;
+      loop.set_trace(trace_);
+      guarded(task);
+    });
+  };
 }
 
 void AcceleratorHost::on_finalize() {
@@ -73,7 +87,7 @@ void AcceleratorHost::on_dataset(const DatasetInfo& data) {
   } else {
     pause_.emplace(context(), runner_options().collective_timeout);
   }
-  arena_.send(runner_->arena_info());
+  arena_.send(runner_->arena_info(optimizer_state_.connections() > 0));
 }
 
 /// When this message arrives, the checkpoint writer has already restored the parameters and the state of all
@@ -122,6 +136,13 @@ void AcceleratorHost::on_parameters(const Parameters& message) {
   proceed();
 }
 
+/// The optimizer sends its state before its first message Parameters, but over another edge.
+void AcceleratorHost::on_optimizer_state(const OptimizerState& state) {
+  if (state.rank != context().rank) return;  // A launch file can let all ranks share a topic.
+  if (state.on_device) runner_->adopt(state);
+  state_known_.arrived();
+}
+
 void AcceleratorHost::on_snapshot_taken() {
   workplace_->snapshots.taken();
   loop().set_trace(trace_);
@@ -157,9 +178,10 @@ bool AcceleratorHost::can_compute() const {
   return order_ ? !order_->busy() : queue_.has_orders() || pause_->wanted();
 }
 
-/// Begins the next order. Returns false if there is none, or if the ranks pause before it.
+/// Begins the next order. Returns false if there is none, if it must wait, or if the ranks pause before it.
 bool AcceleratorHost::begin_order() {
-  if (!queue_.has_orders() || (host::is_one_unit(queue_.front()) && !pause_->pass())) return false;
+  if (!queue_.has_orders() || workplace_->snapshots.hold_order(queue_.front())) return false;
+  if (host::is_one_unit(queue_.front()) && !pause_->pass()) return false;
   order_ = host::make_active(queue_.pop(), *workplace_);
   order_->begin();
   return true;

@@ -33,7 +33,7 @@ namespace trainyard {
 /// the gradients of a step are complete, it sends Gradients to the optimizer, which changes the parameters in the arena
 /// and answers with Parameters.
 ///
-///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
+///     dataset --> [build] --> arena --> optimizer --> optimizer_state, parameters(0) --> [ready] --> /model
 ///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
 ///
 /// Work in brackets is done by this component. `parameters(0)` is the message by which the optimizer says that it is
@@ -60,6 +60,7 @@ class AcceleratorHost final : public Component {
   void on_order(const std::shared_ptr<const Order>& order);
   void on_batch(const std::shared_ptr<const Batch>& batch);
   void on_parameters(const Parameters& message);
+  void on_optimizer_state(const OptimizerState& state);
   void on_run_state(const RunState& state);
   void on_snapshot_taken();
   void on_arena_read(const ArenaRead& answer);
@@ -68,6 +69,7 @@ class AcceleratorHost final : public Component {
   void become_ready();
   void proceed();
   void use_free_arena();
+  host::Snapshots::RunLater run_later();
   bool can_compute() const;
   bool begin_order();
   bool consume_batch();
@@ -140,6 +142,11 @@ class AcceleratorHost final : public Component {
                         {.window_messages = 4}};
   Input<Parameters> parameters_{*this, "parameters", "the optimizer is done",
                                 [this](const auto& message) { on_parameters(*message); }};
+  Input<OptimizerState> optimizer_state_{*this,
+                                         "optimizer_state",
+                                         "where the optimizer's state is, if the optimizer works on the device",
+                                         [this](const auto& message) { on_optimizer_state(*message); },
+                                         {.optional = true}};
   Input<RunState> run_state_{*this,
                              "run_state",
                              "where the run begins",
@@ -179,10 +186,11 @@ class AcceleratorHost final : public Component {
   // to the same step as the parameters.
   StatePort state_{*this, [this](const RestoredStates& states) { return runner_->restore(states); }};
 
-  // The first order must wait until the optimizer is ready and the checkpoint writer has restored the parameters from a
-  // checkpoint, if there is one.
+  // The first order must wait until the optimizer is ready, it is known where its state is, and the checkpoint writer
+  // has restored the parameters from a checkpoint, if there is one.
   Gate ready_{[this] { become_ready(); }};
   Gate::Need optimizer_ready_{ready_, parameters_};
+  Gate::Need state_known_{ready_, optimizer_state_};
   Gate::Need restored_{ready_, run_state_};
 
   // Set by on_configure(). Runner::build() is called when the message DatasetInfo arrives.
@@ -195,6 +203,7 @@ class AcceleratorHost final : public Component {
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
   /// The trace of the last batch used: the number that is passed on in all messages that the batch causes.
   std::uint64_t trace_ = 0;
+  std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  ///< For tasks of run_later().
 };
 
 }  // namespace trainyard

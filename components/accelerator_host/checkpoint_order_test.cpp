@@ -77,6 +77,7 @@ TEST_F(AcceleratorHostTest, TheRandomStateOfACheckpointIsRestored) {
   data.fields = {{"input", 7, {6}}, {"target", 4, {}}};
   data.classes = 3;
   other.send("dataset", data);
+  other.send("optimizer_state", OptimizerState{});
   other.send("parameters", Parameters{.step = 0});
   other.send("/restored_states", RestoredStates{.path = "checkpoint", .ranks = 1, .states = states});
   other.send("/run_state", RunState{.resumed = true});

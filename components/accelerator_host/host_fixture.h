@@ -30,6 +30,7 @@ class AcceleratorHostTest : public ::testing::Test {
     host_ = &rig_.add<AcceleratorHost>("accelerator_host", std::string("{") + kMlp + more + "}");
     rig_.start();
     set_readers(0);
+    set_connections("optimizer_state", 0);
     DatasetInfo data;
     data.dataset = "made up";
     data.fields = {{"input", 7, {6}}, {"target", 4, {}}};
@@ -98,9 +99,12 @@ class AcceleratorHostTest : public ::testing::Test {
   }
 
   /// Sets the number of components that read the parameters after each step, and for whose answers the host waits.
-  void set_readers(std::size_t count) {
+  void set_readers(std::size_t count) { set_connections("arena_read", count); }
+
+  /// Sets the number of components that send to an optional input. The host waits for a message of each.
+  void set_connections(const std::string& name, std::size_t count) {
     for (InputBase* input : host_->inputs()) {
-      if (input->name() == "arena_read") input->set_connections(count);
+      if (input->name() == name) input->set_connections(count);
     }
   }
 

@@ -67,6 +67,28 @@ TEST_F(AcceleratorHostTest, ABatchThatComesWhileTheOptimizerWorksIsMovedThenAndU
   }
 }
 
+TEST_F(AcceleratorHostTest, TheFirstOrderWaitsUntilTheStateOfTheOptimizerIsKnown) {
+  start(kOwnMemory);
+  set_connections("optimizer_state", 1);
+  send("parameters", Parameters{.step = 0});
+  send("/run_state", RunState{});
+  send("optimizer_state", OptimizerState{.rank = 1});
+  EXPECT_TRUE(rig_.received<ModelInfo>("/model").empty()) << "that was the optimizer of another rank";
+  send("optimizer_state", OptimizerState{.rank = 0});
+  EXPECT_EQ(rig_.received<ModelInfo>("/model").size(), 1u);
+}
+
+TEST_F(AcceleratorHostTest, AnOptimizerCannotWorkOnADeviceThatIsNotShared) {
+  start(kOwnMemory);
+  EXPECT_FALSE(arena_.shared.has_value());
+  try {
+    send("optimizer_state", OptimizerState{.rank = 0, .on_device = true});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("rank 0 works on a device that was not shared with it"));
+  }
+}
+
 TEST_F(AcceleratorHostTest, NamesTheDeviceButAnnouncesHostMemory) {
   start_ready(kOwnMemory);
   EXPECT_EQ(arena_.device, "cpu");

@@ -75,7 +75,7 @@ void Reporter::begin_counting() {
 /// Adds the mean number of bytes copied per step since the last report, for each purpose (such as batches or gradients)
 /// for which bytes were copied.
 void Reporter::add_link_bytes(std::vector<Scalar>& values) {
-  const std::shared_ptr<devices::LinkBytes>& link = runner_.device().link_bytes();
+  const std::shared_ptr<devices::LinkBytes> link = runner_.device().link_bytes();
   if (!link) return;
   const auto steps =
       static_cast<double>(std::max<std::uint64_t>(position_.step - std::exchange(link_step_, position_.step), 1));

@@ -31,8 +31,8 @@ std::uint64_t batch_bytes(const DatasetInfo& data) {
 DeviceMemory own_memory_of(ClaimedDevice& device) {
   return {.device = device.torch_device(),
           .copy = [&device](at::Tensor to, const at::Tensor& from) { device.copy_block(std::move(to), from); },
-          .make_update = [&device](const devices::UpdateRequest& request,
-                                   UpdateBlocks blocks) { return device.make_update(request, std::move(blocks)); },
+          .native = device.native(),
+          .prepare = [&device](const Buffer& block) { device.prepare_for_copies(block); },
           .link = device.link_bytes()};
 }
 
@@ -209,6 +209,17 @@ StepResult Runner::end_step(const Clipping& clipping, const std::function<void(c
   return result;
 }
 
+std::uint64_t Runner::begin_update(std::uint64_t step) {
+  const std::uint64_t update = strategy_->begin_update(step);
+  if (update != 0) arena_->begin_update();
+  return update;
+}
+
+void Runner::end_update(std::uint64_t step) {
+  arena_->end_update();
+  strategy_->end_update(step);
+}
+
 void Runner::check_parameters(std::uint64_t step) const {
   if (options_.on_nan == OnNan::kIgnore || std::isfinite(l2_norm(arena_->own_parameters()))) return;
   throw Error(Code::kInvalidArgument,
@@ -282,9 +293,22 @@ void Runner::finish() {
   trace_->write(fmt::format("{}/timeline.rank{}.json", folder, context_.rank));
 }
 
+/// Lets an optimizer in another process work on the device, if possible. An optimizer that should work there, and
+/// cannot, reports an error; the line in the log says why it cannot.
+void Runner::share_arena() {
+  if (accelerator_->traits().shares_memory_by.empty() || device_->native() == nullptr) return;
+  try {
+    arena_->share();
+  } catch (const Error& error) {
+    if (error.code() != Code::kUnsupported) throw;
+    context_.log->info("{}: no optimizer in another process can work on the device: {}", context_.where, error.what());
+  }
+}
+
 /// Returns the blocks of parameters and gradients that other components access. If the rank's memory is on a device,
 /// these are the blocks of the copy in host memory.
-ArenaInfo Runner::arena_info() const {
+ArenaInfo Runner::arena_info(bool optimizer_answers) {
+  if (optimizer_answers) share_arena();
   ArenaInfo info = arena_->info(context_.rank, "cpu", options_.model.plugin);
   info.own_state = strategy_->traits().gradients == GradientsOfRanks::kOwn;
   return info;

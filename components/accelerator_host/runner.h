@@ -79,10 +79,10 @@ class Runner {
   /// Call this function before the gradients of step `step` are passed to the optimizer. Returns the number of the
   /// update that the optimizer will make, or 0 if the optimizer must not get the gradients, because this rank makes no
   /// update in this step.
-  std::uint64_t begin_update(std::uint64_t step) { return strategy_->begin_update(step); }
+  std::uint64_t begin_update(std::uint64_t step);
 
   /// Call this function when the optimizer has changed the parameters, or directly after begin_update() has returned 0.
-  void end_update(std::uint64_t step) { strategy_->end_update(step); }
+  void end_update(std::uint64_t step);
 
   /// These functions begin and end an evaluation or a prediction. Every rank must call them, even without batches.
   void begin_evaluation() { mode_->begin(); }
@@ -118,6 +118,8 @@ class Runner {
 
   /// Prepares the rank's memory for a copy by the checkpoint writer; see Strategy::begin_snapshot.
   void begin_snapshot() { strategy_->begin_snapshot(); }
+  /// Returns the copies to host memory that begin_snapshot() has begun; null if it has made them itself.
+  SnapshotCopies* snapshot_copies() { return arena_->snapshot_copies(); }
 
   /// Copies the model's buffers to host memory, if they are on a device, for other components that read them.
   void publish_to_readers() { arena_->publish_to_readers(); }
@@ -143,13 +145,18 @@ class Runner {
   const Arena& arena() const { return *arena_; }
   /// Returns the device claimed by build().
   ClaimedDevice& device() { return *device_; }
-  ArenaInfo arena_info() const;
+  /// Returns the message that announces the arena. `optimizer_answers` is true if the optimizer announces its state to
+  /// this component. Only then can an optimizer in another process work on the device.
+  ArenaInfo arena_info(bool optimizer_answers);
+  /// Adopts the state of an optimizer in another process that works on the device.
+  void adopt(const OptimizerState& state) { arena_->adopt(state); }
   ModelInfo model_info() const;
 
  private:
   void check_precision() const;
   int device_index() const;
   void make_arena();
+  void share_arena();
   void collect_parts();
   std::optional<at::ScalarType> autocast_type() const;
   OnNan on_nan() const;

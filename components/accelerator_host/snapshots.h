@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <utility>
 
 #include "components/accelerator_host/run_position.h"
 #include "components/accelerator_host/runner.h"
@@ -15,11 +18,15 @@ namespace trainyard::host {
 /// have not been made yet. There can be several.
 ///
 /// Until all requested copies have been made, the next step may be computed, but the optimizer must not update the
-/// parameters.
+/// parameters. If a device plugin copies the arena to host memory (SnapshotCopies), the checkpoint writer is asked when
+/// these copies are complete.
 class Snapshots {
  public:
-  Snapshots(Runner& runner, Output<Snapshot>& output, std::uint32_t rank)
-      : runner_(runner), output_(output), rank_(rank) {}
+  /// A function that any thread may call, and that runs a task on the thread of the accelerator host.
+  using RunLater = std::function<void(std::function<void()> task)>;
+
+  Snapshots(Runner& runner, Output<Snapshot>& output, std::uint32_t rank, RunLater run_later)
+      : runner_(runner), output_(output), rank_(rank), run_later_(std::move(run_later)) {}
 
   /// Prepares the rank's memory and requests a copy for the checkpoint that `order` requests. The checkpoint also
   /// contains `position`. All ranks must call this function, because ranks may communicate during the call. Returns
@@ -29,14 +36,29 @@ class Snapshots {
   /// Records that one copy has been made.
   void taken();
 
+  /// If requests still wait for copies to host memory, waits for these copies and sends the requests.
+  void finish();
+
   bool pending() const { return pending_ > 0; }
   /// Returns true if even the next forward pass must wait, because it would change buffers that are being copied.
-  bool hold_computing() const { return pending() && runner_.arena().has_buffers(); }
+  /// Buffers in the memory of a device plugin wait on the device.
+  bool hold_computing() const {
+    return pending() && runner_.arena().has_buffers() && runner_.snapshot_copies() == nullptr;
+  }
+  /// Returns true if the order must wait, because it would copy the arena to memory that the checkpoint writer still
+  /// reads.
+  bool hold_order(const Order& order) const {
+    return pending() && order.kind == OrderKind::kCheckpoint && runner_.snapshot_copies() != nullptr;
+  }
 
  private:
+  void send_when_copied(Snapshot message);
+
   Runner& runner_;
   Output<Snapshot>& output_;
   std::uint32_t rank_;
+  RunLater run_later_;
+  std::deque<Snapshot> copying_;  ///< The requests that wait for copies to host memory.
   std::uint32_t pending_ = 0;
 };
 

@@ -31,6 +31,7 @@ struct Workplace {
     Output<Histograms>& histograms;
     Output<Confusion>& confusion;
     Output<SampleResults>& samples;
+    Snapshots::RunLater run_later;
   };
 
   /// Parameters of the accelerator host, which are read again in every step, because users can change most of them
@@ -51,7 +52,7 @@ struct Workplace {
         settings(parameters),
         gradients(ports.gradients),
         predictions(ports.predictions),
-        snapshots(runner, ports.snapshot, context.rank),
+        snapshots(runner, ports.snapshot, context.rank, ports.run_later),
         readers(runner, ports.arena_readable, ports.arena_read, context.rank),
         reporter(runner, position, ports.reports, context, parameters.log_device_stats),
         histograms(runner, position, ports.histograms, context, parameters.histograms_every_steps),

@@ -38,17 +38,19 @@ std::string host_name() {
 CheckpointRelay::CheckpointRelay(ComponentContext& context) : Component(context, kTraits) {}
 
 // Forwards the announcements of the rank's memory without the blocks themselves, because over TCP the bytes of the
-// blocks would be sent, too.
+// blocks would be sent, too. Handles of device memory mean nothing on another host.
 void CheckpointRelay::announce() {
   RemoteMemory memory;
   memory.arena_blocks = describe(arena_info_->blocks);
   memory.arena = *arena_info_;
   memory.arena.blocks.clear();
+  memory.arena.shared.reset();
   if (optimizer_info_) {
     memory.has_optimizer = true;
     memory.optimizer_blocks = describe(optimizer_info_->blocks);
     memory.optimizer = *optimizer_info_;
     memory.optimizer.blocks.clear();
+    memory.optimizer.device_blocks.clear();
   }
   memory_.send(std::move(memory));
 }

@@ -11,27 +11,12 @@
 
 namespace trainyard::optimizer {
 
-DType state_dtype_of(DType parameters) {
-  switch (parameters) {
-    case DType::kFloat64:
-      return DType::kFloat64;
-    case DType::kFloat32:
-    case DType::kBFloat16:
-    case DType::kFloat16:
-      return DType::kFloat32;
-    default:
-      throw Error(Code::kUnsupported,
-                  "the optimizer was given {} parameters; float64, float32, bfloat16 and float16 are supported",
-                  name_of(parameters));
-  }
-}
-
 HostUpdate::HostUpdate(devices::UpdateRequest request, Tensor parameters, Tensor gradients, const KernelSet& kernels)
     : request_(std::move(request)),
       parameters_(std::move(parameters)),
       gradients_(std::move(gradients)),
       kernels_(kernels) {
-  const DType state_dtype = state_dtype_of(parameters_.dtype);
+  const DType state_dtype = devices::state_type_of(parameters_.dtype);
   const auto check_block = [this](const Tensor& block, std::string_view what, DType dtype) {
     if (block.dtype == dtype && block.elements() == parameters_.elements()) return;
     throw Error(Code::kShapeMismatch, "the block of {} is {} {}, that of the parameters {} {}{}", what,

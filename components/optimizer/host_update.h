@@ -5,23 +5,18 @@
 #include <vector>
 
 #include "components/optimizer/kernels.h"
-#include "devices/device_arena.h"
+#include "devices/update.h"
 #include "messages/tensor.h"
 
 namespace trainyard::optimizer {
-
-/// Returns the type of the optimizer's state for parameters of type `parameters`: the same type, or float32 for 16-bit
-/// floats, which are not precise enough for running averages. Throws kUnsupported for types that the optimizer cannot
-/// update.
-DType state_dtype_of(DType parameters);
 
 /// Updates flat blocks of parameters in host memory, in place. The object keeps references to the blocks; run()
 /// allocates no memory.
 class HostUpdate final : public devices::Update {
  public:
   /// `gradients` and all blocks in `request.state` must have the layout of `parameters`. Throws kUnsupported for a
-  /// dtype that state_dtype_of() refuses, kShapeMismatch if a block has the wrong size or type, and kInternal if the
-  /// formula needs another number of blocks of state.
+  /// dtype that devices::state_type_of() refuses, and kShapeMismatch if a block has the wrong size or type or a block of
+  /// state is missing.
   HostUpdate(devices::UpdateRequest request, Tensor parameters, Tensor gradients,
              const KernelSet& kernels = best_kernels());
 

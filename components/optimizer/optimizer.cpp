@@ -2,10 +2,12 @@
 #include "components/optimizer/optimizer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "components/optimizer/state_blocks.h"
+#include "core/plugin/loader.h"
 #include "core/spans/span_scope.h"
-#include "devices/device_arena.h"
+#include "devices/opened_arena.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -50,6 +52,7 @@ void Optimizer::on_arena(const ArenaInfo& arena) {
   const auto formula = optimizer::formula_of(settings_, moves_momentum());
   const auto names = optimizer::state_names(formula);
   const auto state = optimizer::state_blocks(names, arena, *initial_accumulator_value_, context());
+  find_device(arena);
   pass_ = make_pass(arena, formula, clip(segments, part.begin, part.count), state);
   shared_state_ = arena.shared_state;
   report(arena, state);
@@ -58,24 +61,49 @@ void Optimizer::on_arena(const ArenaInfo& arena) {
   arena_known_.arrived();
 }
 
+/// Finds the memory of the device in which this optimizer works. Leaves `device_` null if it works in host memory.
+void Optimizer::find_device(const ArenaInfo& arena) {
+  device_ = nullptr;
+  if (*memory_ == UpdateMemory::kHost) return;
+  if (arena.device_arena) {
+    device_ = arena.device_arena;
+  } else if (arena.shared) {
+    device_ = open_arena(*arena.shared);
+    opened_ = true;
+  } else if (*memory_ == UpdateMemory::kDevice) {
+    throw Error(
+        Code::kUnsupported,
+        "{}: memory = 'device' is not possible: rank {} trains in host memory, is in another process and does "
+        "not share the memory of its device, or has a strategy that updates parameters in host memory; allowed: "
+        "auto, host",
+        where(), arena.rank);
+  }
+}
+
+std::shared_ptr<devices::DeviceArena> Optimizer::open_arena(const SharedArena& shared) const {
+  const std::string& kind = shared.parameters.device.kind;
+  PluginContext inner = context();
+  inner.where = fmt::format("device '{}' of {}", kind, where());
+  inner.parameters = "{}";
+  auto driver = context().plugins->create<devices::Driver>(kind, inner);
+  try {
+    return std::make_shared<devices::OpenedArena>(std::move(driver), shared);
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                "{}: the parameters of rank {}, which are on a device, cannot be opened: {}; with memory = "
+                "'host' this is not necessary",
+                where(), context().rank, error.what());
+  }
+}
+
 optimizer::UpdatePass Optimizer::make_pass(const ArenaInfo& arena, optimizer::Formula formula,
                                            const std::vector<optimizer::Segment>& segments,
                                            const std::vector<Tensor>& state) const {
-  if (!updates_on_device(arena)) {
+  if (!device_) {
     return optimizer::host_pass(settings_, formula, segments, optimizer::block_of(arena, "parameters"),
                                 optimizer::block_of(arena, "gradients"), state);
   }
-  return {settings_, segments, arena.device_arena->make_update(optimizer::update_request(formula, segments, state))};
-}
-
-bool Optimizer::updates_on_device(const ArenaInfo& arena) const {
-  if (*memory_ == UpdateMemory::kDevice && arena.device_arena == nullptr) {
-    throw Error(Code::kUnsupported,
-                "{}: memory = 'device' is not possible: rank {} trains in host memory, is in another process, or has a "
-                "strategy that updates parameters in host memory; allowed: auto, host",
-                where(), arena.rank);
-  }
-  return *memory_ != UpdateMemory::kHost && arena.device_arena != nullptr;
+  return {settings_, segments, device_->make_update(optimizer::update_request(formula, segments, state))};
 }
 
 void Optimizer::report(const ArenaInfo& arena, const std::vector<Tensor>& state) const {
@@ -85,8 +113,8 @@ void Optimizer::report(const ArenaInfo& arena, const std::vector<Tensor>& state)
     held += block.bytes();
     all += part.whole * size_of(block.dtype);
   }
-  const std::string kernels = updates_on_device(arena) ? "updated on " + arena.device_arena->device()
-                                                       : fmt::format("{} kernels", optimizer::best_kernels().name);
+  const std::string kernels =
+      device_ ? "updated on " + device_->device() : fmt::format("{} kernels", optimizer::best_kernels().name);
   log().info("{}: {} parameter elements in {} segments, {}; {} of {} bytes of optimizer state on this rank",
              name_of(*rule_), part.count, pass_->segments().size(), kernels, held, all);
 }
@@ -95,6 +123,8 @@ void Optimizer::send_state(const std::vector<std::string>& names, const std::vec
   OptimizerState message{
       context().rank, std::string(name_of(*rule_)), {}, optimizer::hyperparameters(settings_, groups_.weight_decay)};
   message.hyperparameters["lr"] = base_lr();
+  message.on_device = opened_;
+  if (opened_) message.device_blocks = device_->state_handles();
   for (std::size_t i = 0; i < names.size(); ++i) message.blocks.push_back({names[i], state[i]});
   state_.send(std::move(message));
 }

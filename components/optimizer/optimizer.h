@@ -13,6 +13,7 @@
 #include "components/optimizer/update_pass.h"
 #include "core/component/component.h"
 #include "core/component/gate.h"
+#include "devices/device_arena.h"
 #include "messages/arena.h"
 #include "messages/run_state.h"
 #include "messages/step.h"
@@ -30,7 +31,8 @@ constexpr auto words_of(UpdateMemory) { return words("memory", "auto", "device",
 /// themselves, it updates only its rank's part and has state only for this part (ArenaInfo::shard_begin).
 ///
 /// If the accelerator host trains in the memory of a device, the optimizer works there, too, provided that it is in the
-/// same process; otherwise it works in host memory. See the parameter `memory`.
+/// same process or that a device plugin gives it access to the memory (ArenaInfo::shared); otherwise it works in host
+/// memory. See the parameter `memory`.
 ///
 /// The rules and their options have the same names and meanings as in torch.optim. An update is one pass over the
 /// memory: it reads each gradient, multiplies it by Gradients::scale, updates the state and the parameter, and zeroes
@@ -56,10 +58,11 @@ class Optimizer final : public Component {
   void on_arena(const ArenaInfo& arena);
   void on_gradients(const Gradients& gradients);
   void on_run_state(const RunState& state);
+  void find_device(const ArenaInfo& arena);
+  std::shared_ptr<devices::DeviceArena> open_arena(const SharedArena& shared) const;
   optimizer::UpdatePass make_pass(const ArenaInfo& arena, optimizer::Formula formula,
                                   const std::vector<optimizer::Segment>& segments,
                                   const std::vector<Tensor>& state) const;
-  bool updates_on_device(const ArenaInfo& arena) const;
   void step_if_complete();
   void take_step();
   void send_state(const std::vector<std::string>& names, const std::vector<Tensor>& state);
@@ -101,8 +104,8 @@ class Optimizer final : public Component {
   Parameter<double> initial_accumulator_value_{*this, "initial_accumulator_value", 0, "adagrad: first sum of squares",
                                                at_least(0)};
   Parameter<UpdateMemory> memory_{*this, "memory", UpdateMemory::kAuto,
-                                  "where the update is made; auto: on the device if it has memory of its own and is in "
-                                  "the same process"};
+                                  "where the update is made; auto: on the device if it has memory of its own that this "
+                                  "process can use"};
   Parameter<bool> maximize_{*this, "maximize", false, "ascend along the gradient instead of descending"};
 
   Parameter<optimizer::DecayOn> weight_decay_on_{
@@ -147,6 +150,9 @@ class Optimizer final : public Component {
   optimizer::Rule settings_;
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
+  /// The arena on the device; null if this optimizer works in host memory. Destroyed after the update.
+  std::shared_ptr<devices::DeviceArena> device_;
+  bool opened_ = false;                        ///< True if `device_` is the memory of another process.
   std::optional<optimizer::UpdatePass> pass_;  ///< Set when the message ArenaInfo has arrived.
   /// True if the optimizers of several ranks update the same parameters, one after another.
   bool shared_state_ = false;

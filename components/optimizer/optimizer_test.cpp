@@ -176,6 +176,25 @@ TEST_F(OptimizerTest, AnArenaElsewhereIsRefused) {
   EXPECT_THAT([&] { start("{}"); }, ThrowsMessage<Error>(HasSubstr("the arena of rank 0 is on 'cuda:0'")));
 }
 
+TEST_F(OptimizerTest, ADeviceOnWhichItCannotWorkIsAnErrorWithAReason) {
+  EXPECT_THAT([&] { start(R"({"memory": "device"})"); },
+              ThrowsMessage<Error>(HasSubstr("memory = 'device' is not possible: rank 0 trains in host memory, is in "
+                                             "another process and does not share the memory of its device, or")));
+}
+
+TEST_F(OptimizerTest, AnArenaOfADeviceWithoutAPluginIsNotOpened) {
+  rank_.arena.shared = SharedArena{.parameters = {.device = {"abacus", "7"}}};
+  EXPECT_THAT([&] { start("{}"); }, ThrowsMessage<Error>(HasSubstr("no device named 'abacus'")));
+}
+
+TEST_F(OptimizerTest, WorksInHostMemoryIfItIsToldTo) {
+  rank_.arena.shared = SharedArena{.parameters = {.device = {"abacus", "7"}}};
+  start(R"({"memory": "host", "rule": "sgd", "lr": 0.5})");
+  EXPECT_FALSE(rig_.received<OptimizerState>("optimizer_state").at(0)->on_device);
+  step(1, 1);
+  EXPECT_EQ(rank_.weight(), 0.5F);
+}
+
 TEST_F(OptimizerTest, AnArenaWithoutGradientsIsRefused) {
   rank_.arena.blocks.pop_back();
   EXPECT_THAT([&] { start("{}"); },

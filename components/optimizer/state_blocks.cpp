@@ -7,10 +7,10 @@
 #include <chrono>
 #include <cstring>
 
-#include "components/optimizer/host_update.h"
 #include "core/memory/shared_imports.h"
 #include "core/memory/shared_pool.h"
 #include "core/rendezvous/rendezvous.h"
+#include "devices/update.h"
 #include "messages/error.h"
 
 namespace trainyard::optimizer {
@@ -36,7 +36,7 @@ void fill_entries(const Tensor& block, const ArenaInfo& arena, const Part& part,
 
 Tensor empty_state(const ArenaInfo& arena) {
   const Tensor& parameters = block_of(arena, "parameters");
-  return {state_dtype_of(parameters.dtype), parameters.shape, 0, {}};
+  return {devices::state_type_of(parameters.dtype), parameters.shape, 0, {}};
 }
 
 Tensor new_state(const std::string& name, const ArenaInfo& arena, double initial_sum, const PluginContext& context) {

@@ -85,8 +85,8 @@ TEST(AbiTest, BothTagsOfAnErrorNameTheSameInterfaces) {
 }
 
 TEST(AbiTest, TheHostNamesTheInterfaceOfEveryKind) {
-  for (const char* kind :
-       {"component", "accelerator", "collective", "strategy", "model", "dataset", "transform", "environment"}) {
+  for (const char* kind : {"component", "accelerator", "collective", "strategy", "model", "dataset", "transform",
+                           "environment", "device"}) {
     EXPECT_THAT(std::string(host_abi_tag()), ContainsRegex(std::string(" ") + kind + "-[0-9a-f]{12} ")) << kind;
   }
 }

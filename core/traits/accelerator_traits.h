@@ -36,6 +36,10 @@ struct AcceleratorTraits {
   /// copy of it in host memory.
   bool host_memory = true;
 
+  /// The name of the device plugin with which other processes of the host can work on the memory of the device. Empty
+  /// if they cannot, or if `host_memory` is true. An optimizer in another process then works in host memory.
+  std::string shares_memory_by;
+
   /// True if a run may have more ranks than devices, in which case several ranks share a device. A list of devices in a
   /// launch file must still name each device only once.
   bool shared_devices = false;
@@ -56,8 +60,8 @@ struct AcceleratorTraits {
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(device_counts), CEREAL_NVP(precisions), CEREAL_NVP(auto_precision),
             CEREAL_NVP(auto_precision_reason), CEREAL_NVP(static_graph_only), CEREAL_NVP(gradient_clipping),
-            CEREAL_NVP(host_memory), CEREAL_NVP(shared_devices), CEREAL_NVP(memory_limit_bytes), CEREAL_NVP(rules),
-            CEREAL_NVP(auto_rank));
+            CEREAL_NVP(host_memory), CEREAL_NVP(shares_memory_by), CEREAL_NVP(shared_devices),
+            CEREAL_NVP(memory_limit_bytes), CEREAL_NVP(rules), CEREAL_NVP(auto_rank));
   }
 };
 

@@ -86,6 +86,11 @@ void Memory::give_back(std::size_t offset) {
   uses_.erase(use);
 }
 
+std::byte* Memory::window_of(const void* address) const {
+  const auto distance = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(protected_);
+  return distance < bytes_ ? window_ + distance : nullptr;
+}
+
 std::size_t Memory::used() const {
   const std::lock_guard lock(mutex_);
   return used_bytes();

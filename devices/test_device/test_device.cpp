@@ -5,8 +5,11 @@
 
 #include <cstring>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
+#include "devices/test_device/immediate_stream.h"
+#include "devices/test_device/kernel_update.h"
 #include "devices/test_device/shared_fence.h"
 #include "devices/test_device/timed_stream.h"
 #include "messages/error.h"
@@ -18,8 +21,8 @@ namespace {
 /// the block frees it.
 class MemoryBlock final : public devices::Block {
  public:
-  MemoryBlock(devices::DeviceId device, std::shared_ptr<Memory> memory, std::size_t offset, std::size_t bytes,
-              std::string what, bool owned)
+  MemoryBlock(DeviceId device, std::shared_ptr<Memory> memory, std::size_t offset, std::size_t bytes, std::string what,
+              bool owned)
       : Block(std::move(device), memory->address(offset), bytes, std::move(what)),
         memory_(std::move(memory)),
         offset_(offset),
@@ -71,9 +74,22 @@ std::unique_ptr<devices::Stream> TestDevice::make_stream(std::string name) {
   return std::make_unique<TimedStream>(*this, std::move(name));
 }
 
+std::unique_ptr<devices::Stream> TestDevice::adopt_stream(std::string name, void* native) {
+  if (native != nullptr) {
+    throw Error(Code::kInvalidArgument, "{} {} was given a stream for '{}'; only null is allowed", id().kind, id().uuid,
+                name);
+  }
+  return std::make_unique<ImmediateStream>(*this, std::move(name));
+}
+
 std::shared_ptr<devices::Fence> TestDevice::make_fence() { return SharedFence::make(); }
 
-devices::BlockHandle TestDevice::export_block(const devices::Region& region) {
+std::unique_ptr<devices::Update> TestDevice::make_update(devices::Stream& stream, const devices::UpdateRequest& request,
+                                                         devices::UpdateRegions regions) {
+  return std::make_unique<KernelUpdate>(dynamic_cast<TestStream&>(stream), request, std::move(regions));
+}
+
+BlockHandle TestDevice::export_block(const devices::Region& region) {
   const auto* block = dynamic_cast<const MemoryBlock*>(&region.block());
   if (block == nullptr || !block->owned()) {
     throw Error(Code::kInternal, "{} was not allocated by this process, which can therefore not export it",
@@ -82,11 +98,11 @@ devices::BlockHandle TestDevice::export_block(const devices::Region& region) {
   return {id(), bytes_of(memory_->handle()), block->offset() + region.offset(), region.bytes()};
 }
 
-devices::FenceHandle TestDevice::export_fence(const devices::Fence& fence) {
+FenceHandle TestDevice::export_fence(const devices::Fence& fence) {
   return {id(), bytes_of(dynamic_cast<const SharedFence&>(fence).handle())};
 }
 
-std::shared_ptr<devices::Block> TestDevice::open_block(const devices::BlockHandle& handle) {
+std::shared_ptr<devices::Block> TestDevice::open_block(const BlockHandle& handle) {
   check_is_own(handle.device);
   std::shared_ptr<Memory> memory = opened(shared_handle_of(handle.memory));
   if (handle.offset > memory->bytes() || handle.bytes > memory->bytes() - handle.offset) {
@@ -98,7 +114,7 @@ std::shared_ptr<devices::Block> TestDevice::open_block(const devices::BlockHandl
                                        /*owned=*/false);
 }
 
-std::shared_ptr<devices::Fence> TestDevice::open_fence(const devices::FenceHandle& handle) {
+std::shared_ptr<devices::Fence> TestDevice::open_fence(const FenceHandle& handle) {
   check_is_own(handle.device);
   return SharedFence::open(shared_handle_of(handle.fence));
 }
@@ -118,8 +134,20 @@ std::byte* TestDevice::window(const devices::Region& region) const {
   return dynamic_cast<const MemoryBlock&>(region.block()).window() + region.offset();
 }
 
+std::byte* TestDevice::window(const void* address) {
+  if (std::byte* found = memory_->window_of(address)) return found;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [inode, known] : opened_) {
+    const std::shared_ptr<Memory> memory = known.lock();
+    if (std::byte* found = memory ? memory->window_of(address) : nullptr) return found;
+  }
+  throw Error(Code::kInternal, "the address {} is not in the memory of {} {}", fmt::ptr(address), id().kind, id().uuid);
+}
+
 void TestDevice::add(Done done) {
   const std::lock_guard lock(mutex_);
+  if (done.what == std::string_view(kToDevice)) crossed_.to_device += done.link_bytes;
+  if (done.what == std::string_view(kToHost)) crossed_.to_host += done.link_bytes;
   if (done_.size() == kMostDone) done_.pop_front();
   done_.push_back(std::move(done));
 }
@@ -129,6 +157,11 @@ std::vector<Done> TestDevice::take_done() {
   std::vector<Done> taken(std::make_move_iterator(done_.begin()), std::make_move_iterator(done_.end()));
   done_.clear();
   return taken;
+}
+
+devices::LinkCount TestDevice::crossed() {
+  const std::lock_guard lock(mutex_);
+  return crossed_;
 }
 
 }  // namespace trainyard::test_device

@@ -203,7 +203,8 @@ TEST(TimedStreamTest, AWrongArgumentIsRefusedAtOnceAndNotCounted) {
   EXPECT_EQ(error_of([&] { stream->to_device(region, HostRegion(Buffer::heap(9)), Purpose::kBatch); }),
             "a copy of gradients has 8 bytes at its end and 9 at its source");
   EXPECT_EQ(error_of([&] { stream->copy(region, foreign); }),
-            "stream 'copies' of test 0 was given parameters, which is in the memory of test 1");
+            "stream 'copies' of test_device 0 was given parameters, which is in the memory of "
+            "test_device 1");
   EXPECT_EQ(device.link_bytes().all(), LinkCount{});
 }
 

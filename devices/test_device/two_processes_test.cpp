@@ -15,8 +15,6 @@
 namespace trainyard::test_device {
 namespace {
 
-using devices::BlockHandle;
-using devices::FenceHandle;
 using devices::HostRegion;
 using devices::Purpose;
 using devices::Region;
@@ -230,7 +228,7 @@ TEST(TwoProcessesTest, AHandleThatDoesNotFitIsRefused) {
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kInvalidArgument);
-    EXPECT_STREQ(error.what(), "a handle belongs to test 1?[2J, and was given to test 0");
+    EXPECT_STREQ(error.what(), "a handle belongs to test_device 1?[2J, and was given to test_device 0");
   }
   BlockHandle shorter = good;
   shorter.memory.pop_back();

@@ -66,7 +66,8 @@ class Optimizer extends Component {
     this.square ??= new Float32Array(count);
     // The checkpoint writer cannot read the memory of this process, so saveState() passes the averages to it.
     this.outputs.optimizer_state.send({ rank: this.rank, rule: "adamw", blocks: [],
-      hyperparameters: new Map(Object.entries({ lr, beta1, beta2, eps, weight_decay })) });
+      hyperparameters: new Map(Object.entries({ lr, beta1, beta2, eps, weight_decay })),
+      on_device: false, device_blocks: [] });
     this.outputs.parameters.send({ step: 0, learning_rate: 0 });
     this.updateIfComplete();
   }

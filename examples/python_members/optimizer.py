@@ -50,7 +50,8 @@ class Optimizer(trainyard.Component):
             "blocks": [{"name": "exp_avg", "data": self.mean.reshape(shape)},
                        {"name": "exp_avg_sq", "data": self.square.reshape(shape)}],
             "hyperparameters": {"lr": self.lr, "beta1": self.beta1, "beta2": self.beta2, "eps": self.eps,
-                                "weight_decay": self.weight_decay}})
+                                "weight_decay": self.weight_decay},
+            "on_device": False, "device_blocks": []})
         self.parameters.send({"step": 0, "learning_rate": 0})
         self.update_if_complete()
 

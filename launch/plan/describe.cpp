@@ -78,7 +78,10 @@ void add_memory(TextColumn& out, const Plan& plan) {
     out.line(2, fmt::format("rank {} trains in the memory of {}", flow.rank, flow.accelerator));
     out.line(4, "per step      the batch to the device");
     if (flow.host_updates_because.empty()) {
-      out.line(4, "never         gradients and parameters: the optimizer works on the device");
+      out.line(
+          4, fmt::format(
+                 "never         gradients and parameters: the optimizer works on the device{}",
+                 flow.shared_by.empty() ? "" : ", from its own process, through the device plugin " + flow.shared_by));
     } else {
       out.line(4, fmt::format("per step      gradients to the host, parameters to the device: {}",
                               flow.host_updates_because));

@@ -14,6 +14,8 @@ constexpr const char* kArena = "ArenaInfo";
 constexpr const char* kReadable = "ArenaReadable";
 constexpr const char* kSnapshot = "Snapshot";
 constexpr const char* kParameters = "Parameters";
+constexpr const char* kState = "OptimizerState";
+constexpr std::string_view kDevice = "device";
 
 const core::PortInfo* find_port(const std::vector<core::PortInfo>& ports, const std::string& name) {
   const auto found = std::ranges::find(ports, name, &core::PortInfo::name);
@@ -57,21 +59,49 @@ Traits traits_of(const PluginChoice& choice, Catalogue& catalogue) {
   }
 }
 
-/// Returns the reason why the optimizer cannot work on the device, or an empty text if it can.
-std::string obstacle(const Draft& host, const Draft& optimizer, const EdgePlan& arena, const PluginChoice& accelerator,
-                     bool host_memory, Catalogue& catalogue) {
-  if (host_memory) return fmt::format("the accelerator {} trains in host memory", accelerator.name);
-  if (!can_choose_memory(optimizer)) {
-    return fmt::format("the component {} works on host memory", optimizer.plan.name);
+/// An accelerator host and the optimizer of its rank, with the edge over which the optimizer learns of the arena.
+struct Pair {
+  const Draft& host;
+  const Draft& optimizer;
+  const EdgePlan& arena;
+
+  bool one_process() const { return arena.transport == Transport::kThread || arena.transport == Transport::kProcess; }
+};
+
+/// Returns the reason why an optimizer in another process cannot work on the device, or an empty text if it can.
+std::string obstacle_between_processes(const Pair& pair, const PluginChoice& accelerator, const std::string& shares_by,
+                                       bool knows_state, Catalogue& catalogue) {
+  const std::string apart =
+      fmt::format("{} is not in the process of {}", pair.optimizer.plan.name, pair.host.plan.name);
+  if (shares_by.empty()) {
+    return fmt::format("{}, and the accelerator {} cannot share its memory", apart, accelerator.name);
   }
-  const PluginChoice strategy = plugin_choice(host, StrategyTraits::kPluginKind);
+  const auto is_wanted = [&shares_by](const PluginLabel& label) {
+    return label.kind == kDevice && label.name == shares_by;
+  };
+  if (std::ranges::none_of(catalogue.list(), is_wanted)) {
+    return fmt::format("{}, and the device plugin {}, through which processes share memory, is not there", apart,
+                       shares_by);
+  }
+  if (!knows_state) {
+    return fmt::format("{}, and does not send {} to it", apart, kState);
+  }
+  return "";
+}
+
+/// Returns the reason why the optimizer cannot work on the device, or an empty text if it can.
+std::string obstacle(const Pair& pair, const PluginChoice& accelerator, const AcceleratorTraits& traits,
+                     bool knows_state, Catalogue& catalogue) {
+  if (traits.host_memory) return fmt::format("the accelerator {} trains in host memory", accelerator.name);
+  if (!can_choose_memory(pair.optimizer)) {
+    return fmt::format("the component {} works on host memory", pair.optimizer.plan.name);
+  }
+  const PluginChoice strategy = plugin_choice(pair.host, StrategyTraits::kPluginKind);
   if (!strategy.name.empty() && traits_of<StrategyTraits>(strategy, catalogue).updates_on_host) {
     return fmt::format("the strategy {} updates parameters in host memory", strategy.name);
   }
-  if (arena.transport != Transport::kThread && arena.transport != Transport::kProcess) {
-    return fmt::format("{} is not in the process of {}", optimizer.plan.name, host.plan.name);
-  }
-  return "";
+  if (pair.one_process()) return "";
+  return obstacle_between_processes(pair, accelerator, traits.shares_memory_by, knows_state, catalogue);
 }
 
 /// Returns the value that the file gives for the optimizer's parameter `memory`, or "auto" if it gives none.
@@ -97,16 +127,20 @@ std::vector<MemoryFlow> settle_memory(std::vector<Draft>& drafts, const std::vec
   for (const Draft& host : drafts) {
     const PluginChoice accelerator = plugin_choice(host, AcceleratorReport::kPluginKind);
     if (accelerator.name.empty()) continue;
-    const bool host_memory = traits_of<AcceleratorReport>(accelerator, catalogue).traits.host_memory;
+    const AcceleratorTraits traits = traits_of<AcceleratorReport>(accelerator, catalogue).traits;
     MemoryFlow flow{.rank = host.plan.rank,
                     .accelerator = accelerator.name,
                     .host_updates_because = {},
+                    .shared_by = {},
                     .readers = receivers(drafts, edges, host, kReadable),
                     .savers = receivers(drafts, edges, host, kSnapshot)};
     for (const EdgePlan* arena : edges_of_type(drafts, edges, host, kArena)) {
       Draft& optimizer = drafts[arena->to];
       if (!is_optimizer(optimizer)) continue;
-      const std::string reason = obstacle(host, optimizer, *arena, accelerator, host_memory, catalogue);
+      const auto states = edges_of_type(drafts, edges, optimizer, kState);
+      const bool knows_state = std::ranges::find(states, host.plan.index, &EdgePlan::to) != states.end();
+      const Pair pair{host, optimizer, *arena};
+      const std::string reason = obstacle(pair, accelerator, traits, knows_state, catalogue);
       const std::string memory = wanted(optimizer);
       if (memory == "device" && !reason.empty()) {
         const GivenParameter& given = optimizer.given.at(kMemory);
@@ -114,9 +148,10 @@ std::vector<MemoryFlow> settle_memory(std::vector<Draft>& drafts, const std::vec
                        fmt::format("\"device\" is not possible, because {}; allowed: \"auto\", \"host\"", reason));
       }
       flow.host_updates_because = memory == "host" ? "memory = \"host\" is given" : reason;
-      if (!host_memory) set_memory(optimizer, flow.host_updates_because.empty() ? "device" : "host");
+      if (flow.host_updates_because.empty() && !pair.one_process()) flow.shared_by = traits.shares_memory_by;
+      if (!traits.host_memory) set_memory(optimizer, flow.host_updates_because.empty() ? "device" : "host");
     }
-    if (!host_memory) flows.push_back(std::move(flow));
+    if (!traits.host_memory) flows.push_back(std::move(flow));
   }
   return flows;
 }

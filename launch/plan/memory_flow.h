@@ -11,8 +11,9 @@ namespace trainyard::launch {
 
 /// Decides for each rank that trains in the memory of a device whether its optimizer works there, too, and writes the
 /// decision into the optimizer's parameter `memory`. The optimizer works on the device if it is in the same process as
-/// the accelerator host (the component that computes losses and gradients), unless the strategy requires that
-/// parameters are updated in host memory.
+/// the accelerator host (the component that computes losses and gradients), or if there is a device plugin with which
+/// other processes can use the memory of the device (AcceleratorTraits::shares_memory_by), unless the strategy requires
+/// that parameters are updated in host memory.
 ///
 /// Returns a description of what is copied between host and device, for each rank that trains in the memory of a
 /// device. Throws, with the position in the file, if the file gives memory = "device" where this is not possible.

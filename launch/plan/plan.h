@@ -51,6 +51,9 @@ struct MemoryFlow {
   /// Why the optimizer updates the parameters in host memory, so that every step copies the gradients to the host and
   /// the parameters back. Empty if the optimizer works on the device.
   std::string host_updates_because;
+  /// The device plugin with which an optimizer in another process works on the device. Empty if the optimizer is in the
+  /// same process or works in host memory.
+  std::string shared_by;
   /// The components that read the arena (the memory with the parameters and gradients) in host memory after a step.
   std::vector<std::string> readers;
   std::vector<std::string> savers;  ///< The components that read the arena in host memory to save it.

@@ -75,6 +75,7 @@ std::string to_json(const Plan& plan, EnvironmentValues values) {
                              {"accelerator", flow.accelerator},
                              {"updates", flow.host_updates_because.empty() ? "device" : "host"},
                              {"reason", flow.host_updates_because},
+                             {"shared_by", flow.shared_by},
                              {"readers", flow.readers},
                              {"savers", flow.savers}});
   }

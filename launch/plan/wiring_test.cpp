@@ -142,12 +142,13 @@ TEST_F(WiringTest, NobodyHearsItself) {
 
 TEST_F(WiringTest, TheArenaIsNotSharedOverTcp) {
   EXPECT_EQ(error_six("component.optimizer.host = '127.0.0.1'"),
-            "a.toml:2: component.optimizer.host: optimizer and checkpoint_writer share the parameter arena "
+            "a.toml:2: component.optimizer.host: optimizer and accelerator_host share the parameter arena "
             "(OptimizerState on /optimizer_state), which cannot be over TCP; both must have host = \"local\", or be in "
             "one process");
   EXPECT_EQ(error_six("component.checkpoint_writer.when = false\ncomponent.accelerator_host.host = '127.0.0.1'"),
-            "a.toml:3: component.accelerator_host.host: accelerator_host and optimizer share the parameter arena "
-            "(ArenaInfo on /arena), which cannot be over TCP; both must have host = \"local\", or be in one process");
+            "a.toml:3: component.accelerator_host.host: optimizer and accelerator_host share the parameter arena "
+            "(OptimizerState on /optimizer_state), which cannot be over TCP; both must have host = \"local\", or be in "
+            "one process");
 }
 
 TEST_F(WiringTest, TheLogNeedsNoSenderBecauseEveryProcessPublishesIt) {

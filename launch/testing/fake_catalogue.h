@@ -115,6 +115,7 @@ inline void add_host(FakeCatalogue& catalogue) {
                  port("orders", "Order", "/orders"),
                  port("batches", "Batch"),
                  port("parameters", "Parameters"),
+                 optional_port("optimizer_state", "OptimizerState"),
                  optional_port("run_state", "RunState", "/run_state"),
                  optional_port("snapshot_taken", "SnapshotTaken")};
   info.outputs = {port("arena", "ArenaInfo"),

@@ -5,6 +5,7 @@
 #include "messages/batch.h"
 #include "messages/control.h"
 #include "messages/dataset_info.h"
+#include "messages/device_handle.h"
 #include "messages/histogram.h"
 #include "messages/log_record.h"
 #include "messages/message_type.h"
@@ -15,6 +16,7 @@
 #include "messages/remote_memory.h"
 #include "messages/run_state.h"
 #include "messages/saved_state.h"
+#include "messages/spans.h"
 #include "messages/step.h"
 #include "messages/subscription.h"
 #include "messages/testing/everything.h"
@@ -26,12 +28,13 @@ namespace trainyard::testing {
 /// for_each_message.
 template <template <class...> class List>
 using AllMessages =
-    List<ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInfo, LogRecord, Metrics, RankMetrics, Order, OrderDone,
-         Prediction, Histograms, Confusion, SampleResults, Snapshot, SnapshotTaken, StateRequest, StateAnswer,
-         RestoredStates, StatesTaken, RemoteMemory, CopyMemory, MemoryCopied, MemoryPart, WriteMemory, MemoryWritten,
-         FolderProbe, FolderProbed, RestoredMemory, MemoryRestored, CheckpointDone, RunState, Gradients, Parameters,
-         ProcessPlan, Hello, Configured, Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished, PeerGone,
-         Request, Reply, Subscribe, Subscribed, Credit, Unsubscribe, Flush, Everything>;
+    List<DeviceId, BlockHandle, FenceHandle, SharedArena, ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInfo,
+         LogRecord, Metrics, RankMetrics, Order, OrderDone, Prediction, Histograms, Confusion, SampleResults, Snapshot,
+         SnapshotTaken, StateRequest, StateAnswer, RestoredStates, StatesTaken, RemoteMemory, CopyMemory, MemoryCopied,
+         MemoryPart, WriteMemory, MemoryWritten, FolderProbe, FolderProbed, RestoredMemory, MemoryRestored,
+         CheckpointDone, RunState, Gradients, Parameters, ArenaReadable, ArenaRead, Spans, ProcessPlan, Hello,
+         Configured, Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished, PeerGone, Request, Reply,
+         Subscribe, Subscribed, Credit, Unsubscribe, Flush, Ended, Everything>;
 
 /// A list of message types over which a program can iterate: AllMessages<MessageVisitor>.
 template <class... T>

@@ -53,8 +53,17 @@ TEST_F(GpuTest, ARunHasTheLossesOfTheProcessorToSingleRoundings) {
   for (std::size_t i = 0; i < kSteps; ++i) EXPECT_NEAR(gpu[i], expected[i], 1e-5 * (1 + expected[i])) << "step " << i;
 }
 
-TEST_F(GpuTest, NoStepCopiesParametersOrGradients) {
-  losses_with("gpu", {"placement=composed", kGpu});
+/// What a run does in one process and in several.
+class GpuPlacementTest : public GpuTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  static std::string placement() { return std::string("placement=") + GetParam(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, GpuPlacementTest, ::testing::Values("composed", "processes"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(GpuPlacementTest, NoStepCopiesParametersOrGradients) {
+  losses_with("gpu", {placement(), kGpu});
   // A batch is copied ahead, so a report can count the batch of the next step instead of its own.
   constexpr double kBatchBytes = 16 * 32 * 4 + 16 * 8;
   for (const char* name : {"bytes_over_link", "bytes_over_link.batch"}) {
@@ -75,8 +84,8 @@ TEST_F(GpuTest, ADeterministicRunHasTheSameBitsInOneProcessAndInMany) {
   EXPECT_EQ(losses_with("processes", processes), expected);
 }
 
-TEST_F(GpuTest, ARunThatResumesHasTheBitsOfOneThatDidNotStop) {
-  const Arguments common{kGpu, "component.accelerator_host.params.deterministic=true", "placement=composed"};
+TEST_P(GpuPlacementTest, ARunThatResumesHasTheBitsOfOneThatDidNotStop) {
+  const Arguments common{kGpu, "component.accelerator_host.params.deterministic=true", placement()};
   const auto expected = losses_with("whole", common);
   Arguments half = common, rest = common;
   half.emplace_back("max_steps=20");

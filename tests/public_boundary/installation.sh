@@ -31,5 +31,5 @@ build_project() {
 }
 
 layers="trainyard::messages trainyard::checkpoints trainyard::core trainyard::collectives trainyard::datasets trainyard::transforms
-  trainyard::environments trainyard::testing"
+  trainyard::environments trainyard::devices trainyard::testing"
 if $with_torch; then layers="$layers trainyard::tensors trainyard::accelerators trainyard::models trainyard::strategies"; fi

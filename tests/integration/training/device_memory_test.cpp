@@ -125,8 +125,10 @@ TEST_F(DeviceMemoryTest, ThePlanSaysWhatIsCopiedAndAnImpossibleWishIsRefused) {
   EXPECT_THAT(planned("processes"), ContainsRegex("optimizer is[ \n]+not in the process of accelerator_host"));
   const std::string refused =
       run_to_end("refused", {"placement=processes", kDevice, "component.optimizer.params.memory=device"}, 2);
-  EXPECT_THAT(refused, HasSubstr("component.optimizer.params.memory: \"device\" is not possible, because optimizer is "
-                                 "not in the process of accelerator_host; allowed: \"auto\", \"host\""));
+  EXPECT_THAT(refused,
+              HasSubstr("component.optimizer.params.memory: \"device\" is not possible, because optimizer is "
+                        "not in the process of accelerator_host, and the accelerator simulated cannot share its "
+                        "memory; allowed: \"auto\", \"host\""));
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled with --fmad=false, so that multiplications and additions are not fused, and float results have the same bits
 // as on the processor (devices/update_rules.h).
-#include "accelerators/cuda/update_kernel.h"
+#include "devices/cuda/update_kernel.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-namespace trainyard::cuda {
+namespace trainyard::cuda_device {
 namespace {
 
 constexpr int kThreads = 256;
@@ -52,7 +52,9 @@ template <class Rule, class T, class A>
 __device__ void update_pack(const Blocks& blocks, std::uint64_t first, const devices::Coefficients<A>& c) {
   auto* parameters = reinterpret_cast<Pack<T>*>(static_cast<T*>(blocks.parameters) + first);
   auto* gradients = reinterpret_cast<Pack<T>*>(static_cast<T*>(blocks.gradients) + first);
-  const auto state = [&](int i) { return reinterpret_cast<StatePack<T, A>*>(static_cast<A*>(blocks.state[i]) + first); };
+  const auto state = [&](int i) {
+    return reinterpret_cast<StatePack<T, A>*>(static_cast<A*>(blocks.state[i]) + first);
+  };
   Pack<T> p = *parameters, g = *gradients;
   StatePack<T, A> x{}, y{}, z{};
   if constexpr (Rule::kStates > 0) x = *state(0);
@@ -123,4 +125,4 @@ int launch_update(devices::Formula formula, Stored stored, const Blocks& blocks,
   return cudaGetLastError();
 }
 
-}  // namespace trainyard::cuda
+}  // namespace trainyard::cuda_device

@@ -11,7 +11,7 @@
 
 using cudaStream_t = struct CUstream_st*;
 
-namespace trainyard::cuda {
+namespace trainyard::cuda_device {
 
 /// The types in which parameters and gradients can be stored. State and arithmetic are double for kFloat64, and
 /// otherwise float.
@@ -42,4 +42,4 @@ constexpr std::size_t kSets = 32;
 int launch_update(devices::Formula formula, Stored stored, const Blocks& blocks, const Chunk* chunks, std::size_t count,
                   const std::vector<devices::Coefficients<double>>& sets, cudaStream_t stream);
 
-}  // namespace trainyard::cuda
+}  // namespace trainyard::cuda_device

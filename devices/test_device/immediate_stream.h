@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "devices/test_device/test_stream.h"
+
+namespace trainyard::test_device {
+
+/// A stream of a test device that carries out each operation within the call, on the calling thread. It is the stream
+/// of a library, such as LibTorch, whose kernels run within the call, too: so an operation comes after the kernels that
+/// were called before it, and before those that are called later.
+class ImmediateStream final : public TestStream {
+ public:
+  /// How long a wait for a fence may take. If a process ends before it signals, the thread must not wait forever.
+  static constexpr std::chrono::milliseconds kLimit{60'000};
+
+  ImmediateStream(TestDevice& device, std::string name, std::chrono::milliseconds limit = kLimit);
+
+  /// Calls `copy`, a function that copies `bytes` bytes over the link for a library. `what` is kToDevice or kToHost.
+  /// The operation takes the time that the link needs. The bytes are counted in TestDevice::crossed(), but not in
+  /// Device::link_bytes(), because the library does not know the purpose of the copy.
+  /// Unlike the other functions, this one can be called by several threads at a time, and if `copy` fails, the stream
+  /// does not.
+  void copy_for_library(const char* what, std::size_t bytes, const std::function<void()>& copy);
+
+  void drain(std::chrono::milliseconds limit) override;
+
+ protected:
+  void submit(Operation operation) override;
+  /// Waits until the fence has reached the value. Throws kTimeout if that takes longer than the limit.
+  void submit_wait(std::shared_ptr<devices::Fence> fence, std::uint64_t value) override;
+
+ private:
+  void carry_out(const Operation& operation);
+  void throw_if_failed() const;
+
+  std::chrono::milliseconds limit_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace trainyard::test_device

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "devices/fence.h"
+#include "devices/stream.h"
+#include "tensors/mirrored_block.h"
+
+namespace trainyard {
+
+/// Copies blocks of a device plugin's memory to their mirrors in host memory for a checkpoint, while the device goes on
+/// computing. The copies are made on a stream of their own. Fences keep the order: a copy begins when the work is done
+/// that was submitted before begin(), and work that would change a block waits on the device until the block has been
+/// copied.
+///
+/// All functions belong to the thread of the accelerator host.
+class SnapshotCopies {
+ public:
+  /// `native` must exist for as long as this object.
+  explicit SnapshotCopies(const NativeDevice& native);
+  /// Waits for the copies that have begun, for a short time, so that no callback is called later.
+  ~SnapshotCopies();
+  SnapshotCopies(const SnapshotCopies&) = delete;
+  SnapshotCopies& operator=(const SnapshotCopies&) = delete;
+
+  /// Begins to copy the blocks. `buffers` may be empty; the next forward pass, which can change it, waits until it has
+  /// been copied. The blocks in `others` change only after hold_changes().
+  void begin(const MirroredBlock& buffers, std::span<const MirroredBlock* const> others);
+
+  /// Makes work that is submitted later to the stream on which LibTorch computes wait for all copies that have begun.
+  void hold_changes();
+
+  /// Makes a thread of the driver call `callback` when all copies that have begun are complete. `callback` must only
+  /// post a task to an event loop. The task calls check().
+  void when_complete(std::function<void()> callback) { stream_->then(std::move(callback)); }
+
+  /// Throws the error of a copy that has failed. All copies must be complete.
+  void check() { await_copies(*stream_); }
+
+ private:
+  const NativeDevice& native_;
+  std::unique_ptr<devices::Stream> stream_;
+  std::shared_ptr<devices::Fence> computed_;  ///< The n-th snapshot begins when it has the value n.
+  std::shared_ptr<devices::Fence> copied_;    ///< 2 n - 1: the buffers of the n-th snapshot; 2 n: all of its blocks.
+  std::uint64_t begun_ = 0;
+  std::uint64_t held_ = 0;  ///< The number of snapshots for which the compute stream waits or has waited.
+};
+
+}  // namespace trainyard
