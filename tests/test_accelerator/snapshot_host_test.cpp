@@ -7,8 +7,8 @@
 namespace trainyard::testing {
 namespace {
 
-/// The link needs about half a second for the parameters, and a millisecond for a batch.
-constexpr const char* kSlowLink = R"(, "model": {"plugin": "mlp", "hidden": [2500]}
+/// The link needs about a second for the parameters, and a millisecond for a batch.
+constexpr const char* kSlowLink = R"(, "model": {"plugin": "mlp", "hidden": [5000]}
     , "accelerator": {"plugin": "test_device", "link_gb_per_s": 0.0002})";
 
 class SnapshotHostTest : public AcceleratorHostTest {
@@ -34,7 +34,7 @@ TEST_F(SnapshotHostTest, ComputesTheNextGradientsWhileTheSnapshotIsCopied) {
   start_on_device();
   send("/orders", Order{.id = 1, .kind = OrderKind::kCheckpoint, .reason = "interval"});
   EXPECT_EQ(done(), 1u);
-  EXPECT_EQ(snapshots(), 0u) << "the copy takes half a second";
+  EXPECT_EQ(snapshots(), 0u) << "the copy takes a second";
   send("/orders", train(2, 1));
   send("batches", batch(2, 0));
   EXPECT_EQ(snapshots(), 0u) << "the step has been computed in less time";
