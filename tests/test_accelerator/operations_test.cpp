@@ -9,6 +9,7 @@
 
 #include "core/testing/error_of.h"
 #include "messages/error.h"
+#include "tensors/version.h"
 #include "tests/test_accelerator/card.h"
 #include "tests/test_accelerator/window_call.h"
 
@@ -111,11 +112,21 @@ const std::vector<Case>& cases() {
   return all;
 }
 
+/// From version 2 on, LibTorch has an operation of its own for dropout on a device like this one, which rounds 16-bit
+/// numbers at another place than the operations on the processor.
+bool rounds_differently(const Case& tested, at::ScalarType type) {
+  return TRAINYARD_TORCH_AT_LEAST(2, 0) && std::string(tested.name) == "Dropout" && type == at::kBFloat16;
+}
+
 class OperationTest : public ::testing::TestWithParam<std::tuple<std::size_t, at::ScalarType>> {};
 
 TEST_P(OperationTest, ItsResultAndItsGradientsHaveTheBitsOfTheProcessor) {
   const auto& [number, type] = GetParam();
   const Case& tested = cases()[number];
+  const bool exact = !rounds_differently(tested, type);
+  const auto equal = [exact](const at::Tensor& one, const at::Tensor& other) {
+    return exact ? equal_bits(one, other) : one.to(at::kCPU).allclose(other, 0.02, 0.02);
+  };
   at::manual_seed(5);
   std::vector<at::Tensor> here, there;
   for (const auto& shape : tested.shapes) {
@@ -132,10 +143,10 @@ TEST_P(OperationTest, ItsResultAndItsGradientsHaveTheBitsOfTheProcessor) {
   const at::Tensor expected = result(here);
   const at::Tensor computed = result(there);
   EXPECT_EQ(computed.device(), kCard);
-  EXPECT_TRUE(equal_bits(computed, expected)) << computed.to(at::kCPU) << expected;
+  EXPECT_TRUE(equal(computed, expected)) << computed.to(at::kCPU) << expected;
   for (std::size_t i = 0; i < here.size(); ++i) {
     EXPECT_EQ(there[i].grad().device(), kCard);
-    EXPECT_TRUE(equal_bits(there[i].grad(), here[i].grad())) << i << there[i].grad().to(at::kCPU) << here[i].grad();
+    EXPECT_TRUE(equal(there[i].grad(), here[i].grad())) << i << there[i].grad().to(at::kCPU) << here[i].grad();
   }
 }
 
