@@ -100,11 +100,14 @@ void Gpu::synchronize() { c10::cuda::device_synchronize(); }
 
 /// If this fails, copies are only slower, so a limit on locked memory is not an error.
 void Gpu::prepare_host_block(const Buffer& block) {
-  if (cudaHostRegister(block.data(), block.size(), cudaHostRegisterDefault) == cudaSuccess) {
+  if (block.size() == 0) return;
+  const cudaError_t result = cudaHostRegister(block.data(), block.size(), cudaHostRegisterDefault);
+  if (result == cudaSuccess) {
     locked_.push_back(block);
     return;
   }
-  cudaGetLastError();  // Clears the error, so that no later call reports it.
+  cudaGetLastError();                                          // Clears the error, so that no later call reports it.
+  if (result == cudaErrorHostMemoryAlreadyRegistered) return;  // The device plugin has locked it for a copy.
   context().log->warn("{}: {} bytes of the arena's mirror cannot be page-locked; its copies will be slower",
                       context().where, block.size());
 }

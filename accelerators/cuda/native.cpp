@@ -49,12 +49,13 @@ std::optional<NativeDevice> open_native(const PluginContext& context, int gpu, v
   try {
     NativeDevice native{open(context, gpu), nullptr};
     native.stream = native.device->adopt_stream("compute", stream);
+    native.device->make_fence();  // Every arena needs fences; where they are impossible, LibTorch's memory is used.
     return native;
   } catch (const Error& error) {
     context.log->warn(
-        "{}: the device plugin '{}' cannot be used, so LibTorch allocates the memory of the parameters, and an "
-        "optimizer "
-        "in another process works in host memory: {}",
+        "{}: the device plugin '{}' cannot be used, so LibTorch allocates the memory of the parameters; an optimizer "
+        "in "
+        "another process must work in host memory (memory = \"host\"): {}",
         context.where, kDevicePlugin, error.what());
     return std::nullopt;
   }

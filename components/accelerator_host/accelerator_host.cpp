@@ -55,9 +55,9 @@ void AcceleratorHost::on_deactivate() {
   if (workplace_) {
     workplace_->reporter.mute();
     workplace_->histograms.mute();
-    workplace_->snapshots.finish();
   }
-  queue_.close();
+  queue_.close();  // First, because waiting for copies can fail.
+  if (workplace_) workplace_->snapshots.finish();
 }
 
 /// The function may be called even while this component is destroyed. The task then does not run. Otherwise it belongs

@@ -297,6 +297,7 @@ void Runner::finish() {
 /// cannot, reports an error; the line in the log says why it cannot.
 void Runner::share_arena() {
   if (accelerator_->traits().shares_memory_by.empty() || device_->native() == nullptr) return;
+  if (strategy_->traits().updates_on_host) return;
   try {
     arena_->share();
   } catch (const Error& error) {

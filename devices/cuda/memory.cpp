@@ -84,7 +84,12 @@ MemoryHandle OwnBlock::handle() {
   const std::lock_guard lock(mutex_);
   if (page_ != nullptr) return handle_;
   const CurrentGpu current(memory_->gpu());
-  check(cudaIpcGetMemHandle(&handle_.allocation, address()), "cudaIpcGetMemHandle", "to share " + what());
+  const cudaError_t result = cudaIpcGetMemHandle(&handle_.allocation, address());
+  if (result != cudaSuccess) {  // Some containers and virtual machines do not allow it.
+    cudaGetLastError();
+    throw Error(Code::kUnsupported, "the driver cannot share {}: cudaIpcGetMemHandle failed: {} ({})", what(),
+                cudaGetErrorString(result), cudaGetErrorName(result));
+  }
   page_ = page_of(bytes());
   handle_.page = page_->handle();
   return handle_;
