@@ -130,10 +130,18 @@ std::string endpoint_of(const FileDescriptor& socket) {
 /// The path of a file without a name, of which this process has a descriptor.
 std::string path_of(const FileDescriptor& file) { return fmt::format("/proc/self/fd/{}", file.get()); }
 
+/// Returns the folder for temporary files, or /tmp if the address of a Unix socket could not contain its path.
+std::string temporary_folder() {
+  constexpr std::size_t kLongestPath = 80;
+  std::error_code error;
+  const std::string folder = std::filesystem::temp_directory_path(error).string();
+  return error || folder.size() > kLongestPath ? "/tmp" : folder;
+}
+
 /// A folder that only this user can enter. The destructor removes it.
 class PrivateFolder {
  public:
-  PrivateFolder() : path_((std::filesystem::temp_directory_path() / "trainyard_XXXXXX").string()) {
+  PrivateFolder() : path_(temporary_folder() + "/trainyard_XXXXXX") {
     if (::mkdtemp(path_.data()) == nullptr)
       throw Error(Code::kIo, "cannot make a folder like {}: {}", path_, std::strerror(errno));
   }
