@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -12,10 +13,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
+
+#include "messages/error.h"
 
 namespace trainyard::testing {
 
@@ -51,6 +56,7 @@ class Flood {
   Flood(std::uint16_t port, int connections, std::chrono::milliseconds duration,
         const std::vector<std::string>& words = Flood::words())
       : process_(::fork()) {
+    if (process_ < 0) throw Error(Code::kIo, "cannot start a flood of connections: {}", std::strerror(errno));
     if (process_ == 0) attack(port, connections, duration, words);
   }
   ~Flood() {
@@ -73,6 +79,7 @@ class Flood {
   // only the system.
   [[noreturn]] static void attack(std::uint16_t port, int connections, std::chrono::nanoseconds duration,
                                   const std::vector<std::string>& words) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // If the test is killed, so is the flood.
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);

@@ -17,11 +17,8 @@
 namespace trainyard::core {
 namespace {
 
-constexpr std::size_t kRelayBytes = 256 << 10;
-/// How often a pair may pass on kRelayBytes before it is the turn of the others.
+/// How often a pair may pass on a full buffer before it is the turn of the others.
 constexpr int kTurns = 8;
-/// How long the bytes of a connection that has ended may wait for the other side to read them.
-constexpr std::chrono::milliseconds kEnd{5000};
 /// How long the destructor waits at most, and how long it waits for more bytes. libzmq may close a connection only
 /// after the destructor.
 constexpr std::chrono::milliseconds kLastWait{500};
@@ -32,8 +29,11 @@ bool must_wait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EI
 
 }  // namespace
 
-ByteRelay::ByteRelay()
-    : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), bytes_(kRelayBytes) {
+ByteRelay::ByteRelay(std::size_t buffer, std::chrono::milliseconds patience)
+    : patience_(patience),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      bytes_(buffer) {
   epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
   if (!epoll_ || !wakeup_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event) != 0)
     throw Error(Code::kIo, "cannot pass on connections: {}", std::strerror(errno));
@@ -47,15 +47,17 @@ ByteRelay::~ByteRelay() {
 }
 
 void ByteRelay::add(FileDescriptor outer, FileDescriptor inner) {
+  std::list<Pair> added(1);  // Allocated before the mutex is locked, so that this thread never delays the relay's.
+  Pair& pair = added.front();
+  pair.in = {.from = outer.get(), .to = inner.get()};
+  pair.out = {.from = inner.get(), .to = outer.get()};
+  pair.outer = std::move(outer);
+  pair.inner = std::move(inner);
+  ++count_;
   {
     const std::lock_guard lock(mutex_);
-    Pair& pair = new_.emplace_back();
-    pair.in = {.from = outer.get(), .to = inner.get()};
-    pair.out = {.from = inner.get(), .to = outer.get()};
-    pair.outer = std::move(outer);
-    pair.inner = std::move(inner);
+    new_.splice(new_.end(), added);
   }
-  ++count_;
   ::eventfd_write(wakeup_.get(), 1);
 }
 
@@ -87,7 +89,12 @@ std::vector<ByteRelay::Pair*> ByteRelay::wait() {
   const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), most);
   std::vector<Pair*> pairs = std::exchange(ready_, {});
   for (Pair* pair : pairs) pair->ready = false;
-  for (int i = 0; i < count; ++i) pairs.push_back(static_cast<Pair*>(events[static_cast<std::size_t>(i)].data.ptr));
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    Pair* const pair = static_cast<Pair*>(event.data.ptr);
+    if (pair != nullptr && (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) pair->ended = true;
+    pairs.push_back(pair);
+  }
   return pairs;
 }
 
@@ -111,6 +118,7 @@ void ByteRelay::take_new() {
 
 void ByteRelay::handle(Pair& pair) {
   if (pair.over) return;
+  pair.out.moved = pair.in.moved = false;
   const State out = pass(pair.out), in = pass(pair.in);
   if (out == State::kOver || in == State::kOver) {
     pair.over = true;
@@ -121,28 +129,25 @@ void ByteRelay::handle(Pair& pair) {
     pair.ready = true;
     ready_.push_back(&pair);
   }
-  if (pair.last == Clock::time_point{} && (pair.out.ended || pair.in.ended)) {
-    pair.last = Clock::now() + kEnd;
-    ending_.push_back(&pair);
-  }
+  if (!pair.ended) return;
+  const bool first = pair.last == Clock::time_point{};
+  if (first) ending_.push_back(&pair);
+  if (first || pair.out.moved || pair.in.moved) pair.last = Clock::now() + patience_;
 }
 
 // If `to` has ended, the opposite way notices it, after it has passed on the last bytes that `to` has sent.
 ByteRelay::State ByteRelay::pass(Way& way) {
   for (int turn = 0; turn < kTurns; ++turn) {
     if (!send_rest(way)) return State::kWaiting;
-    if (way.ended) return State::kOver;
     if (way.broken) return State::kWaiting;
     const ssize_t got = ::recv(way.from, bytes_.data(), bytes_.size(), MSG_DONTWAIT);
     if (got < 0 && must_wait()) return State::kWaiting;
-    if (got <= 0) {
-      way.ended = true;
-      return State::kOver;
-    }
+    if (got <= 0) return State::kOver;
     if (stopping_) moved_ = Clock::now();
     const ssize_t sent = ::send(way.to, bytes_.data(), static_cast<std::size_t>(got), MSG_DONTWAIT | MSG_NOSIGNAL);
     way.broken = sent < 0 && !must_wait();
     const ssize_t done = sent < 0 ? 0 : sent;
+    way.moved |= done > 0;
     if (!way.broken) way.rest.assign(bytes_.data() + done, static_cast<std::size_t>(got - done));
   }
   return State::kReady;
@@ -153,6 +158,7 @@ bool ByteRelay::send_rest(Way& way) {
     const ssize_t sent = ::send(way.to, way.rest.data(), way.rest.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && must_wait()) return false;
     way.broken = sent < 0;
+    way.moved |= sent > 0;
     way.rest.erase(0, way.broken ? way.rest.size() : static_cast<std::size_t>(sent));
   }
   way.rest.shrink_to_fit();
@@ -174,6 +180,9 @@ void ByteRelay::give_up(Clock::time_point now) {
 void ByteRelay::remove_over() {
   if (over_.empty()) return;
   for (const Pair* pair : over_) {
+    // Closing the descriptors would not be enough: a child process has copies of them until it runs its program.
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pair->outer.get(), nullptr);
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pair->inner.get(), nullptr);
     std::erase(ending_, pair);
     std::erase(ready_, pair);
     pairs_.remove_if([&](const Pair& one) { return &one == pair; });

@@ -18,7 +18,11 @@ namespace trainyard::core {
 /// a pair does not read, only this pair waits.
 class ByteRelay {
  public:
-  ByteRelay();
+  static constexpr std::size_t kBuffer = 256 << 10;
+
+  /// Holds at most `buffer` bytes of each direction of a pair that the other side has not taken yet. If one side has
+  /// ended, the other may still read what is left, but is given up when it has taken nothing for `patience`.
+  explicit ByteRelay(std::size_t buffer = kBuffer, std::chrono::milliseconds patience = std::chrono::seconds(5));
   /// Waits, but only for a moment, until the bytes of connections that have ended have been passed on.
   ~ByteRelay();
   ByteRelay(const ByteRelay&) = delete;
@@ -39,15 +43,16 @@ class ByteRelay {
     int from = -1;
     int to = -1;
     std::string rest = {};  ///< The bytes that `to` could not take yet.
-    bool ended = false;     ///< True if `from` has ended, so that no bytes follow `rest`.
     bool broken = false;    ///< True if `to` takes no more bytes, because it has ended.
+    bool moved = false;     ///< True if `to` has taken bytes since handle() was called.
   };
   struct Pair {
     FileDescriptor outer, inner;
     Way in, out;
     bool ready = false;           ///< True if the pair is in ready_.
     bool over = false;            ///< True if the pair is in over_.
-    Clock::time_point last = {};  ///< When an ended pair is given up; the beginning of time if neither side has ended.
+    bool ended = false;           ///< True if one side has ended.
+    Clock::time_point last = {};  ///< When an ended pair is given up; the beginning of time unless it is in ending_.
   };
 
   void run();
@@ -62,6 +67,7 @@ class ByteRelay {
   void give_up(Clock::time_point now);
   void remove_over();
 
+  const std::chrono::milliseconds patience_;
   FileDescriptor epoll_, wakeup_;
   std::mutex mutex_;
   std::list<Pair> new_;  ///< Guarded by mutex_. All other variables belong to the thread.

@@ -50,6 +50,8 @@ CurveOpening::CurveOpening(const std::string& secret) {
   if (sodium_init() < 0) throw Error(Code::kUnsupported, std::string("libsodium cannot be used on this host"));
 }
 
+CurveOpening::~CurveOpening() { sodium_memzero(secret_.data(), secret_.size()); }
+
 std::string CurveOpening::server_greeting() {
   std::string greeting(kSignature);
   greeting += {kMajorVersion, kMinorVersion};
@@ -75,6 +77,10 @@ bool CurveOpening::knows_server(std::string_view bytes) const {
   std::array<std::uint8_t, kZeros> zeros{};
   return crypto_box_open_easy(zeros.data(), as_bytes(bytes.substr(kBoxAt)), crypto_box_MACBYTES + kZeros, nonce.data(),
                               as_bytes(bytes.substr(kClientKeyAt)), secret_.data()) == 0;
+}
+
+std::string_view CurveOpening::client_key(std::string_view bytes) {
+  return bytes.substr(kClientKeyAt, crypto_box_PUBLICKEYBYTES);
 }
 
 bool CurveOpening::is_admitted(std::string_view sent) {

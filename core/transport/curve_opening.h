@@ -22,6 +22,10 @@ class CurveOpening {
 
   /// `secret` is the secret key of the server, as 40 characters in the encoding Z85.
   explicit CurveOpening(const std::string& secret);
+  /// Overwrites the secret key.
+  ~CurveOpening();
+  CurveOpening(const CurveOpening&) = delete;
+  CurveOpening& operator=(const CurveOpening&) = delete;
 
   /// Returns the greeting of a server.
   static std::string server_greeting();
@@ -31,6 +35,9 @@ class CurveOpening {
 
   /// Returns true if the client, which has sent these kBytes bytes, knows the public key of the server.
   bool knows_server(std::string_view bytes) const;
+
+  /// Returns the key that the client, which has sent these kBytes bytes, has made for this connection alone.
+  static std::string_view client_key(std::string_view bytes);
 
   /// Returns true if the server, which has sent these bytes since the beginning of the connection, has sent READY.
   static bool is_admitted(std::string_view sent);

@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <list>
 #include <string>
+#include <string_view>
 #include <thread>
-#include <vector>
+#include <unordered_set>
 #include <zmq.hpp>
 
 #include "core/files/file_descriptor.h"
@@ -21,19 +22,24 @@ namespace trainyard::core {
 /// delay those who have been admitted (docs/decisions/0038). ZeroMQ would serve all connections on one thread.
 ///
 /// The filter listens at the TCP port in place of the socket, on a thread of its own. The socket itself is bound to an
-/// address in this process's network namespace to which only processes of the same user can connect. A connection
-/// reaches the socket only if the other side has shown that it knows the public key of the socket, and then in limited
-/// numbers until the socket has admitted its key. From then on, a ByteRelay passes its bytes on.
+/// address that has no name, to which only this object can connect. A connection reaches the socket only if the other
+/// side has shown that it knows the public key of the socket, and then in limited numbers until the socket has admitted
+/// its key. From then on, a ByteRelay passes its bytes on.
 class StrangerFilter {
  public:
   /// How many connections may exist at the same time.
   struct Limits {
-    std::size_t strangers;  ///< Those that are not admitted yet. The oldest one is closed when another one comes.
+    /// Those that have not shown yet that they know the public key of the socket. The oldest one is closed when another
+    /// one comes. As many others, which have shown it, may wait for their turn; further ones are closed.
+    std::size_t strangers;
     std::size_t admitted;
+    std::size_t buffer = ByteRelay::kBuffer;  ///< The most bytes of an admitted connection on their way, per direction.
   };
 
   /// Returns the number of strangers for which this process has enough descriptors. Raises the limit of descriptors.
   static std::size_t most_strangers();
+  /// Returns the number of admitted connections for which this process has enough descriptors, if it needs few others.
+  static std::size_t most_admitted();
 
   /// Listens at `address`, such as "tcp://0.0.0.0:7000", and binds `socket`. With '*' in place of the port, the kernel
   /// chooses one. The socket must not be bound yet, must have its keys (CURVE), and must be closed before this object
@@ -67,16 +73,29 @@ class StrangerFilter {
     std::list<Stranger>::iterator place;
   };
 
+  // The client's keys of HELLOs, so that a HELLO that somebody has recorded is not accepted again.
+  class RecentKeys {
+   public:
+    // Returns true, and remembers the key, if it is not one of the last keys.
+    bool is_new(std::string_view key);
+
+   private:
+    std::unordered_set<std::string> newest_, older_;
+  };
+
   void run();
   int milliseconds_to_wait() const;
   void accept();
   void handle(Stranger& stranger);
   void hear(Stranger& stranger);
+  // Returns true if the process has descriptors left for one more connection to the socket.
+  bool has_descriptors();
   void examine_next();
   void examine(Stranger& stranger);
   void pass_between(Stranger& stranger);
   void admit(Stranger& stranger);
   void close(Stranger& stranger);
+  void forget(const FileDescriptor& socket);
   void close_late(Clock::time_point now);
   // Any number of keys may be admitted in a short time, but only few may fail.
   void earn(Clock::time_point now);
@@ -84,14 +103,19 @@ class StrangerFilter {
   const Limits limits_;
   const CurveOpening opening_;
   const std::chrono::milliseconds patience_;
-  const std::string inner_address_;
   std::string endpoint_;
   FileDescriptor listener_, epoll_, wakeup_;
+  FileDescriptor inner_;  ///< The address of the socket.
   ByteRelay relay_;
-  std::list<Stranger> strangers_;  ///< In the order in which they came.
+  // Both are in the order in which the connections are closed if nothing else happens.
+  std::list<Stranger> strangers_;  ///< Those that have not shown yet that they know the public key.
+  std::list<Stranger> knowing_;    ///< Those that have shown it.
   std::list<Stranger> over_;
-  std::list<Stranger*> waiting_;
+  std::list<Stranger*> waiting_;  ///< Those of knowing_ that wait for their turn.
+  RecentKeys recent_;
   std::size_t examined_ = 0;
+  std::size_t may_examine_ = 0;  ///< For how many more connections descriptors were left at the time counted_.
+  Clock::time_point counted_;
   double allowance_;
   Clock::time_point earned_ = Clock::now();
   std::atomic<std::uint64_t> refused_{0};

@@ -2,10 +2,14 @@
 #include "core/transport/stranger_filter.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <functional>
 
@@ -13,6 +17,7 @@
 #include "core/testing/flood.h"
 #include "core/transport/admission.h"
 #include "core/transport/connection_limit.h"
+#include "core/transport/curve_opening.h"
 #include "core/transport/frames.h"
 #include "core/transport/run_keys.h"
 
@@ -53,13 +58,15 @@ class StrangerFilterTest : public ::testing::Test {
 
   void make_filter() { filter_ = std::make_unique<StrangerFilter>(router_, "tcp://127.0.0.1:*", limits_); }
 
-  zmq::socket_t client(const RunKeys& own, const RunKeys& host) {
+  zmq::socket_t client(const RunKeys& own, const RunKeys& host) { return make_client(own, host, filter_->endpoint()); }
+
+  zmq::socket_t make_client(const RunKeys& own, const RunKeys& host, const std::string& endpoint) {
     zmq::socket_t socket = make_socket(outside_, zmq::socket_type::dealer);
     socket.set(zmq::sockopt::linger, 0);
     socket.set(zmq::sockopt::curve_publickey, own.public_key);
     socket.set(zmq::sockopt::curve_secretkey, own.secret_key);
     socket.set(zmq::sockopt::curve_serverkey, host.public_key);
-    socket.connect(filter_->endpoint());
+    socket.connect(endpoint);
     return socket;
   }
 
@@ -88,6 +95,25 @@ class StrangerFilterTest : public ::testing::Test {
     zmq::message_t answer;
     run_until([&] { return socket.recv(answer, zmq::recv_flags::dontwait).has_value(); });
     EXPECT_EQ(answer.to_string_view(), text);
+  }
+
+  /// Returns what a client that knows the key says first: its greeting and its HELLO.
+  std::string recorded_opening() {
+    FileDescriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(listener.get(), 1), 0);
+    EXPECT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+    zmq::socket_t good = make_client(keys_, keys_, "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port)));
+    const FileDescriptor connection(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    say(connection, CurveOpening::server_greeting());
+    std::string opening(CurveOpening::kBytes, '\0');
+    EXPECT_EQ(::recv(connection.get(), opening.data(), opening.size(), MSG_WAITALL),
+              static_cast<ssize_t>(opening.size()));
+    return opening;
   }
 
   /// Returns true if the other side has closed the connection.
@@ -201,6 +227,72 @@ TEST_F(StrangerFilterTest, NonsenseIsClosedAtOnce) {
   }
 }
 
+// A recorded HELLO contains a valid proof.
+TEST_F(StrangerFilterTest, AHelloThatIsRepeatedDoesNotReachTheSocket) {
+  const std::string opening = recorded_opening();
+  const FileDescriptor first = connect_to(filter_->endpoint());
+  say(first, opening);
+  run_until([&] { return connections_->connections() == 1; });
+  const FileDescriptor again = connect_to(filter_->endpoint());
+  say(again, opening);
+  run_until([&] { return is_closed(again); });
+  EXPECT_EQ(filter_->refused(), 1u);
+  EXPECT_EQ(connections_->connections(), 1u);
+  zmq::socket_t good = client(keys_, keys_);
+  make_round_trip(good, "hello");
+}
+
+/// Takes care that this process has few descriptors left.
+class FewDescriptors {
+ public:
+  FewDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const FileDescriptor next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const rlimit low{.rlim_cur = static_cast<rlim_t>(next.get()) + 100, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &low);
+  }
+  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+// libzmq would end the process if it had no descriptor for a connection from the filter.
+TEST_F(StrangerFilterTest, WithoutDescriptorsNobodyIsLetIn) {
+  zmq::socket_t good = make_socket(outside_, zmq::socket_type::dealer);
+  {
+    const FewDescriptors few;
+    good = client(keys_, keys_);
+    run_until([&] { return filter_->refused() > 0; });
+    EXPECT_EQ(connections_->connections(), 0u);
+  }
+  make_round_trip(good, "hello");
+}
+
+// Between fork() and exec(), a child has copies of all descriptors, so they are not closed when the filter closes them.
+TEST_F(StrangerFilterTest, StrangersWhoseDescriptorsAChildHasCopiedAreForgotten) {
+  std::vector<FileDescriptor> strangers;
+  for (int i = 0; i < 20; ++i) strangers.push_back(connect_to(filter_->endpoint()));
+  zmq::socket_t good = client(keys_, keys_);
+  make_round_trip(good, "before");  // The strangers came first, so they have been accepted.
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    while (true) ::pause();
+  }
+  for (const FileDescriptor& stranger : strangers) say(stranger, "GET / HTTP/1.1\r\n\r\n");
+  run_until([&] { return filter_->refused() == strangers.size(); });
+  for (const FileDescriptor& stranger : strangers) say(stranger, "more");  // An event, if they are not forgotten.
+  make_round_trip(good, "after");
+  zmq::socket_t late = client(keys_, keys_);
+  make_round_trip(late, "a newcomer");
+  EXPECT_EQ(filter_->refused(), strangers.size());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
 class FewStrangersTest : public StrangerFilterTest {
  protected:
   FewStrangersTest() : StrangerFilterTest({.strangers = 2, .admitted = 1}) {}
@@ -212,6 +304,38 @@ TEST_F(FewStrangersTest, TheOldestStrangerMakesRoomForTheNext) {
   run_until([&] { return is_closed(silent[0]); });
   EXPECT_FALSE(is_closed(silent[1]));
   EXPECT_FALSE(is_closed(silent[2]));
+}
+
+TEST_F(FewStrangersTest, StrangersDoNotReplaceOneThatKnowsTheKeyAndWaits) {
+  zmq::socket_t good = client(keys_, keys_);
+  make_round_trip(good, "hello");
+  const std::string opening = recorded_opening();
+  const FileDescriptor waiting = connect_to(filter_->endpoint());
+  say(waiting, opening);
+  char greeting[CurveOpening::kGreetingBytes];
+  ASSERT_EQ(::recv(waiting.get(), greeting, sizeof greeting, MSG_WAITALL), static_cast<ssize_t>(sizeof greeting));
+  std::vector<FileDescriptor> silent;
+  for (int i = 0; i < 5; ++i) silent.push_back(connect_to(filter_->endpoint()));
+  run_until([&] { return is_closed(silent[0]) && is_closed(silent[1]) && is_closed(silent[2]); });
+  EXPECT_FALSE(is_closed(waiting));
+  good.close();
+  char welcome = 0;
+  ASSERT_EQ(::recv(waiting.get(), &welcome, 1, 0), 1) << "it is its turn now";
+}
+
+TEST_F(FewStrangersTest, OnlyFewWaitAtTheSameTime) {
+  zmq::socket_t good = client(keys_, keys_);
+  make_round_trip(good, "hello");
+  std::vector<FileDescriptor> knowing;
+  for (int i = 0; i < 3; ++i) {
+    const std::string opening = recorded_opening();
+    knowing.push_back(connect_to(filter_->endpoint()));
+    say(knowing.back(), opening);
+    char greeting[CurveOpening::kGreetingBytes];
+    ASSERT_EQ(::recv(knowing.back().get(), greeting, sizeof greeting, MSG_WAITALL),
+              static_cast<ssize_t>(sizeof greeting));
+  }
+  run_until([&] { return filter_->refused() == 1; });
 }
 
 TEST_F(FewStrangersTest, OneMoreThanMayBeAdmittedWaitsUntilAnotherLeaves) {
@@ -236,6 +360,14 @@ TEST_F(StrangerFilterTest, AddressesThatCannotBeBoundAreNamed) {
   EXPECT_THAT(at(filter_->endpoint()), HasSubstr("cannot bind " + filter_->endpoint() + ": Address already in use"));
   EXPECT_THAT(at("ipc://here"), HasSubstr("cannot bind ipc://here: it must look like tcp://127.0.0.1:7000"));
   EXPECT_THAT(at("tcp://127.0.0.1:many"), HasSubstr("cannot bind tcp://127.0.0.1:many: "));
+}
+
+TEST_F(StrangerFilterTest, ListensAtAnInterface) {
+  zmq::socket_t router(context_, zmq::socket_type::router);
+  accept_members(context_, router, keys_);
+  const StrangerFilter filter(router, "tcp://lo:*", limits_);
+  EXPECT_THAT(filter.endpoint(), HasSubstr("tcp://127.0.0.1:"));
+  router.close();
 }
 
 TEST_F(StrangerFilterTest, ListensAtAnIPv6Address) {

@@ -10,6 +10,9 @@
 namespace trainyard::core {
 namespace {
 
+/// How many bytes of a connection may be on their way through the filter, in each direction.
+constexpr std::size_t kRelayBuffer = 32 << 10;
+
 /// Returns the maximum number of connections. Each of them takes a file descriptor, or three behind a StrangerFilter,
 /// and the process needs descriptors for other purposes, too.
 std::size_t most_connections(const Key* key) {
@@ -41,7 +44,8 @@ VisitorSocket::VisitorSocket(zmq::context_t& context, const std::string& address
   } else {
     filter_ = std::make_unique<StrangerFilter>(
         socket_, address,
-        StrangerFilter::Limits{.strangers = StrangerFilter::most_strangers(), .admitted = most_connections(key)});
+        StrangerFilter::Limits{
+            .strangers = StrangerFilter::most_strangers(), .admitted = most_connections(key), .buffer = kRelayBuffer});
   }
 }
 

@@ -19,9 +19,15 @@ namespace {
 constexpr std::chrono::seconds kFarewell{5};
 constexpr std::chrono::milliseconds kLook{10};
 
-/// Returns a context for a door. Each agent takes three descriptors, and strangers take some until they are refused.
-zmq::context_t many_connections() {
-  core::raise_descriptor_limit();
+/// Returns a context for a door. Throws if this process may not open enough descriptors for the agents of all hosts.
+zmq::context_t make_context(std::uint32_t hosts) {
+  const std::size_t most = core::StrangerFilter::most_admitted();
+  if (hosts > most + 1) {
+    throw Error(Code::kUnsupported,
+                "the run has {} hosts, but host 0 may open only {} file descriptors, which are enough for {} other "
+                "hosts; raise this limit, for example with `ulimit -n`",
+                hosts, core::raise_descriptor_limit(), most);
+  }
   return {};
 }
 
@@ -51,7 +57,7 @@ std::unique_ptr<RouterSocket> open_door(zmq::context_t& context, const HostSetti
 HostDoor::HostDoor(const Plan& plan, const HostSettings& settings)
     : plan_(plan),
       settings_(settings),
-      sockets_(many_connections()),
+      sockets_(make_context(plan.hosts)),
       admission_(sockets_, {settings.key.public_key}),
       socket_(open_door(sockets_, settings)),
       joined_(plan.hosts) {}

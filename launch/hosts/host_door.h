@@ -27,7 +27,8 @@ namespace trainyard::launch {
 class HostDoor {
  public:
   /// Listens at the first free port of the meeting place (HostSettings::meeting). `plan` and `settings` must outlive
-  /// this object. Throws kIo if no port is free.
+  /// this object. Throws kIo if no port is free, or kUnsupported if this process may not open enough file descriptors
+  /// for connections to all hosts.
   HostDoor(const Plan& plan, const HostSettings& settings);
   ~HostDoor();
   HostDoor(const HostDoor&) = delete;

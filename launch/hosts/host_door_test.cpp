@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <limits>
 #include <thread>
 
 #include "launch/hosts/host_search.h"
@@ -91,6 +92,13 @@ class HostDoorTest : public ::testing::Test {
   std::vector<std::uint16_t> ports_ = free_ports();
   RunConsole console_;
 };
+
+TEST_F(HostDoorTest, MoreHostsThanDescriptorsAreRefusedAtOnce) {
+  const HostSettings own = settings(0);
+  plan_.hosts = std::numeric_limits<std::uint32_t>::max();
+  EXPECT_THAT(testing::error_of([&] { const HostDoor door(plan_, own); }),
+              AllOf(HasSubstr("the run has 4294967295 hosts"), HasSubstr("ulimit -n")));
+}
 
 TEST_F(HostDoorTest, AnAgentWithAnEqualLaunchIsAccepted) {
   std::string answer;

@@ -34,11 +34,12 @@ RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint,
   core::check_member_address(endpoint, keys);
   core::accept_members(context, socket_, keys);
   if (exposure == Exposure::kPublic) {
-    constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
-    connections_ = std::make_unique<core::ConnectionLimit>(context, socket_, kUnlimited);
+    // The filter refuses single connections, so this object only counts.
+    connections_ = std::make_unique<core::ConnectionLimit>(context, socket_, std::numeric_limits<std::size_t>::max());
     filter_ = std::make_unique<core::StrangerFilter>(
         socket_, endpoint,
-        core::StrangerFilter::Limits{.strangers = core::StrangerFilter::most_strangers(), .admitted = kUnlimited});
+        core::StrangerFilter::Limits{.strangers = core::StrangerFilter::most_strangers(),
+                                     .admitted = core::StrangerFilter::most_admitted()});
     return;
   }
   socket_.set(zmq::sockopt::ipv6, endpoint.starts_with("tcp://["));
