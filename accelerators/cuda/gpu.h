@@ -35,10 +35,11 @@ class Gpu final : public ClaimedDevice {
 
   void synchronize() override;
 
-  /// Returns "memory_bytes" (the bytes that tensors and the arena use now), "peak_memory_bytes" (the most that they have
-  /// used) and "reserved_bytes" (the size of LibTorch's memory pool). If NVML, the driver's library for measurements, is
-  /// installed, also returns "utilisation_percent" (the share of the last second in which the GPU computed),
-  /// "temperature_celsius", "power_watts" and "device_memory_bytes" (the memory that all programs on the GPU use).
+  /// Returns "memory_bytes" (the bytes that tensors and the arena use now), "peak_memory_bytes" (the most that they
+  /// have used) and "reserved_bytes" (the size of LibTorch's memory pool). If NVML, the driver's library for
+  /// measurements, is installed, also returns "utilisation_percent" (the share of the last second in which the GPU
+  /// computed), "temperature_celsius", "power_watts" and "device_memory_bytes" (the memory that all programs on the GPU
+  /// use).
   std::map<std::string, double> stats() const override;
 
  protected:
