@@ -12,7 +12,7 @@
 
 #include "core/config/bounded_json.h"
 #include "messages/error.h"
-#include "models/output_loss.h"
+#include "models/error_text.h"
 #include "tensors/version.h"
 
 namespace trainyard::aoti {
@@ -22,8 +22,6 @@ using nlohmann::json;
 
 constexpr const char* kDeviceKey = "AOTI_DEVICE_KEY";
 constexpr const char* kStateKey = "state";
-
-std::string shape_of(const at::Tensor& tensor) { return to_text({tensor.sizes().data(), tensor.sizes().size()}); }
 
 /// Returns true if the elements of the tensor lie in memory as these strides say. The stride of a dimension of size 1
 /// has no meaning.
