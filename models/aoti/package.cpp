@@ -33,8 +33,11 @@ bool have_same_order(const at::Tensor& tensor, const std::vector<std::int64_t>& 
 }
 
 /// Lets the code of packages compare the shape and the type of each input with what it was compiled for. Without this,
-/// the code would read beyond the end of an input that is too small. The code reads the variable when it first runs.
-void check_inputs_of_packages() { ::setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", /*overwrite=*/1); }
+/// the code would read beyond the end of an input that is too small. The code has no other switch, and a package does
+/// not say which shapes it takes, so Trainyard cannot compare them itself. setenv() is not safe while another thread
+/// reads the environment, so the variable is set as early as a plugin can, when its library is loaded. Where it exists
+/// it is left alone, so a run that is started with it changes nothing, and "0" switches the comparison off.
+[[maybe_unused]] const int kPackagesCheckInputs = ::setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", /*overwrite=*/0);
 
 /// Returns the kind of device that a package was compiled for, without running its code. Returns an empty string if
 /// this LibTorch cannot tell before it has loaded the package.
@@ -58,7 +61,6 @@ void check_device(const std::string& device, const std::string& path, const std:
 
 Package::Package(const std::string& path, const std::string& where) : path_(path), where_(where) {
   if (!std::filesystem::is_regular_file(path)) throw Error(Code::kNotFound, "{}: there is no file '{}'", where, path);
-  check_inputs_of_packages();
   try {
     check_device(device_before_loading(path), path, where);
     loader_ = std::make_unique<torch::inductor::AOTIModelPackageLoader>(path);
