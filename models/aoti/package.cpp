@@ -160,12 +160,12 @@ at::Tensor Package::run(const at::Tensor& input) {
   std::vector<at::Tensor> outputs;
   try {
     outputs = loader_->run({input.contiguous()});
-  } catch (const std::exception&) {
-    // The exception says only that the call failed; the code itself writes why.
+  } catch (const std::exception& error) {
+    // If the code refuses the input, LibTorch's text says only that a call failed; the code itself writes why.
     throw Error(Code::kShapeMismatch,
                 "{}: '{}' does not compute with an input of shape {} and type {}; the standard error output says what "
-                "it was compiled for",
-                where_, path_, shape_of(input), at::toString(input.scalar_type()));
+                "it was compiled for: {}",
+                where_, path_, shape_of(input), at::toString(input.scalar_type()), without_frames(error));
   }
   if (outputs.size() != 1) {
     throw Error(Code::kUnsupported, "{}: '{}' returns {} tensors; one is needed", where_, path_, outputs.size());
