@@ -49,6 +49,18 @@ std::string device_before_loading([[maybe_unused]] const std::string& path) {
 #endif
 }
 
+/// Returns one entry of the state, which is [names, type, shape, trained].
+StateTensor described_by(const json& entry) {
+  StateTensor tensor{entry.at(0).get<std::vector<std::string>>(), entry.at(1).get<std::string>(),
+                     entry.at(2).get<std::vector<std::int64_t>>(), entry.at(3).get<bool>()};
+  if (tensor.names.empty()) throw Error(Code::kCorrupt, "a tensor has no name");
+  if (std::ranges::any_of(tensor.shape, [](std::int64_t size) { return size < 0; })) {
+    throw Error(Code::kCorrupt, "the shape of '{}' is {}, and no size can be negative", tensor.names.front(),
+                to_text(tensor.shape));
+  }
+  return tensor;
+}
+
 /// Throws unless this LibTorch has a device of this kind. LibTorch itself would fail in the middle of loading.
 void check_device(const std::string& device, const std::string& path, const std::string& where) {
   if (device == "cuda" && !at::globalContext().hasCUDA()) {
@@ -66,6 +78,8 @@ Package::Package(const std::string& path, const std::string& where) : path_(path
     loader_ = std::make_unique<torch::inductor::AOTIModelPackageLoader>(path);
     device_ = loader_->get_metadata()[kDeviceKey];
     list_constants();
+    read_state();
+    use_first_names();
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -83,36 +97,49 @@ void Package::list_constants() {
   }
   for (const auto& [name, tensor] : loader_->get_runner()->extract_constants_map(/*use_inactive=*/false)) {
     // A tensor without a name was not in the state of the module.
-    if (!name.empty()) compiled_[name] = {names_in_code.at(name), tensor.scalar_type(), tensor.strides().vec()};
+    if (!name.empty()) compiled_[name] = {names_in_code.at(name), name, tensor.scalar_type(), tensor.strides().vec()};
   }
 }
 
 std::map<std::string, at::Tensor> Package::constants() const {
   const at::NoGradGuard no_gradients;
   std::map<std::string, at::Tensor> copies;
-  for (const auto& [name, tensor] : loader_->get_runner()->extract_constants_map(/*use_inactive=*/false)) {
-    if (compiled_.contains(name)) copies[name] = tensor.detach().to(at::kCPU).clone();
+  const auto tensors = loader_->get_runner()->extract_constants_map(/*use_inactive=*/false);
+  for (const auto& [name, compiled] : compiled_) {
+    copies[name] = tensors.at(compiled.name_in_package).detach().to(at::kCPU).clone();
   }
   return copies;
 }
 
-std::optional<std::vector<StateTensor>> Package::state() const {
+void Package::read_state() {
   const auto metadata = loader_->get_metadata();
   const auto found = metadata.find(kStateKey);
-  if (found == metadata.end()) return std::nullopt;
-  std::vector<StateTensor> all;
+  if (found == metadata.end()) return;
   try {
     const auto list = parse_bounded_json(found->second);
     if (!list) throw Error(Code::kCorrupt, "it is not JSON");
-    for (const json& entry : *list) {
-      all.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::string>(),
-                     entry.at(2).get<std::vector<std::int64_t>>(), entry.at(3).get<bool>()});
-    }
+    state_.emplace();
+    for (const json& entry : *list) state_->push_back(described_by(entry));
   } catch (const std::exception& error) {
-    throw Error(Code::kCorrupt, "{}: the metadata entry '{}' of '{}' is not a list of [name, type, shape, trained]: {}",
-                where_, kStateKey, path_, error.what());
+    throw Error(Code::kCorrupt,
+                "{}: the metadata entry '{}' of '{}' is not a list of [names, type, shape, trained]: {}", where_,
+                kStateKey, path_, error.what());
   }
-  return all;
+}
+
+/// The compiler keeps one name of a tensor that has several, and not always the first, which checkpoints have.
+void Package::use_first_names() {
+  if (!state_) return;
+  for (const StateTensor& described : *state_) {
+    const std::string& first = described.names.front();
+    for (const std::string& other : described.names) {
+      if (compiled_.contains(first)) break;
+      auto found = compiled_.extract(other);
+      if (found.empty()) continue;
+      found.key() = first;
+      compiled_.insert(std::move(found));
+    }
+  }
 }
 
 /// The code was compiled for one device, one type and one order of the elements of each constant.
