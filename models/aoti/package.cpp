@@ -97,7 +97,7 @@ void Package::list_constants() {
   }
   for (const auto& [name, tensor] : loader_->get_runner()->extract_constants_map(/*use_inactive=*/false)) {
     // A tensor without a name was not in the state of the module.
-    if (!name.empty()) compiled_[name] = {names_in_code.at(name), name, tensor.scalar_type(), tensor.strides().vec()};
+    if (!name.empty()) compiled_[name] = {{names_in_code.at(name)}, name, tensor.scalar_type(), tensor.strides().vec()};
   }
 }
 
@@ -133,11 +133,15 @@ void Package::use_first_names() {
   for (const StateTensor& described : *state_) {
     const std::string& first = described.names.front();
     for (const std::string& other : described.names) {
-      if (compiled_.contains(first)) break;
+      if (other == first) continue;
       auto found = compiled_.extract(other);
       if (found.empty()) continue;
       found.key() = first;
-      compiled_.insert(std::move(found));
+      const auto result = compiled_.insert(std::move(found));
+      if (result.inserted) continue;
+      const std::vector<std::string>& more = result.node.mapped().names_in_code;
+      std::vector<std::string>& all = result.position->second.names_in_code;
+      all.insert(all.end(), more.begin(), more.end());
     }
   }
 }
@@ -175,7 +179,7 @@ void Package::use(const std::vector<NamedTensor>& tensors) {
     if (compiled == compiled_.end()) continue;
     check_usable(named, compiled->second);
     used_[named.name] = named.tensor.detach();
-    by_name_in_code[compiled->second.name_in_code] = &used_[named.name];
+    for (const std::string& name : compiled->second.names_in_code) by_name_in_code[name] = &used_[named.name];
   }
   // With user_managed, the code keeps the pointers in the map. Otherwise it would copy the whole storage of each
   // tensor, which for a tensor in the arena is the whole arena.

@@ -52,7 +52,7 @@ class Package {
  private:
   /// What the code expects of a constant.
   struct Compiled {
-    std::string name_in_code;
+    std::vector<std::string> names_in_code;  ///< One, unless the compiler keeps a tensor with several names repeatedly.
     std::string name_in_package;  ///< If the tensor has several names in the module, the compiler keeps any of them.
     at::ScalarType type = at::kFloat;
     std::vector<std::int64_t> strides;
