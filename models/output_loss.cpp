@@ -8,14 +8,10 @@
 
 #include "messages/error.h"
 #include "models/classification.h"
+#include "models/error_text.h"
 #include "tensors/bridge.h"
 
 namespace trainyard {
-namespace {
-
-std::string shape_of(const at::Tensor& tensor) { return to_text({tensor.sizes().data(), tensor.sizes().size()}); }
-
-}  // namespace
 
 void check_fields(OutputLoss loss, const DatasetInfo& data, const std::string& where) {
   if (data.fields.size() != 2) {
@@ -52,11 +48,6 @@ Prediction output_prediction(OutputLoss loss, const at::Tensor& output, const st
   Prediction prediction{.title = "output", .text = "", .tensors = {}};
   prediction.tensors = {message_of(output.to(at::kCPU).contiguous())};
   return prediction;
-}
-
-std::string without_frames(const std::exception& error) {
-  const std::string text = error.what();
-  return text.substr(0, text.find("\nException raised from"));
 }
 
 }  // namespace trainyard

@@ -4,7 +4,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -37,8 +36,5 @@ std::vector<NamedMetric> output_metrics(OutputLoss loss, const at::Tensor& outpu
 
 /// Returns the likeliest classes if the target is a class, otherwise the output itself.
 Prediction output_prediction(OutputLoss loss, const at::Tensor& output, const std::vector<std::string>& vocabulary);
-
-/// Returns the message of an error without the list of C++ stack frames at the end of LibTorch's messages.
-std::string without_frames(const std::exception& error);
 
 }  // namespace trainyard

@@ -2,20 +2,23 @@
 #include "models/aoti/aoti.h"
 
 #include <ATen/ops/zeros.h>
+#include <c10/core/ScalarType.h>
 
 #include <algorithm>
 
 #include "messages/error.h"
 #include "models/aoti/package.h"
 #include "models/classification.h"
+#include "models/error_text.h"
 
 namespace trainyard {
 
 namespace {
 
-/// The memory of an integer that the compiler has removed, such as the number of batches that a batch norm has seen.
-/// The code does not need it, but checkpoints contain it.
-at::Tensor removed_integer(const aoti::StateTensor& described) { return at::zeros(described.shape, at::kLong); }
+/// Returns true for a single integer such as `num_batches_tracked`, the number of batches that a batch norm has seen.
+/// The compiler removes it, because the code does not need it, but checkpoints contain it. A missing tensor of several
+/// integers can be one whose values have been compiled into the code.
+bool is_one_integer(const aoti::StateTensor& described) { return described.type == "int64" && described.shape.empty(); }
 
 }  // namespace
 
@@ -42,6 +45,22 @@ void Aoti::load() {
   package_ = std::make_unique<aoti::Package>(*path_, where());
 }
 
+/// Throws kCorrupt unless `tensor`, which stands for a tensor of the module, is as the metadata describes it.
+void Aoti::check_described(const aoti::StateTensor& described, const at::Tensor& tensor) const {
+  const std::string type = c10::getDtypeNames(tensor.scalar_type()).first;
+  if (type != described.type || tensor.sizes() != at::IntArrayRef(described.shape)) {
+    throw Error(Code::kCorrupt, "{}: the metadata of '{}' describes tensor '{}' as {} {}, and the package has {} {}",
+                where(), *path_, described.names.front(), described.type, to_text(described.shape), type,
+                shape_of(tensor));
+  }
+  if (described.trained && !tensor.is_floating_point() && !tensor.is_complex()) {
+    throw Error(Code::kCorrupt,
+                "{}: the metadata of '{}' says that tensor '{}' is trained, but its type is {}; only "
+                "floating-point numbers can be trained",
+                where(), *path_, described.names.front(), type);
+  }
+}
+
 /// Lists the constants of the package as parameters and buffers. A tensor of the module that is missing among them is
 /// either unused, or its values have been compiled into the code, so that those of a checkpoint would have no effect.
 void Aoti::list_tensors() {
@@ -50,20 +69,20 @@ void Aoti::list_tensors() {
     if (trained) tensor.set_requires_grad(true);
     (trained ? parameters_ : buffers_).push_back({name, std::move(tensor)});
   };
-  if (const auto state = package_->state()) {
+  if (const auto& state = package_->state()) {
     for (const aoti::StateTensor& described : *state) {
-      const auto found = constants.find(described.name);
-      if (found != constants.end()) {
-        add(described.name, found->second, described.trained);
-      } else if (described.type == "int64") {
-        add(described.name, removed_integer(described), false);
-      } else {
+      const std::string& name = described.names.front();
+      const auto found = constants.find(name);
+      if (found == constants.end() && !is_one_integer(described)) {
         throw Error(
             Code::kUnsupported,
             "{}: the values of '{}' cannot be replaced in '{}', because the compiler has put them into the code "
             "or removed them; compile with always_keep_tensor_constants = True",
-            where(), described.name, *path_);
+            where(), name, *path_);
       }
+      const at::Tensor tensor = found == constants.end() ? at::zeros({}, at::kLong) : found->second;
+      check_described(described, tensor);
+      add(name, tensor, described.trained);
     }
   } else {
     for (const auto& [name, tensor] : constants) add(name, tensor, tensor.scalar_type() == at::kFloat);

@@ -14,7 +14,8 @@ namespace trainyard {
 
 namespace aoti {
 class Package;
-}
+struct StateTensor;
+}  // namespace aoti
 
 /// A model whose layers were compiled in Python with AOTInductor, for example with
 /// `torch._inductor.aoti_compile_and_package(torch.export.export(module, (example,)), package_path="net.pt2")`.
@@ -25,8 +26,9 @@ class Package;
 ///
 /// The package does not say which of its weights are trained, which have the same names in a checkpoint, and which the
 /// compiler has removed. It can contain this description as the metadata entry "state": a JSON list with one entry
-/// [name, type, shape, trained] for each tensor of the module's state dict. Without it, the tensors of the type float32
-/// are the parameters, and all others the buffers, in the order of their names.
+/// [names, type, shape, trained] for each parameter and buffer of the module. `names` is a list, because the module can
+/// use a tensor in several places; the first name is that in checkpoints. Without a description, the tensors of the
+/// type float32 are the parameters, and all others the buffers, in the order of their names.
 ///
 /// A package contains machine code, which runs when the package is loaded. With `trust = true` you confirm that you
 /// trust the file.
@@ -34,8 +36,9 @@ class Package;
 /// Parameters  path   required: the .pt2 file
 ///             trust  false: the file is refused
 ///             loss   cross_entropy (logits), nll (log probabilities), mse, l1, bce_with_logits
-/// Errors      kInvalidArgument (trust), kNotFound, kCorrupt (no package), kShapeMismatch (data, input or result),
-///             kTypeMismatch (precision), kUnsupported (training, another device, weights that cannot be replaced)
+/// Errors      kInvalidArgument (trust), kNotFound, kCorrupt (no package, or a description that does not fit it),
+///             kShapeMismatch (data, input or result), kTypeMismatch (precision), kUnsupported (training, another
+///             device, weights that cannot be replaced)
 class Aoti final : public Model {
  public:
   explicit Aoti(ModelContext& context);
@@ -56,6 +59,7 @@ class Aoti final : public Model {
  private:
   void load();
   void list_tensors();
+  void check_described(const aoti::StateTensor& described, const at::Tensor& tensor) const;
   at::Tensor forward(const at::Tensor& input);
 
   Parameter<std::string> path_{*this, "path", kRequired, "the .pt2 file"};

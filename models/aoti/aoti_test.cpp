@@ -154,6 +154,19 @@ TEST_F(AotiTest, TheWeightsAreReadInTheArenaSoThatThoseOfACheckpointCount) {
   EXPECT_NEAR(evaluate(batch()), loss_by_hand(batch()), 1e-5);
 }
 
+TEST_F(AotiTest, AWeightThatIsUsedInTwoPlacesHasTheFirstNameAndCanBeReplaced) {
+  make("tied.pt2");
+  EXPECT_EQ(names(model_->parameters()), wanted_["tied_parameters"].get<std::vector<std::string>>());
+  EXPECT_NEAR(evaluate(batch()), wanted_["tied_loss"].get<double>(), 1e-6);
+  const at::NoGradGuard no_gradients;
+  at::Tensor(named("first.weight")).copy_(at::rand({6, 6}));
+  at::Tensor x = batch().tensors[0];
+  for (const char* bias : {"first.bias", "second.bias"})
+    x = at::relu(at::linear(x, named("first.weight"), named(bias)));
+  x = at::linear(x, named("output.weight"), named("output.bias"));
+  EXPECT_NEAR(evaluate(batch()), at::cross_entropy_loss(x, batch().tensors[1]).item<double>(), 1e-5);
+}
+
 TEST_F(AotiTest, BatchesOfOtherSizesAreTakenIfThePackageTakesThem) {
   make();
   for (const std::int64_t rows : {wanted_["takes_one_sample"].get<bool>() ? 1 : 2, 7, 300}) {
@@ -214,6 +227,25 @@ TEST_F(AotiTest, AWeightThatIsCompiledIntoTheCodeIsRefused) {
   EXPECT_EQ(code, Code::kUnsupported);
   EXPECT_THAT(text, HasSubstr("the values of 'output.scale' cannot be replaced"));
   EXPECT_THAT(text, HasSubstr("always_keep_tensor_constants"));
+}
+
+TEST_F(AotiTest, SeveralIntegersThatThePackageLacksAreRefusedToo) {
+  const auto [code, text] = error_of("integers.pt2");
+  EXPECT_EQ(code, Code::kUnsupported);
+  EXPECT_THAT(text, HasSubstr("the values of 'output.order' cannot be replaced"));
+}
+
+TEST_F(AotiTest, ADescriptionThatDoesNotFitThePackageIsRefused) {
+  const auto is_refused = [this](const std::string& name, const std::string& why) {
+    const auto [code, text] = error_of(name);
+    EXPECT_EQ(code, Code::kCorrupt) << name << ": " << text;
+    EXPECT_THAT(text, HasSubstr(why)) << name;
+  };
+  is_refused("type.pt2", "describes tensor 'hidden.weight' as float64 [8, 6], and the package has float32 [8, 6]");
+  is_refused("shape.pt2", "describes tensor 'hidden.weight' as float32 [6, 8], and the package has float32 [8, 6]");
+  is_refused("negative.pt2", "the shape of 'hidden.weight' is [8, -6], and no size can be negative");
+  is_refused("trained.pt2", "tensor 'steps' is trained, but its type is int64");
+  is_refused("unnamed.pt2", "is not a list of [names, type, shape, trained]: a tensor has no name");
 }
 
 TEST_F(AotiTest, APrecisionThatThePackageWasNotCompiledForIsRefused) {

@@ -17,10 +17,10 @@ class AOTIModelPackageLoader;
 
 namespace trainyard::aoti {
 
-/// A tensor of the module's state dict, as the entry "state" of the package's metadata describes it.
+/// A tensor of the module, as the entry "state" of the package's metadata describes it.
 struct StateTensor {
-  std::string name;
-  std::string type;
+  std::vector<std::string> names;  ///< At least one. A tensor that the module uses in several places has several names.
+  std::string type;                ///< In the words of PyTorch: "float32", "int64", ...
   std::vector<std::int64_t> shape;
   bool trained = false;
 };
@@ -33,14 +33,17 @@ class Package {
   Package(const std::string& path, const std::string& where);
   ~Package();
 
-  /// Returns copies of the constants in the processor's memory, by the names that they have in the module.
+  /// Returns copies of the constants in the processor's memory, by the names that they have in the module. If a tensor
+  /// has several names in the module, its name is the first of those that state() gives.
   std::map<std::string, at::Tensor> constants() const;
-  /// Returns the description of the module's state, if the package has one. Throws kCorrupt if it cannot be read.
-  std::optional<std::vector<StateTensor>> state() const;
+  /// Returns the description of the module's tensors, if the package has one.
+  const std::optional<std::vector<StateTensor>>& state() const { return state_; }
 
-  /// Lets the code read `tensors` in place of the constants of the same names. They are not copied, so their values can
-  /// change later. Cheap if the memory of all tensors is the same as in the last call. Throws kUnsupported or
-  /// kTypeMismatch if the code cannot read a tensor.
+  /// Lets the code read `tensors` in place of the constants of the same names. They are not copied, so a value that
+  /// changes later counts in the next run. There is one exception: a package that was compiled with
+  /// `use_runtime_constant_folding` computes some of its values from these tensors only once, in the first run after
+  /// their memory has changed. Cheap if the memory of all tensors is the same as in the last call. Throws kUnsupported
+  /// or kTypeMismatch if the code cannot read a tensor.
   void use(const std::vector<NamedTensor>& tensors);
 
   /// Computes the only output. Throws kShapeMismatch if the code was compiled for other inputs.
@@ -49,12 +52,15 @@ class Package {
  private:
   /// What the code expects of a constant.
   struct Compiled {
-    std::string name_in_code;
+    std::vector<std::string> names_in_code;  ///< One, unless the compiler keeps a tensor with several names repeatedly.
+    std::string name_in_package;  ///< If the tensor has several names in the module, the compiler keeps any of them.
     at::ScalarType type = at::kFloat;
     std::vector<std::int64_t> strides;
   };
 
   void list_constants();
+  void read_state();
+  void use_first_names();
   void check_usable(const NamedTensor& named, const Compiled& compiled) const;
 
   std::string path_;
@@ -62,6 +68,7 @@ class Package {
   std::string device_;  ///< The kind of device that the code is for: "cpu", "cuda", ...
   std::unique_ptr<torch::inductor::AOTIModelPackageLoader> loader_;
   std::map<std::string, Compiled> compiled_;
+  std::optional<std::vector<StateTensor>> state_;
   std::map<std::string, at::Tensor> used_;  ///< What the code reads. It has pointers to these tensor objects.
 };
 

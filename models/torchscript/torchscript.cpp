@@ -9,6 +9,7 @@
 
 #include "messages/error.h"
 #include "models/classification.h"
+#include "models/error_text.h"
 #include "tensors/version.h"
 
 namespace trainyard {
@@ -86,7 +87,7 @@ at::Tensor TorchScript::forward(const at::Tensor& input) {
     result = module_->script.forward({float_input(input, parameters_.front().tensor.scalar_type())});
   } catch (const std::exception& error) {
     throw Error(Code::kShapeMismatch, "{}: forward of '{}' failed for an input of shape {}: {}", where(), *path_,
-                to_text({input.sizes().data(), input.sizes().size()}), without_frames(error));
+                shape_of(input), without_frames(error));
   }
   if (!result.isTensor()) {
     throw Error(Code::kUnsupported, "{}: forward of '{}' returns a {}; one tensor is needed", where(), *path_,
