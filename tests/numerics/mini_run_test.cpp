@@ -13,6 +13,8 @@
 #include "tensors/bridge.h"
 #include "tests/numerics/mini_run.h"
 
+#include <chrono>
+
 namespace trainyard::testing {
 
 MiniRun::MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, std::uint64_t seed)
@@ -48,10 +50,14 @@ void MiniRun::send(std::vector<Batch> batches, const std::string& split) {
     batch.split = split;
     rig_.send("batches", std::move(batch));
   }
-  rig_.run_until([this] {
-    const auto done = rig_.received<OrderDone>("/order_done");
-    return !done.empty() && done.back()->order == order_;
-  });
+  // On a processor that Debian's OpenBLAS does not know, a large network in double precision takes long.
+  constexpr std::chrono::minutes kDeadline{3};
+  rig_.run_until(
+      [this] {
+        const auto done = rig_.received<OrderDone>("/order_done");
+        return !done.empty() && done.back()->order == order_;
+      },
+      kDeadline);
 }
 
 std::vector<double> MiniRun::train(std::vector<Batch> batches, std::uint64_t micro_batches) {
