@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,8 +13,6 @@
 #include "messages/error.h"
 #include "tensors/bridge.h"
 #include "tests/numerics/mini_run.h"
-
-#include <chrono>
 
 namespace trainyard::testing {
 
