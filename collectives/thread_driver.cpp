@@ -2,10 +2,9 @@
 #include "collectives/thread_driver.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include "core/activity/wait_scope.h"
+#include "core/loop/quiet_thread.h"
 
 namespace trainyard::collectives {
 namespace {
@@ -22,12 +21,8 @@ constexpr std::chrono::microseconds kPollingSleep = 20us;
 
 ThreadDriver::ThreadDriver(std::string where, std::unique_ptr<Engine> engine)
     : Driver(std::move(where), std::move(engine)), agreement_(*engine_->backend().agreement) {
-  // The new thread blocks all signals, which would otherwise interrupt system calls of libraries.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  // Signals would interrupt system calls of libraries.
+  thread_ = core::quiet_thread("collective", [this] { run(); });
 }
 
 ThreadDriver::~ThreadDriver() {

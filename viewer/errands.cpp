@@ -4,11 +4,12 @@
 #include <exception>
 #include <utility>
 
-#include "viewer/quiet_thread.h"
+#include "core/loop/quiet_thread.h"
 
 namespace trainyard::viewer {
 
-Errands::Errands(std::string registry) : registry_(std::move(registry)), thread_(quiet_thread([this] { work(); })) {}
+Errands::Errands(std::string registry)
+    : registry_(std::move(registry)), thread_(core::quiet_thread("errands", [this] { work(); })) {}
 
 Errands::~Errands() {
   stop();

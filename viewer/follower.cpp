@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/loop/quiet_thread.h"
 #include "messages/error.h"
 #include "messages/json.h"
 #include "messages/message_type.h"
@@ -19,7 +20,6 @@
 #include "viewer/live_identity.h"
 #include "viewer/live_intake.h"
 #include "viewer/observation_polls.h"
-#include "viewer/quiet_thread.h"
 #include "visitors/watch.h"
 
 namespace trainyard::viewer {
@@ -190,7 +190,7 @@ Follower::Follower(visitors::RunInfo run, std::shared_ptr<Book> book, OnAlert on
       book_(std::move(book)),
       on_alert_(std::move(on_alert)),
       errands_(run_.registry),
-      thread_(quiet_thread([this] { follow(); })) {}
+      thread_(core::quiet_thread("follower", [this] { follow(); })) {}
 
 Follower::~Follower() {
   stop_ = true;

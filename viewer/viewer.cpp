@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "core/config/bounded_json.h"
+#include "core/loop/quiet_thread.h"
 #include "messages/error.h"
 #include "messages/nearest.h"
 #include "viewer/questions.h"
-#include "viewer/quiet_thread.h"
 #include "viewer/webhook.h"
 
 namespace trainyard::viewer {
@@ -79,7 +79,7 @@ class Viewer::Impl {
   void start() {
     if (!settings_.runs_directory.empty()) look_for_runs();
     server_.start();
-    ticker_ = quiet_thread([this] { tick(); });
+    ticker_ = core::quiet_thread("viewer", [this] { tick(); });
   }
 
   Library& library() { return library_; }

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/loop/quiet_thread.h"
 #include "messages/error.h"
-#include "viewer/quiet_thread.h"
 
 namespace trainyard::viewer {
 namespace {
@@ -94,7 +94,7 @@ Webhook::Webhook(const std::string& url) {
   host_ = parts[1];
   port_ = parts[2].matched ? parts[2].str() : "80";
   path_ = parts[3].matched ? parts[3].str() : "/";
-  thread_ = quiet_thread([this] { work(); });
+  thread_ = core::quiet_thread("webhook", [this] { work(); });
 }
 
 Webhook::~Webhook() {

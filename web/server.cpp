@@ -2,7 +2,6 @@
 #include "web/server.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <boost/asio.hpp>
 #include <boost/asio/ssl.hpp>
@@ -10,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/loop/quiet_thread.h"
 #include "messages/error.h"
 #include "web/http_session.h"
 #include "web/hub.h"
@@ -113,12 +113,7 @@ class Server::Impl {
 
   void start() {
     accept();
-    // The server's thread blocks all signals, because other threads of the program handle them.
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { io_.run(); });
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    thread_ = core::quiet_thread("web server", [this] { io_.run(); });
   }
 
   Hub& hub() { return *hub_; }

@@ -12,8 +12,8 @@
 #include "components/foxglove/client.h"
 #include "components/foxglove/parameters.h"
 #include "components/foxglove/protocol.h"
-#include "components/foxglove/quiet_thread.h"
 #include "components/foxglove/topic_feed.h"
+#include "core/loop/quiet_thread.h"
 #include "messages/error.h"
 #include "messages/json.h"
 
@@ -158,7 +158,10 @@ Bridge::Bridge(visitors::RunInfo run, std::function<void(const std::string&)> co
       complain_(std::move(complain)),
       session_(fmt::format("{} {}", run_.run, wall_clock_ns())),
       errands_(run_.registry) {
-  thread_ = quiet_thread([this] { this->run(); });
+  thread_ = core::quiet_thread("foxglove", [this] {
+    core::lower_priority();
+    this->run();
+  });
 }
 
 Bridge::~Bridge() {

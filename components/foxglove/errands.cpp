@@ -4,13 +4,16 @@
 #include <utility>
 #include <zmq.hpp>
 
-#include "components/foxglove/quiet_thread.h"
+#include "core/loop/quiet_thread.h"
 #include "messages/error.h"
 
 namespace trainyard::foxglove {
 
 Errands::Errands(std::string endpoint) : endpoint_(std::move(endpoint)) {
-  thread_ = quiet_thread([this] { run(); });
+  thread_ = core::quiet_thread("errands", [this] {
+    core::lower_priority();
+    run();
+  });
 }
 
 Errands::~Errands() {

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/prometheus/run_watch.h"
 
-#include <signal.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 #include <zmq.hpp>
 
+#include "core/loop/quiet_thread.h"
 #include "messages/error.h"
 #include "messages/message_type.h"
 #include "visitors/registry_client.h"
@@ -96,12 +93,8 @@ class RunWatch::Session {
 
 RunWatch::RunWatch(visitors::RunInfo run, std::function<void(const std::string&)> complain)
     : run_(std::move(run)), complain_(std::move(complain)) {
-  // The new thread blocks all signals, because other threads of the program handle them.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const core::SignalsBlocked blocked;  // In the new thread, too: other threads of the program handle signals.
   thread_ = std::jthread([this](const std::stop_token& stop) { this->run(stop); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 RunWatch::~RunWatch() = default;
@@ -113,8 +106,7 @@ bool RunWatch::is_scraped() const {
 
 // After an error, for instance because the launcher is busy or suspended, tries again.
 void RunWatch::run(const std::stop_token& stop) {
-  // A low priority, so that training is not slowed down.
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
+  core::lower_priority();
   std::string complaint;
   while (!stop.stop_requested()) {
     zmq::context_t context;

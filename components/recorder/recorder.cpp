@@ -2,9 +2,8 @@
 #include "components/recorder/recorder.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
+#include "core/loop/quiet_thread.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -49,8 +48,7 @@ void RunRecorder::on_finalize() {
 }
 
 void RunRecorder::record(const std::stop_token& stop) {
-  // Lowers the priority of this thread only, so that training gets the processor first if there are too few cores.
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
+  core::lower_priority();
   try {
     zmq::context_t sockets;
     recordings::RunRecording recording(sockets, visitors::own_run(), options());

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/transport/quiet_thread.h"
+#include "core/loop/quiet_thread.h"
 #include "messages/error.h"
 
 namespace trainyard::core {

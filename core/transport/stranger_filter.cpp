@@ -1,38 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transport/stranger_filter.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <ifaddrs.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <memory>
-#include <system_error>
 #include <utility>
 
+#include "core/loop/quiet_thread.h"
 #include "core/transport/connection_limit.h"
-#include "core/transport/quiet_thread.h"
+#include "core/transport/tcp_listener.h"
 #include "messages/error.h"
 
 namespace trainyard::core {
 namespace {
 
-/// As many connections may arrive at the same moment. The kernel repeats the packets of further ones only after a
-/// second.
+/// How many connections may arrive at the same moment.
 constexpr int kMostPending = 4096;
 /// How many keys may be examined at the same time or fail at once, and how many more may fail per second. Examining a
 /// key takes the socket's thread about half a millisecond.
@@ -42,176 +29,16 @@ constexpr std::size_t kMostUnadmitted = 16 << 10;
 /// How many connections are accepted before those that exist get their turn.
 constexpr int kAcceptedAtOnce = 64;
 constexpr std::chrono::milliseconds kStrangerLook{50};
-/// Strangers get less processor time than those who have been admitted.
-constexpr int kLessPriority = 10;
-/// How many of the last keys of HELLOs are remembered at least; at most twice as many.
-constexpr std::size_t kRecentKeys = 16 << 10;
-/// How many descriptors of the process are left for other purposes, and for how long their count is trusted. libzmq
-/// ends the process if it has no descriptor for a connection to a Unix socket.
+/// How many descriptors of the process are left for other purposes. libzmq ends the process if it has no descriptor for
+/// a connection to a Unix socket.
 constexpr std::size_t kSpareDescriptors = 128;
-constexpr std::chrono::milliseconds kCountAge{200};
 /// An admitted connection takes one descriptor in the filter for each side, and one in libzmq.
 constexpr std::size_t kDescriptorsEach = 3;
-
-[[noreturn]] void cannot_bind(const std::string& address, const char* reason) {
-  throw Error(Code::kIo, "cannot bind {}: {}", address, reason);
-}
-
-/// Returns the first IPv4 address of the network interface `name`, or `name` if there is no such interface.
-std::string address_of_interface(const std::string& name) {
-  ifaddrs* all = nullptr;
-  if (::getifaddrs(&all) != 0) return name;
-  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(all, &::freeifaddrs);
-  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
-    if (name != each->ifa_name || each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
-    std::array<char, NI_MAXHOST> host{};
-    if (::getnameinfo(each->ifa_addr, sizeof(sockaddr_in), host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) == 0)
-      return host.data();
-  }
-  return name;
-}
-
-/// Returns the socket addresses that an address such as "tcp://[::1]:7000" or "tcp://eth0:7000" stands for.
-std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> parsed(const std::string& address) {
-  constexpr std::string_view kTcp = "tcp://";
-  const std::size_t colon = address.rfind(':');
-  if (!address.starts_with(kTcp) || colon < kTcp.size()) cannot_bind(address, "it must look like tcp://127.0.0.1:7000");
-  std::string host = address.substr(kTcp.size(), colon - kTcp.size()), port = address.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  host = address_of_interface(host);
-  addrinfo hints = {};
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error =
-      ::getaddrinfo(host == "*" ? nullptr : host.c_str(), port == "*" ? "0" : port.c_str(), &hints, &found);
-  if (error != 0) cannot_bind(address, ::gai_strerror(error));
-  return {found, &::freeaddrinfo};
-}
-
-/// Returns a listening socket, or none and sets errno.
-FileDescriptor listen_at(const addrinfo& to) {
-  FileDescriptor socket(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket) return socket;
-  const int on = 1, off = 0;
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  // The socket for all IPv6 addresses accepts connections over IPv4, too.
-  if (to.ai_family == AF_INET6) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  if (::bind(socket.get(), to.ai_addr, to.ai_addrlen) == 0 && ::listen(socket.get(), kMostPending) == 0) return socket;
-  const int error = errno;
-  socket.reset();
-  errno = error;
-  return socket;
-}
-
-FileDescriptor listen_at(const std::string& address) {
-  const auto found = parsed(address);
-  int error = 0;
-  for (const addrinfo* to = found.get(); to != nullptr; to = to->ai_next) {
-    FileDescriptor socket = listen_at(*to);
-    if (socket) return socket;
-    if (error == 0) error = errno;
-  }
-  cannot_bind(address, std::strerror(error));
-}
-
-std::string endpoint_of(const FileDescriptor& socket) {
-  sockaddr_storage address = {};
-  socklen_t size = sizeof address;
-  ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  std::array<char, NI_MAXHOST> host{};
-  std::array<char, NI_MAXSERV> port{};
-  ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host.data(), host.size(), port.data(), port.size(),
-                NI_NUMERICHOST | NI_NUMERICSERV);
-  if (address.ss_family == AF_INET6) return fmt::format("tcp://[{}]:{}", host.data(), port.data());
-  return fmt::format("tcp://{}:{}", host.data(), port.data());
-}
-
-/// The path of a file without a name, of which this process has a descriptor.
-std::string path_of(const FileDescriptor& file) { return fmt::format("/proc/self/fd/{}", file.get()); }
-
-/// Returns the folder for temporary files, or /tmp if the address of a Unix socket could not contain its path.
-std::string temporary_folder() {
-  constexpr std::size_t kLongestPath = 80;
-  std::error_code error;
-  const std::string folder = std::filesystem::temp_directory_path(error).string();
-  return error || folder.size() > kLongestPath ? "/tmp" : folder;
-}
-
-/// A folder that only this user can enter. The destructor removes it.
-class PrivateFolder {
- public:
-  PrivateFolder() : path_(temporary_folder() + "/trainyard_XXXXXX") {
-    if (::mkdtemp(path_.data()) == nullptr)
-      throw Error(Code::kIo, "cannot make a folder like {}: {}", path_, std::strerror(errno));
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-/// Binds the socket to a Unix socket in a private folder, and removes both at once, so that nobody else can connect and
-/// nothing is left when the process is killed. The descriptor that is returned still leads to the socket.
-FileDescriptor bind_inside(zmq::socket_t& socket) {
-  const PrivateFolder folder;
-  const std::string path = folder.path() + "/door";
-  try {
-    socket.set(zmq::sockopt::backlog, kMostPending);
-    socket.bind("ipc://" + path);
-  } catch (const zmq::error_t& error) {
-    cannot_bind(path, error.what());
-  }
-  FileDescriptor door(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (!door) cannot_bind(path, std::strerror(errno));
-  if (::access(path_of(door).c_str(), W_OK) != 0)
-    throw Error(Code::kUnsupported, "{}: {}; is /proc mounted?", path_of(door), std::strerror(errno));
-  return door;
-}
-
-FileDescriptor connect_inside(const FileDescriptor& door) {
-  sockaddr_un to = {};
-  to.sun_family = AF_UNIX;
-  std::ranges::copy(path_of(door), to.sun_path);
-  FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) socket.reset();
-  return socket;
-}
-
-/// Returns how many descriptors this process may still open.
-std::size_t descriptors_left() {
-  rlimit limit{};
-  std::error_code error;
-  std::filesystem::directory_iterator file("/proc/self/fd", error);
-  if (error || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
-  std::size_t open = 0;
-  for (; !error && file != std::filesystem::directory_iterator(); file.increment(error)) ++open;
-  return limit.rlim_cur > open ? static_cast<std::size_t>(limit.rlim_cur) - open : 0;
-}
 
 /// Throws if the system could not make the descriptor.
 FileDescriptor checked(int descriptor) {
   if (descriptor < 0) throw Error(Code::kIo, "cannot wait for connections: {}", std::strerror(errno));
   return FileDescriptor(descriptor);
-}
-
-/// Sends small messages at once, and closes the connection of a host that has failed after about a minute.
-void prepare(const FileDescriptor& socket) {
-  const auto set = [&](int level, int option, int value) {
-    ::setsockopt(socket.get(), level, option, &value, sizeof value);
-  };
-  set(IPPROTO_TCP, TCP_NODELAY, 1);
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
 bool send_whole(const FileDescriptor& to, std::string_view bytes) {
@@ -241,27 +68,22 @@ std::size_t StrangerFilter::most_strangers() {
 
 std::size_t StrangerFilter::most_admitted() { return raise_descriptor_limit() / 8 * 5 / kDescriptorsEach; }
 
-bool StrangerFilter::RecentKeys::is_new(std::string_view key) {
-  std::string kept(key);
-  if (older_.contains(kept) || !newest_.insert(std::move(kept)).second) return false;
-  if (newest_.size() >= kRecentKeys) older_ = std::exchange(newest_, {});
-  return true;
-}
-
 StrangerFilter::StrangerFilter(zmq::socket_t& socket, const std::string& address, const Limits& limits)
     : limits_(limits),
       opening_(socket.get(zmq::sockopt::curve_secretkey)),
       patience_(socket.get(zmq::sockopt::handshake_ivl)),
-      listener_(listen_at(address)),
+      listener_(listen_at(address, kMostPending)),
+      endpoint_(endpoint_of(listener_)),
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC))),
       wakeup_(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))),
+      inner_(socket, kMostPending),
       relay_(limits.buffer),
-      allowance_(kMostExamined) {
-  endpoint_ = endpoint_of(listener_);
-  inner_ = bind_inside(socket);
+      examinations_(kMostExamined, kMostFailuresPerSecond),
+      descriptors_(kDescriptorsEach) {
   for (FileDescriptor* each : {&listener_, &wakeup_}) {
     epoll_event event{.events = EPOLLIN, .data = {.ptr = each}};
-    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, each->get(), &event) != 0) cannot_bind(address, std::strerror(errno));
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, each->get(), &event) != 0)
+      throw Error(Code::kIo, "cannot listen at {}: {}", address, std::strerror(errno));
   }
   thread_ = quiet_thread("strangers", [this] { run(); });
 }
@@ -273,7 +95,7 @@ StrangerFilter::~StrangerFilter() {
 }
 
 void StrangerFilter::run() {
-  ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + kLessPriority);  // Of this thread alone.
+  lower_priority();  // Strangers get less processor time than those who have been admitted.
   std::array<epoll_event, 256> events{};
   while (!stopping_) {
     const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), milliseconds_to_wait());
@@ -285,7 +107,7 @@ void StrangerFilter::run() {
       else if (what != &wakeup_)
         handle(*static_cast<Stranger*>(what));
     }
-    earn(now);
+    examinations_.earn(now);
     close_late(now);
     examine_next();
     over_.clear();  // Only now, because several events may be those of one stranger.
@@ -313,7 +135,7 @@ void StrangerFilter::accept() {
     }
     if (!outer) return;
     if (strangers_.size() >= limits_.strangers) close(strangers_.front());
-    prepare(outer);
+    prepare_connection(outer);
     Stranger& stranger = strangers_.emplace_back();
     stranger.outer = std::move(outer);
     stranger.last = Clock::now() + patience_;
@@ -355,15 +177,9 @@ void StrangerFilter::hear(Stranger& stranger) {
   waiting_.push_back(&stranger);
 }
 
-void StrangerFilter::earn(Clock::time_point now) {
-  const std::chrono::duration<double> passed = now - earned_;
-  earned_ = now;
-  allowance_ =
-      std::min(allowance_ + kMostFailuresPerSecond * passed.count(), kMostExamined - static_cast<double>(examined_));
-}
-
 void StrangerFilter::examine_next() {
-  while (!waiting_.empty() && allowance_ >= 1 && relay_.pairs() + examined_ < limits_.admitted) {
+  while (!waiting_.empty() && examinations_.may_begin() &&
+         relay_.pairs() + examinations_.running() < limits_.admitted) {
     Stranger& next = *waiting_.front();
     if (!has_descriptors()) {
       close(next);
@@ -374,25 +190,15 @@ void StrangerFilter::examine_next() {
   }
 }
 
+// Further strangers must not take the last descriptors before libzmq has accepted the connection.
 bool StrangerFilter::has_descriptors() {
-  const auto now = Clock::now();
-  if (may_examine_ == 0 || now > counted_ + kCountAge) {
-    counted_ = now;
-    const std::size_t left = descriptors_left();
-    // Further strangers must not take the last ones before libzmq has accepted the connection.
-    const std::size_t spare = kSpareDescriptors + 2 * limits_.strangers - strangers_.size() - waiting_.size();
-    may_examine_ = left > spare ? (left - spare) / kDescriptorsEach : 0;
-  }
-  if (may_examine_ == 0) return false;
-  --may_examine_;
-  return true;
+  return descriptors_.take(kSpareDescriptors + 2 * limits_.strangers - strangers_.size() - waiting_.size());
 }
 
 void StrangerFilter::examine(Stranger& stranger) {
   stranger.state = State::kExamined;
-  ++examined_;
-  allowance_ -= 1;
-  stranger.inner = connect_inside(inner_);
+  examinations_.begin();
+  stranger.inner = inner_.connect();
   epoll_event event{.events = EPOLLIN | EPOLLRDHUP, .data = {.ptr = &stranger}};
   if (!stranger.inner || !send_whole(stranger.inner, stranger.heard) ||
       ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stranger.inner.get(), &event) != 0) {
@@ -419,15 +225,14 @@ void StrangerFilter::admit(Stranger& stranger) {
   forget(stranger.outer);
   forget(stranger.inner);
   relay_.add(std::move(stranger.outer), std::move(stranger.inner));
-  allowance_ += 1;
-  close(stranger);
+  close(stranger, Key::kAdmitted);
 }
 
 // The socket itself counts those whose key it refuses.
-void StrangerFilter::close(Stranger& stranger) {
+void StrangerFilter::close(Stranger& stranger, Key key) {
   if (stranger.state == State::kOver) return;
   if (stranger.state == State::kExamined)
-    --examined_;
+    examinations_.end(key == Key::kAdmitted);
   else
     ++refused_;
   if (stranger.state == State::kWaiting) waiting_.remove(&stranger);

@@ -7,14 +7,16 @@
 #include <cstdint>
 #include <list>
 #include <string>
-#include <string_view>
 #include <thread>
-#include <unordered_set>
 #include <zmq.hpp>
 
 #include "core/files/file_descriptor.h"
 #include "core/transport/byte_relay.h"
 #include "core/transport/curve_opening.h"
+#include "core/transport/descriptor_budget.h"
+#include "core/transport/examination_limit.h"
+#include "core/transport/inner_door.h"
+#include "core/transport/recent_keys.h"
 
 namespace trainyard::core {
 
@@ -73,15 +75,7 @@ class StrangerFilter {
     std::list<Stranger>::iterator place;
   };
 
-  // The client's keys of HELLOs, so that a HELLO that somebody has recorded is not accepted again.
-  class RecentKeys {
-   public:
-    // Returns true, and remembers the key, if it is not one of the last keys.
-    bool is_new(std::string_view key);
-
-   private:
-    std::unordered_set<std::string> newest_, older_;
-  };
+  enum class Key { kNotAdmitted, kAdmitted };
 
   void run();
   int milliseconds_to_wait() const;
@@ -94,18 +88,17 @@ class StrangerFilter {
   void examine(Stranger& stranger);
   void pass_between(Stranger& stranger);
   void admit(Stranger& stranger);
-  void close(Stranger& stranger);
+  void close(Stranger& stranger, Key key = Key::kNotAdmitted);
   void forget(const FileDescriptor& socket);
   void close_late(Clock::time_point now);
-  // Any number of keys may be admitted in a short time, but only few may fail.
-  void earn(Clock::time_point now);
 
   const Limits limits_;
   const CurveOpening opening_;
   const std::chrono::milliseconds patience_;
+  FileDescriptor listener_;
   std::string endpoint_;
-  FileDescriptor listener_, epoll_, wakeup_;
-  FileDescriptor inner_;  ///< The address of the socket.
+  FileDescriptor epoll_, wakeup_;
+  InnerDoor inner_;
   ByteRelay relay_;
   // Both are in the order in which the connections are closed if nothing else happens.
   std::list<Stranger> strangers_;  ///< Those that have not shown yet that they know the public key.
@@ -113,11 +106,8 @@ class StrangerFilter {
   std::list<Stranger> over_;
   std::list<Stranger*> waiting_;  ///< Those of knowing_ that wait for their turn.
   RecentKeys recent_;
-  std::size_t examined_ = 0;
-  std::size_t may_examine_ = 0;  ///< For how many more connections descriptors were left at the time counted_.
-  Clock::time_point counted_;
-  double allowance_;
-  Clock::time_point earned_ = Clock::now();
+  ExaminationLimit examinations_;
+  DescriptorBudget descriptors_;
   std::atomic<std::uint64_t> refused_{0};
   std::atomic<bool> stopping_{false};
   std::thread thread_;
