@@ -36,6 +36,17 @@ DeviceMemory own_memory_of(ClaimedDevice& device) {
           .link = device.link_bytes()};
 }
 
+/// Lets an optimizer in another process work on the device, if possible. An optimizer that should work there, and
+/// cannot, reports an error; the line in the log says why it cannot.
+void share(Arena& arena, const PluginContext& context) {
+  try {
+    arena.share();
+  } catch (const Error& error) {
+    if (error.code() != Code::kUnsupported) throw;
+    context.log->info("{}: no optimizer in another process can work on the device: {}", context.where, error.what());
+  }
+}
+
 }  // namespace
 
 Runner::Runner(const RunnerOptions& options, const ComponentContext& context)
@@ -293,23 +304,11 @@ void Runner::finish() {
   trace_->write(fmt::format("{}/timeline.rank{}.json", folder, context_.rank));
 }
 
-/// Lets an optimizer in another process work on the device, if possible. An optimizer that should work there, and
-/// cannot, reports an error; the line in the log says why it cannot.
-void Runner::share_arena() {
-  if (accelerator_->traits().shares_memory_by.empty() || device_->native() == nullptr) return;
-  if (strategy_->traits().updates_on_host) return;
-  try {
-    arena_->share();
-  } catch (const Error& error) {
-    if (error.code() != Code::kUnsupported) throw;
-    context_.log->info("{}: no optimizer in another process can work on the device: {}", context_.where, error.what());
-  }
-}
-
 /// Returns the blocks of parameters and gradients that other components access. If the rank's memory is on a device,
 /// these are the blocks of the copy in host memory.
 ArenaInfo Runner::arena_info(bool optimizer_answers) {
-  if (optimizer_answers) share_arena();
+  const bool can_share = !accelerator_->traits().shares_memory_by.empty() && device_->native() != nullptr;
+  if (optimizer_answers && can_share && !strategy_->traits().updates_on_host) share(*arena_, context_);
   ArenaInfo info = arena_->info(context_.rank, "cpu", options_.model.plugin);
   info.own_state = strategy_->traits().gradients == GradientsOfRanks::kOwn;
   return info;

@@ -156,7 +156,6 @@ class Runner {
   void check_precision() const;
   int device_index() const;
   void make_arena();
-  void share_arena();
   void collect_parts();
   std::optional<at::ScalarType> autocast_type() const;
   OnNan on_nan() const;
