@@ -27,7 +27,8 @@ inline constexpr bool kTorchScriptSpecializes = !TRAINYARD_TORCH_AT_LEAST(2, 0);
 #define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
 
 /// True if LibTorch reads the metadata of an AOTInductor package without running the code in it. That it loads such
-/// packages at all, and gives their weights, which it does since version 2.8, is found out by models/aoti/CMakeLists.txt.
+/// packages at all, and gives their weights, which it does since version 2.8, is found out by
+/// models/aoti/CMakeLists.txt.
 #define TRAINYARD_TORCH_READS_AOTI_METADATA TRAINYARD_TORCH_AT_LEAST(2, 10)
 
 /// The type of optional arguments of LibTorch's functions: c10::optional before version 2.4, and std::optional since
