@@ -185,6 +185,13 @@ Socket connect_to(const std::string& endpoint) {
   return socket;
 }
 
+std::string address_of_other(const Connection& connection) {
+  Address address;
+  address.size = sizeof address.storage;
+  if (::getpeername(connection.fd(), address.get(), &address.size) != 0) return "an unknown address";
+  return text_of(address.get(), address.size, false);
+}
+
 void prepare(const Socket& socket) {
   const int one = 1;
   ::setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "streams/connection.h"
 #include "streams/socket.h"
 
 namespace trainyard::streams {
@@ -49,6 +50,9 @@ class Listener {
 /// connection has been made or has failed. Throws kCorrupt if `endpoint` is not such an address, and kIo if no socket
 /// can be made. Returns an empty socket if the connection was refused immediately.
 Socket connect_to(const std::string& endpoint);
+
+/// Returns the address of the other side of a connection, without the port.
+std::string address_of_other(const Connection& connection);
 
 /// Sets the options that streams need, such as TCP_NODELAY, so that small messages are sent immediately.
 void prepare(const Socket& socket);

@@ -4,6 +4,7 @@
 #include "collectives/agreement.h"
 #include "collectives/tcp/control.h"
 #include "collectives/tcp/direct.h"
+#include "collectives/tcp/slow_links.h"
 
 namespace trainyard::tcp {
 
@@ -11,8 +12,12 @@ namespace trainyard::tcp {
 /// the operation is small. This object owns the streams (Links) and Control, which all parts of the backend use.
 class TcpAgreement final : public collectives::Agreement {
  public:
-  TcpAgreement(std::unique_ptr<Links> links, std::vector<std::uint32_t> ranks, std::size_t direct_bytes)
-      : links_(std::move(links)), control_(*links_, std::move(ranks), direct_bytes), direct_(control_, direct_bytes) {}
+  TcpAgreement(std::unique_ptr<Links> links, const std::vector<std::uint32_t>& ranks, std::size_t direct_bytes,
+               std::shared_ptr<spdlog::logger> log)
+      : links_(std::move(links)),
+        control_(*links_, ranks, direct_bytes),
+        direct_(control_, direct_bytes),
+        slow_links_(*links_, ranks, std::move(log)) {}
 
   Links& links() { return *links_; }
   Control& control() { return control_; }
@@ -22,7 +27,10 @@ class TcpAgreement final : public collectives::Agreement {
   const Request* request_of(std::uint32_t member, const collectives::Operation& operation) const override {
     return control_.with(member).asked().request(operation.order);
   }
-  void finished(const collectives::Operation& operation) override { control_.finish(operation.order); }
+  void finished(const collectives::Operation& operation) override {
+    control_.finish(operation.order);
+    slow_links_.look();
+  }
   void tell(const collectives::Failure& failure) override { control_.tell(failure); }
   std::optional<collectives::Failure> told() override { return control_.told(); }
   void receive() override { control_.receive(); }
@@ -34,6 +42,7 @@ class TcpAgreement final : public collectives::Agreement {
   std::unique_ptr<Links> links_;
   Control control_;
   Direct direct_;
+  SlowLinks slow_links_;
 };
 
 /// Finds out which members are still there, from the state of their TCP streams and with pings.

@@ -32,7 +32,7 @@ collectives::Backend Tcp::open() {
   const std::size_t direct_bytes = chosen.direct_bytes(size());
   const AgreedSecrets secrets(context());
   auto links = std::make_unique<Links>(context(), rank(), chosen, secrets, Control::limits(direct_bytes));
-  auto agreement = std::make_unique<TcpAgreement>(std::move(links), ranks(), direct_bytes);
+  auto agreement = std::make_unique<TcpAgreement>(std::move(links), ranks(), direct_bytes, context().log);
   Control& control = agreement->control();
   collectives::Backend backend;
   backend.transport = std::make_unique<TcpTransport>(agreement->links(), agreement->direct(), chosen);

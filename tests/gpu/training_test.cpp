@@ -1,42 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains on a real GPU. Every test says that it is skipped where there is none.
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "tests/integration/training/training_fixture.h"
+#include "tests/gpu/gpu_fixture.h"
 
 namespace trainyard {
 namespace {
 
 using ::testing::IsEmpty;
+using testing::kGpu;
 using ::testing::Not;
-using testing::TrainingTest;
 
 using Arguments = std::vector<std::string>;
 
-constexpr const char* kGpu = "component.accelerator_host.params.accelerator={plugin=\"cuda\"}";
 constexpr std::size_t kSteps = 40;
 
-/// Returns the number of GPUs that the driver has; 0 if there is no driver.
-int gpus() {
-  void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (driver == nullptr) return 0;
-  auto* initialise = reinterpret_cast<int (*)(unsigned)>(::dlsym(driver, "cuInit"));
-  auto* count = reinterpret_cast<int (*)(int*)>(::dlsym(driver, "cuDeviceGetCount"));
-  int found = 0;
-  if (initialise == nullptr || count == nullptr || initialise(0) != 0 || count(&found) != 0) return 0;
-  return found;
-}
-
-class GpuTest : public TrainingTest {
+class GpuTest : public testing::GpuRunTest {
  protected:
-  void SetUp() override {
-    if (gpus() == 0) GTEST_SKIP() << "skipped: no device";
-  }
-
   std::vector<double> losses_with(const std::string& directory, Arguments arguments) {
     arguments.push_back("max_steps=" + std::to_string(kSteps));
     run_to_end(directory, std::move(arguments));

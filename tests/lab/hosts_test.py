@@ -11,6 +11,7 @@ from launches import KEY, OTHER_KEY, Launch, nothing_is_left, write_key
 
 TRAIN = ["launch", "mlp.toml", "component.logger.params.console=off", "run.log_level=warning"]
 RUN = [*TRAIN, "max_steps=20"]
+FEW = [*TRAIN, "max_steps=5"]
 LONG = [*TRAIN, "max_steps=1000000"]
 
 
@@ -127,6 +128,43 @@ class HostsTest(unittest.TestCase):
         self.assertEqual((here.end(), there.end()), (1, 1))
         self.assertIn("host 0 has closed the connection", there.output())
         nothing_is_left(self, *self.lab.hosts)
+
+    def test_an_agent_that_is_stopped_is_named_and_gives_up_when_it_goes_on(self):
+        here, there = self.launch(LONG)
+        self.await_training(here)
+        there.signal("STOP", "launcher")
+        self.assertEqual(here.end(), 1)
+        self.assertIn("host 1 (h1, 10.77.0.2) is lost, with rank 1: nothing has been heard from it", here.output())
+        nothing_is_left(self, here.host)
+        there.signal("CONT", "launcher")
+        self.assertEqual(there.end(), 1)
+        nothing_is_left(self, *self.lab.hosts)
+
+    def test_what_a_host_leaves_whose_programs_were_killed_is_removed_by_its_next_launch(self):
+        here, there = self.launch(LONG)
+        self.await_training(here)
+        there.host.kill_processes()
+        self.assertEqual(here.end(), 1)
+        self.assertIn("host 1 (h1, 10.77.0.2) is lost, with rank 1", here.output())
+        nothing_is_left(self, here.host)
+        self.assertNotEqual(there.host.run(["find", "/run/lab", "-mindepth", "2"])[0], "")
+        here, there = self.launch(RUN)
+        self.assertEqual((here.end(), there.end()), (0, 0), here.output() + there.output())
+        nothing_is_left(self, *self.lab.hosts)
+
+    def test_a_slow_link_is_named_and_only_slows_the_run(self):
+        fast, other = self.launch(FEW)
+        self.assertEqual((fast.end(), other.end()), (0, 0), fast.output() + other.output())
+        self.assertNotIn("is slow", fast.output() + other.output())
+        for host in self.lab.hosts:
+            host.set_rate("1mbit")
+        here, there = self.launch(FEW)
+        self.assertEqual((here.end(), there.end()), (0, 0), here.output() + there.output())
+        # The first bytes pass at once, so the speed is not exactly that of the link.
+        said = here.output() + there.output()
+        self.assertRegex(said, r"the network from rank 0 to rank 1 at 10\.77\.0\.2 is slow: [012]\.\d\d Mbit/s")
+        self.assertRegex(said, r"the network from rank 1 to rank 0 at 10\.77\.0\.1 is slow: [012]\.\d\d Mbit/s")
+        self.assertEqual(here.metrics(), fast.metrics())
 
     def test_a_host_that_is_cut_off_ends_the_run_on_both_sides(self):
         here, there = self.launch(LONG)

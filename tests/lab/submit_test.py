@@ -104,6 +104,23 @@ class SubmitToSlurmTest(Test):
         begun = len(self.log(job))
         self.wait_until(lambda: re.search(r"^step +[1-9]\d", self.log(job)[begun:], re.M), lambda: self.log(job))
 
+    def test_two_jobs_at_once_on_the_same_hosts_do_not_meet(self):
+        names = ("left", "right")
+        jobs = {name: self.submit(*ENDLESS, "nodes=2", f"run.directory=runs/{name}", "--name", name, "--time", "5m",
+                                  "--cpus", "1", "--memory", "64M") for name in names}
+        for name, job in jobs.items():
+            self.wait_until(lambda: re.search(r"step +[1-9]\d", self.log(job, name)),
+                            lambda: self.log(job, name))
+        facts = [self.facts(job) for job in jobs.values()]
+        self.assertEqual([one["JobState"] for one in facts], ["RUNNING"] * 2)
+        self.assertEqual(facts[0]["NodeList"], facts[1]["NodeList"])
+        for name, job in jobs.items():
+            self.assertEqual(self.log(job, name).count("has joined"), 1, self.log(job, name))
+            self.slurm.run(["scancel", job])
+        for name, job in jobs.items():
+            self.wait_until(lambda: list((self.lab.shared / f"runs/{name}/checkpoints").glob("step-*")),
+                            lambda: self.log(job, name))
+
     def test_scancel_lets_a_run_save_its_checkpoint(self):
         job = self.submit(*ENDLESS, "run.directory=runs/cancelled", "--restarts", "0")
         self.wait_for_log(job, r"step +[1-9]\d")
