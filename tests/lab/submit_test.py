@@ -115,7 +115,7 @@ class SubmitToSlurmTest(Test):
         self.assertEqual([one["JobState"] for one in facts], ["RUNNING"] * 2)
         self.assertEqual(facts[0]["NodeList"], facts[1]["NodeList"])
         for name, job in jobs.items():
-            self.assertEqual(self.log(job, name).count("has joined"), 1, self.log(job, name))
+            self.assertEqual(len(re.findall(r"host 1 \(.*\) has joined", self.log(job, name))), 1, self.log(job, name))
             self.slurm.run(["scancel", job])
         for name, job in jobs.items():
             self.wait_until(lambda: list((self.lab.shared / f"runs/{name}/checkpoints").glob("step-*")),
