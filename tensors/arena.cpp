@@ -88,14 +88,20 @@ ArenaLayout ArenaLayout::of(const std::vector<NamedTensor>& parameters, const st
   return layout;
 }
 
+std::uint64_t ArenaShard::block_bytes(std::uint64_t all, bool cut) const {
+  return cut ? std::max(std::min(end, all) - begin, kAlignment) : all;
+}
+
+std::uint64_t ArenaLayout::bytes_of_rank(const ArenaShard& shard) const {
+  return shard.block_bytes(parameter_bytes, shard.parameters) + shard.block_bytes(parameter_bytes, shard.gradients) +
+         buffer_bytes;
+}
+
 Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers,
              const Allocate& allocate, const DeviceMemory& own, const ArenaShard& shard)
     : layout_(ArenaLayout::of(parameters, buffers)), shard_(shard) {
   check_shard();
-  // A rank's shard may be empty, but a block always has some memory.
-  const auto bytes_of = [this](bool cut) {
-    return cut ? std::max(shard_.end - shard_.begin, kAlignment) : layout_.parameter_bytes;
-  };
+  const auto bytes_of = [this](bool cut) { return shard_.block_bytes(layout_.parameter_bytes, cut); };
   parameters_ = MirroredBlock(allocate(bytes_of(shard_.parameters)), layout_.dtype, own, kParameters);
   gradients_ = MirroredBlock(allocate(bytes_of(shard_.gradients)), layout_.dtype, own, kGradients);
   if (layout_.buffer_bytes > 0) buffers_ = MirroredBlock(allocate(layout_.buffer_bytes), DType::kUInt8, own, kBuffers);
@@ -177,7 +183,7 @@ std::optional<devices::UpdateRegions> Arena::own_regions() const {
       layout_.dtype, part(parameters_, shard_.parameters), part(gradients_, shard_.gradients), {}};
 }
 
-std::uint64_t Arena::bytes() const { return parameters_.bytes() + gradients_.bytes() + buffers_.bytes(); }
+std::uint64_t Arena::bytes() const { return layout_.bytes_of_rank(shard_); }
 
 void Arena::publish_gradients() const {
   if (is_updated_on_device()) return;

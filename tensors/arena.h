@@ -17,6 +17,25 @@
 
 namespace trainyard {
 
+/// The shard of a rank, that is, the range of bytes in the block of all parameters for which the rank is responsible.
+/// Also states which of the rank's blocks hold only this range. By default the shard is everything.
+struct ArenaShard {
+  static constexpr std::uint64_t kAlignment = 64;
+  static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
+
+  std::uint64_t begin = 0;   ///< The first byte; a multiple of kAlignment.
+  std::uint64_t end = kEnd;  ///< The end (exclusive); a multiple of kAlignment, or kEnd.
+  bool gradients = false;    ///< True if the block of gradients holds only the shard.
+  bool parameters = false;   ///< True if the block of parameters holds only the shard.
+  /// True if autograd accumulates directly into the block of gradients, for every parameter whose gradient is
+  /// completely in the block. If false, the strategy copies the gradients there.
+  bool in_place = true;
+
+  /// Returns the size of a block in bytes. `all` is its size if it holds everything, and `cut` states whether it holds
+  /// only the shard. A shard may be empty, but a block always has some memory.
+  std::uint64_t block_bytes(std::uint64_t all, bool cut) const;
+};
+
 /// The layout of an arena: the position of each parameter and buffer of a model in the flat blocks of memory that hold
 /// them. It is computed before any memory is allocated.
 struct ArenaLayout {
@@ -26,23 +45,12 @@ struct ArenaLayout {
   std::uint64_t buffer_bytes = 0;  ///< The size of the block of buffers, including padding.
   DType dtype = DType::kFloat32;   ///< The type of the parameters.
 
+  /// Returns the total size in bytes of the blocks of a rank that has this shard.
+  std::uint64_t bytes_of_rank(const ArenaShard& shard) const;
+
   /// Computes the layout. Throws kInvalidArgument if there are no parameters, if a name is repeated, or if a parameter
   /// is not a leaf that requires a gradient. Throws kUnsupported if the parameters have different dtypes.
   static ArenaLayout of(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers);
-};
-
-/// The shard of a rank, that is, the range of bytes in the block of all parameters for which the rank is responsible.
-/// Also states which of the rank's blocks hold only this range. By default the shard is everything.
-struct ArenaShard {
-  static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
-
-  std::uint64_t begin = 0;   ///< The first byte; a multiple of Arena::kAlignment.
-  std::uint64_t end = kEnd;  ///< The end (exclusive); a multiple of Arena::kAlignment, or kEnd.
-  bool gradients = false;    ///< True if the block of gradients holds only the shard.
-  bool parameters = false;   ///< True if the block of parameters holds only the shard.
-  /// True if autograd accumulates directly into the block of gradients, for every parameter whose gradient is
-  /// completely in the block. If false, the strategy copies the gradients there.
-  bool in_place = true;
 };
 
 /// The parameters, the gradients and the model's buffers of one rank, each in one flat block.
@@ -64,7 +72,7 @@ struct ArenaShard {
 /// it keep the memory that the model allocated, and the strategy that requested the shard must handle them.
 class Arena {
  public:
-  static constexpr std::uint64_t kAlignment = 64;
+  static constexpr std::uint64_t kAlignment = ArenaShard::kAlignment;
 
   /// A function that allocates `bytes` bytes of zeroed host memory, aligned to kAlignment.
   using Allocate = std::function<Buffer(std::size_t bytes)>;

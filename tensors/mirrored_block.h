@@ -32,6 +32,7 @@ struct DeviceMemory {
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
 
   std::optional<at::Device> device;  ///< The device; empty if kernels work on the host memory itself.
+  std::string name;                  ///< The name of the device for users, such as "cuda:0".
   /// The function that copies blocks; empty to use LibTorch's own copy.
   Copy copy;
   /// Null if the device has no device plugin. Then LibTorch allocates the blocks, and the update is made by

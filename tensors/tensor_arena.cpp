@@ -74,7 +74,7 @@ TensorArena::TensorArena(DeviceMemory own, at::Tensor parameters, at::Tensor gra
       regions_(std::move(regions)),
       stream_(stream_of(parameters_.device())) {}
 
-std::string TensorArena::device() const { return parameters_.device().str(); }
+std::string TensorArena::device() const { return own_.name.empty() ? parameters_.device().str() : own_.name; }
 
 std::unique_ptr<devices::Update> TensorArena::make_update(const devices::UpdateRequest& request) {
   const at::NoGradGuard no_gradients;

@@ -30,6 +30,7 @@ std::uint64_t batch_bytes(const DatasetInfo& data) {
 
 DeviceMemory own_memory_of(ClaimedDevice& device) {
   return {.device = device.torch_device(),
+          .name = device.name(),
           .copy = [&device](at::Tensor to, const at::Tensor& from) { device.copy_block(std::move(to), from); },
           .native = device.native(),
           .prepare = [&device](const Buffer& block) { device.prepare_for_copies(block); },
@@ -99,15 +100,16 @@ void Runner::build(const DatasetInfo& data) {
   if (!world_->is_alone()) {
     model_->join([this] { return make_world(context_, "model", options_.collective, options_.collective_timeout); });
   }
-  make_arena();
-  check_memory(data);
+  make_arena(data);
   emulate_half();
   mode_.emplace(*model_, *strategy_);
   collect_parts();
 }
 
-void Runner::make_arena() {
-  const ArenaShard shard = strategy_->shard(ArenaLayout::of(model_->parameters(), model_->buffers()));
+void Runner::make_arena(const DatasetInfo& data) {
+  const ArenaLayout layout = ArenaLayout::of(model_->parameters(), model_->buffers());
+  const ArenaShard shard = strategy_->shard(layout);
+  check_memory(layout.bytes_of_rank(shard), data);
   arena_ = std::make_unique<Arena>(
       model_->parameters(), model_->buffers(),
       [this](std::size_t bytes) { return device_->allocate_host_block(bytes); },
@@ -172,16 +174,16 @@ void Runner::emulate_half() {
 }
 
 /// The size of the model is known only now, so the planner cannot make this check.
-void Runner::check_memory(const DatasetInfo& data) const {
+void Runner::check_memory(std::uint64_t arena, const DatasetInfo& data) const {
   const std::uint64_t limit = accelerator_->traits().memory_limit_bytes;
   const std::uint64_t batch = batch_bytes(data);
-  if (limit == 0 || arena_->bytes() + batch <= limit) return;
+  if (limit == 0 || arena + batch <= limit) return;
   const auto place = context_.places.find("accelerator");
   throw Error(Code::kUnsupported,
               "{}{}: {} bytes are not allowed, rule memory_limit_bytes: {}; the arena of model '{}' has {} bytes, a "
               "batch of {} samples has {}",
-              place == context_.places.end() ? "" : place->second + ": ", accelerator_->where(),
-              arena_->bytes() + batch, limit, options_.model.plugin, arena_->bytes(), data.batch_size, batch);
+              place == context_.places.end() ? "" : place->second + ": ", accelerator_->where(), arena + batch, limit,
+              options_.model.plugin, arena, data.batch_size, batch);
 }
 
 void Runner::collect_parts() {

@@ -155,13 +155,14 @@ class Runner {
  private:
   void check_precision() const;
   int device_index() const;
-  void make_arena();
+  void make_arena(const DatasetInfo& data);
   void collect_parts();
   std::optional<at::ScalarType> autocast_type() const;
   OnNan on_nan() const;
   WorkRecorder* recorder();
   void emulate_half();
-  void check_memory(const DatasetInfo& data) const;
+  /// Throws kUnsupported if an arena of `arena` bytes and a batch do not fit into what the accelerator allows.
+  void check_memory(std::uint64_t arena, const DatasetInfo& data) const;
 
   RunnerOptions options_;
   ComponentContext context_;

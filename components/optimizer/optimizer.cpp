@@ -73,9 +73,8 @@ void Optimizer::find_device(const ArenaInfo& arena) {
   } else if (*memory_ == UpdateMemory::kDevice) {
     throw Error(
         Code::kUnsupported,
-        "{}: memory = 'device' is not possible: rank {} trains in host memory, is in another process and does "
-        "not share the memory of its device, or has a strategy that updates parameters in host memory; allowed: "
-        "auto, host",
+        "{}: memory = 'device' is not possible: the accelerator host of rank {} does not give this process the memory "
+        "of its device; if it tried to, a line of its log says what failed; allowed: auto, host",
         where(), arena.rank);
   }
 }

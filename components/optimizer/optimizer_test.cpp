@@ -177,9 +177,10 @@ TEST_F(OptimizerTest, AnArenaElsewhereIsRefused) {
 }
 
 TEST_F(OptimizerTest, ADeviceOnWhichItCannotWorkIsAnErrorWithAReason) {
-  EXPECT_THAT([&] { start(R"({"memory": "device"})"); },
-              ThrowsMessage<Error>(HasSubstr("memory = 'device' is not possible: rank 0 trains in host memory, is in "
-                                             "another process and does not share the memory of its device, or")));
+  EXPECT_THAT(
+      [&] { start(R"({"memory": "device"})"); },
+      ThrowsMessage<Error>(HasSubstr("memory = 'device' is not possible: the accelerator host of rank 0 does not "
+                                     "give this process the memory of its device")));
 }
 
 TEST_F(OptimizerTest, AnArenaOfADeviceWithoutAPluginIsNotOpened) {

@@ -150,7 +150,7 @@ std::string PluginLoader::find(std::string_view kind, std::string_view name) con
   for (const Found& found : list()) {
     if (found.label.kind == kind) known.push_back(found.label.name);
     if (found.label.kind != kind && found.label.name == name)
-      other = fmt::format(" ('{}' is a {})", name, found.label.kind);
+      other = fmt::format(" (there is a plugin '{}' of the kind {})", name, found.label.kind);
   }
   throw Error(Code::kNotFound, "no {} named '{}'{}{} (looked in {})", kind, name, other, suggestion(name, known),
               fmt::join(directories_, ", "));

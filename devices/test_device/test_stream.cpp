@@ -65,7 +65,7 @@ void TestStream::submit_signal(std::shared_ptr<devices::Fence> fence, std::uint6
 }
 
 void TestStream::submit_call(std::function<void()> callback) {
-  submit({.what = "call", .run = [callback = std::move(callback)](auto&) { callback(); }});
+  submit({.what = "call", .run = [callback = std::move(callback)](auto&) { callback(); }, .after_failure = true});
 }
 
 }  // namespace trainyard::test_device

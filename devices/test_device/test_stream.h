@@ -25,6 +25,7 @@ struct Operation {
   std::function<void(const std::stop_token&)> run;
   std::size_t link_bytes = 0;  ///< The number of bytes that are copied from or to the host.
   std::optional<devices::Purpose> purpose = {};
+  bool after_failure = false;  ///< True if the operation is carried out even if an earlier one has failed.
 };
 
 /// The base class of the streams of a test device. It turns each function of devices::Stream into an operation. The

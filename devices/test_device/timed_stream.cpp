@@ -62,16 +62,27 @@ bool TimedStream::carry_out(const Operation& operation, const std::stop_token& s
     operation.run(stop);
     take_time(operation, stop);
   } catch (...) {
-    const std::lock_guard lock(mutex_);
-    failure_ = std::current_exception();
-    queue_.clear();
-    changed_.notify_all();
+    fail(std::current_exception(), stop);
     return false;
   }
   done.end_ns = now_ns();
   if (stop.stop_requested()) return false;
   test_device().add(std::move(done));
   return true;
+}
+
+/// Drops the operations that wait, except for those that are carried out even after a failure.
+void TimedStream::fail(std::exception_ptr failure, const std::stop_token& stop) {
+  std::deque<Operation> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    failure_ = std::move(failure);
+    dropped.swap(queue_);
+  }
+  changed_.notify_all();
+  for (const Operation& operation : dropped) {
+    if (operation.after_failure) operation.run(stop);
+  }
 }
 
 /// Waits for as long as the link of a real device would need, plus the latency. The destructor of the stream interrupts

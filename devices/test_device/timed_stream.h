@@ -34,6 +34,7 @@ class TimedStream final : public TestStream {
  private:
   void work(const std::stop_token& stop);
   bool carry_out(const Operation& operation, const std::stop_token& stop);
+  void fail(std::exception_ptr failure, const std::stop_token& stop);
   void take_time(const Operation& operation, const std::stop_token& stop);
   void throw_if_failed() const;
 

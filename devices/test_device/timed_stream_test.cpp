@@ -194,6 +194,22 @@ TEST(TimedStreamTest, AFailedOperationMakesTheStreamFail) {
   EXPECT_EQ(fence->value(), 5u);
 }
 
+TEST(TimedStreamTest, CallbacksAreCalledEvenIfAnEarlierOperationFails) {
+  TestDevice device;
+  const auto stream = timed(device, "copies");
+  const auto fence = device.make_fence(), begin = device.make_fence();
+  std::promise<void> called;
+  stream->wait(begin, 1);  // So that everything is submitted before the failure.
+  stream->signal(fence, 5);
+  stream->signal(fence, 3);
+  stream->signal(fence, 6);
+  stream->then([&] { called.set_value(); });
+  begin->signal(1);
+  ASSERT_EQ(called.get_future().wait_for(kLimit), std::future_status::ready);
+  EXPECT_EQ(error_of([&] { stream->drain(kLimit); }), "a fence was signalled 3 when its value was 5");
+  EXPECT_EQ(fence->value(), 5u) << "other operations are dropped";
+}
+
 TEST(TimedStreamTest, AWrongArgumentIsRefusedAtOnceAndNotCounted) {
   TestDevice device;
   TestDevice other({.index = 1});

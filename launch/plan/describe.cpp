@@ -86,6 +86,13 @@ void add_memory(TextColumn& out, const Plan& plan) {
       out.line(4, fmt::format("per step      gradients to the host, parameters to the device: {}",
                               flow.host_updates_because));
     }
+    if (!flow.strategy.empty()) {
+      out.line(4, fmt::format("per step      what the strategy {} exchanges between ranks, through host memory{}",
+                              flow.strategy,
+                              flow.collective == "auto"
+                                  ? ""
+                                  : fmt::format(" unless the collective {} works on the device", flow.collective)));
+    }
     if (!flow.readers.empty()) {
       out.line(4,
                fmt::format("per step      parameters and buffers to the host, for {}", fmt::join(flow.readers, ", ")));

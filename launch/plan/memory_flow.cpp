@@ -16,6 +16,7 @@ constexpr const char* kSnapshot = "Snapshot";
 constexpr const char* kParameters = "Parameters";
 constexpr const char* kState = "OptimizerState";
 constexpr std::string_view kDevice = "device";
+constexpr std::string_view kCollective = "collective";
 
 const core::PortInfo* find_port(const std::vector<core::PortInfo>& ports, const std::string& name) {
   const auto found = std::ranges::find(ports, name, &core::PortInfo::name);
@@ -45,6 +46,9 @@ std::vector<std::string> receivers(const std::vector<Draft>& drafts, const std::
 bool is_optimizer(const Draft& draft) {
   return std::ranges::find(draft.info->outputs, kParameters, &core::PortInfo::type) != draft.info->outputs.end();
 }
+
+/// Returns true if the component computes with an accelerator, as accelerator hosts do.
+bool trains(const Draft& draft) { return !plugin_choice(draft, AcceleratorReport::kPluginKind).name.empty(); }
 
 bool can_choose_memory(const Draft& draft) {
   return std::ranges::find(draft.info->parameters, kMemory, &ParameterInfo::name) != draft.info->parameters.end();
@@ -124,16 +128,19 @@ void set_memory(Draft& optimizer, const char* memory) {
 std::vector<MemoryFlow> settle_memory(std::vector<Draft>& drafts, const std::vector<EdgePlan>& edges,
                                       Catalogue& catalogue) {
   std::vector<MemoryFlow> flows;
+  const bool several_ranks = std::ranges::count_if(drafts, trains) > 1;
   for (const Draft& host : drafts) {
+    if (!trains(host)) continue;
     const PluginChoice accelerator = plugin_choice(host, AcceleratorReport::kPluginKind);
-    if (accelerator.name.empty()) continue;
     const AcceleratorTraits traits = traits_of<AcceleratorReport>(accelerator, catalogue).traits;
     MemoryFlow flow{.rank = host.plan.rank,
                     .accelerator = accelerator.name,
                     .host_updates_because = {},
                     .shared_by = {},
                     .readers = receivers(drafts, edges, host, kReadable),
-                    .savers = receivers(drafts, edges, host, kSnapshot)};
+                    .savers = receivers(drafts, edges, host, kSnapshot),
+                    .strategy = several_ranks ? plugin_choice(host, StrategyTraits::kPluginKind).name : "",
+                    .collective = several_ranks ? plugin_choice(host, kCollective).name : ""};
     for (const EdgePlan* arena : edges_of_type(drafts, edges, host, kArena)) {
       Draft& optimizer = drafts[arena->to];
       if (!is_optimizer(optimizer)) continue;

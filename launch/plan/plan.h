@@ -57,6 +57,9 @@ struct MemoryFlow {
   /// The components that read the arena (the memory with the parameters and gradients) in host memory after a step.
   std::vector<std::string> readers;
   std::vector<std::string> savers;  ///< The components that read the arena in host memory to save it.
+  /// The strategy with which the ranks exchange gradients or parameters. Empty if there is only one rank.
+  std::string strategy;
+  std::string collective;  ///< The collective through which they do it.
 };
 
 /// A process of the run, as planned. It hosts components that are plugins, or is a member (a program, in any language,

@@ -77,7 +77,9 @@ std::string to_json(const Plan& plan, EnvironmentValues values) {
                              {"reason", flow.host_updates_because},
                              {"shared_by", flow.shared_by},
                              {"readers", flow.readers},
-                             {"savers", flow.savers}});
+                             {"savers", flow.savers},
+                             {"strategy", flow.strategy},
+                             {"collective", flow.collective}});
   }
   for (const PlannedProcess& process : plan.processes) out["processes"].push_back(process_json(process, values));
   for (const ComponentPlan& component : plan.components) out["components"].push_back(component_json(component));

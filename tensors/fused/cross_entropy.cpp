@@ -23,6 +23,13 @@ TORCH_LIBRARY(trainyard, library) {
   library.def("cross_entropy_backward(Tensor factor, Tensor logits, Tensor target, Tensor log_sums) -> Tensor");
 }
 
+// The functions below compute the gradients, so LibTorch's autograd passes the operations on. For PrivateUse1 it would
+// otherwise refuse them.
+TORCH_LIBRARY_IMPL(trainyard, Autograd, library) {
+  library.impl("cross_entropy", torch::CppFunction::makeFallthrough());
+  library.impl("cross_entropy_backward", torch::CppFunction::makeFallthrough());
+}
+
 namespace trainyard::fused {
 namespace {
 

@@ -59,7 +59,8 @@ TEST_F(NewPluginTest, SaysThatABuildFolderMustBeInstalledFirst) {
   ASSERT_EQ(run({"dataset", "star_maker", "--directory", folder_.path("stars")}), kExitOk) << err_;
   const std::string build = fs::path(TRAINYARD_COMMAND).parent_path().parent_path();
   EXPECT_THAT(out_, HasSubstr("  cmake --install " + build + " --prefix $HOME/trainyard\n"));
-  EXPECT_THAT(out_, HasSubstr("  export TRAINYARD_PLUGIN_PATH=" + folder_.path("stars") + "/build/plugins\n"));
+  EXPECT_THAT(out_, HasSubstr("  export TRAINYARD_PLUGIN_PATH=" + folder_.path("stars") +
+                              "/build/plugins${TRAINYARD_PLUGIN_PATH:+:$TRAINYARD_PLUGIN_PATH}\n"));
   EXPECT_THAT(out_, HasSubstr(" -DTRAINYARD_TESTS=ON -DCMAKE_PREFIX_PATH=$HOME/trainyard\n"));
 }
 

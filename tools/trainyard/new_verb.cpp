@@ -80,7 +80,8 @@ void print_next_steps(const std::string& directory) {
   fmt::print("  cmake -S {} -B {} -DTRAINYARD_TESTS=ON{}\n", directory, build, prefix_option());
   fmt::print("  cmake --build {}\n  ctest --test-dir {}\n", build, build);
   fmt::print("Train with it:\n");
-  fmt::print("  export TRAINYARD_PLUGIN_PATH={}{}/plugins\n", fs::path(build).is_absolute() ? "" : "$PWD/", build);
+  fmt::print("  export TRAINYARD_PLUGIN_PATH={}{}/plugins${{TRAINYARD_PLUGIN_PATH:+:$TRAINYARD_PLUGIN_PATH}}\n",
+             fs::path(build).is_absolute() ? "" : "$PWD/", build);
   fmt::print("  trainyard launch {}/try.toml\n", directory);
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -167,20 +169,23 @@ int info(const PluginArguments& arguments) {
   const std::size_t slash = arguments.name.find('/');
   const std::string kind = slash == std::string::npos ? "" : singular(arguments.name.substr(0, slash));
   const std::string name = slash == std::string::npos ? arguments.name : arguments.name.substr(slash + 1);
-  std::vector<std::string> known;
+  std::vector<std::string> known, found;
   for (const PluginLabel& label : catalogue->list()) {
     known.push_back(label.name);
-    if (label.name != name || (!kind.empty() && label.kind != kind)) continue;
-    // The cache is not used, because facts such as the number of devices may have changed.
-    const core::PluginInfo& plugin = catalogue->refresh(label.kind, label.name);
-    if (arguments.as_json) {
-      std::printf("%s\n", to_json(plugin).dump(2).c_str());
-    } else {
-      print(plugin);
-    }
-    return kExitOk;
+    if (label.name == name && (kind.empty() || label.kind == kind)) found.push_back(label.kind);
   }
-  throw Error(Code::kNotFound, "no plugin named '{}'{}", arguments.name, suggestion(name, known));
+  if (found.empty()) throw Error(Code::kNotFound, "no plugin named '{}'{}", arguments.name, suggestion(name, known));
+  // The cache is not used, because facts such as the number of devices may have changed.
+  const core::PluginInfo& plugin = catalogue->refresh(found.front(), name);
+  if (arguments.as_json) {
+    std::printf("%s\n", to_json(plugin).dump(2).c_str());
+  } else {
+    print(plugin);
+  }
+  for (auto other = found.begin() + 1; other != found.end(); ++other) {
+    fmt::print(stderr, "trainyard: there is also `trainyard plugin info {}/{}`\n", *other, name);
+  }
+  return kExitOk;
 }
 
 }  // namespace
