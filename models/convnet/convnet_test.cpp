@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "messages/error.h"
+#include "models/testing/double_precision.h"
 
 namespace trainyard {
 namespace {
@@ -80,12 +81,13 @@ TEST(ConvnetTest, DropoutWorksInTrainingOnly) {
   EXPECT_EQ(loss(), loss());
 }
 
-/// Returns the stages' outputs for the images, the loss, and the gradients of the parameters.
+/// Returns the stages' outputs for the images, the loss, and the gradients of the parameters, all in double precision.
 std::vector<at::Tensor> results(const std::string& parameters, const at::Tensor& input, const at::Tensor& target) {
   at::Generator(at::detail::getDefaultCPUGenerator()).set_current_seed(5);
   ModelContext made = context(parameters);
   Convnet model(made);
   model.build(images(input.sizes().slice(1).vec()));
+  testing::use_double_precision(model);
   std::vector<at::Tensor> all;
   at::Tensor values = model.stage_input({"train", {input, target}});
   for (const Stage& stage : model.stages()) all.push_back(values = stage.forward(values));
@@ -100,13 +102,13 @@ std::vector<at::Tensor> results(const std::string& parameters, const at::Tensor&
 
 TEST(ConvnetTest, WithTheChannelsLastTheResultsAreTheSame) {
   for (const std::int64_t channels : {1, 3}) {
-    const at::Tensor input = at::randn({5, channels, 12, 12});
+    const at::Tensor input = at::randn({5, channels, 12, 12}, at::kDouble);
     const at::Tensor target = at::randint(10, {5}, at::kLong);
     const auto usual = results(R"({"channels": [4, 6], "dropout": 0})", input, target);
     const auto arranged = results(R"({"channels": [4, 6], "dropout": 0, "channels_last": true})", input, target);
     ASSERT_EQ(arranged.size(), usual.size());
     for (std::size_t i = 0; i < usual.size(); ++i) {
-      EXPECT_TRUE(arranged[i].allclose(usual[i], 1e-4, 1e-6)) << "result " << i << ", " << channels << " channels";
+      EXPECT_TRUE(arranged[i].allclose(usual[i], 1e-6, 1e-9)) << "result " << i << ", " << channels << " channels";
     }
     for (const std::size_t stage : {0, 1}) {
       EXPECT_EQ(arranged[stage].suggest_memory_format(), at::MemoryFormat::ChannelsLast) << "stage " << stage;

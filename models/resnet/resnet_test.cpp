@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "messages/error.h"
+#include "models/testing/double_precision.h"
 
 // tests/numerics/resnet_test.cpp compares whole runs with a training loop in plain LibTorch.
 namespace trainyard {
@@ -93,10 +94,11 @@ TEST(ResnetTest, BytesAndFloatsFromZeroToOneAreTheSameImage) {
 }
 
 /// Returns the stages' outputs in evaluation mode, followed by the loss, the gradients and the buffers of a training
-/// step.
+/// step, all in double precision.
 std::vector<at::Tensor> results(const std::string& parameters, const at::Tensor& input, const at::Tensor& target) {
   at::Generator(at::detail::getDefaultCPUGenerator()).set_current_seed(5);
   Built made(parameters, images(input.sizes().slice(1).vec()));
+  testing::use_double_precision(*made.model);
   std::vector<at::Tensor> all;
   made.model->set_training(false);
   at::Tensor x = made.model->stage_input({"train", {input, target}});
@@ -118,13 +120,13 @@ TEST(ResnetTest, WithTheChannelsLastTheResultsAreTheSame) {
     // With images of 32 x 32, the last batch norms after the stem for ImageNet would see 4 values for each channel, and
     // amplify the differences in rounding.
     const std::int64_t size = stem == "cifar" ? 32 : 64;
-    const at::Tensor input = at::rand({4, 3, size, size});
+    const at::Tensor input = at::rand({4, 3, size, size}, at::kDouble);
     const std::string sizes = R"("width": 8, "stem": ")" + stem + "\"";
     const auto usual = results("{" + sizes + "}", input, target);
     const auto arranged = results("{" + sizes + R"(, "channels_last": true})", input, target);
     ASSERT_EQ(arranged.size(), usual.size());
     for (std::size_t i = 0; i < usual.size(); ++i) {
-      EXPECT_TRUE(arranged[i].allclose(usual[i], 1e-3, 1e-4)) << "result " << i << " with the stem " << stem;
+      EXPECT_TRUE(arranged[i].allclose(usual[i], 1e-6, 1e-9)) << "result " << i << " with the stem " << stem;
     }
     for (std::size_t stage = 0; stage < 9; ++stage) {
       EXPECT_TRUE(arranged[stage].is_contiguous(at::MemoryFormat::ChannelsLast)) << "stage " << stage;
