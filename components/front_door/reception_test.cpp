@@ -199,7 +199,9 @@ TEST_F(ReceptionTest, NeitherAFloodOfStrangersNorOneThatDoesNotReadDisconnectsAV
         told = json::parse(frames[0].to_string_view());
       return told.has_value() || HasFatalFailure();
     });
-    if (told) EXPECT_EQ((*told)["id"], id);
+    if (told) {
+      EXPECT_EQ((*told)["id"], id);
+    }
   };
   std::size_t id = 0;
   const std::string port = reception_.endpoint().substr(reception_.endpoint().rfind(':') + 1);
