@@ -22,7 +22,7 @@ bool uses_relays(const core::PluginInfo& info) {
 ComponentSpec relay_for(const ComponentSpec& user) {
   ComponentSpec relay;
   relay.name = kRelay;
-  relay.key = std::string("component.") + kRelay;
+  relay.key = fmt::format("component.{}", kRelay);
   relay.origin = user.origin;
   relay.plugin = {kRelay, user.origin};
   relay.parameters = {Value::Table{}, user.origin};
