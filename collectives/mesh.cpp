@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -11,11 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <zmq.hpp>
 
+#include "core/files/socket_folder.h"
 #include "core/rendezvous/rendezvous.h"
 #include "core/transport/frames.h"
 #include "messages/error.h"
@@ -39,36 +37,6 @@ std::uint64_t random_key() {
     throw Error(Code::kIo, "the kernel gives no random numbers: {}", std::strerror(errno));
   return key;
 }
-
-/// Returns the folder for temporary files. Does not check that it exists.
-std::string temporary_folder() {
-  const char* named = std::getenv("TMPDIR");
-  return named != nullptr && *named != '\0' ? named : "/tmp";
-}
-
-/// A temporary folder that only this user can read. The destructor removes it.
-class PrivateFolder {
- public:
-  explicit PrivateFolder(const std::string& where) {
-    const std::string parent = temporary_folder();
-    path_ = parent + "/trainyard_XXXXXX";
-    if (::mkdtemp(path_.data()) == nullptr) {
-      throw Error(Code::kIo,
-                  "{}: cannot make a folder for sockets in '{}': {}; set TMPDIR to a folder in which you may write",
-                  where, parent, std::strerror(errno));
-    }
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -119,7 +87,7 @@ Mesh::Mesh(const CollectiveContext& context, Sockets sockets)
 // Of every two members, the one with the lower index binds. Each member publishes its part of the key, and the
 // addresses at which members with higher indices can connect.
 void Mesh::open(const CollectiveContext& context, Sockets sockets) {
-  std::optional<PrivateFolder> folder;
+  std::optional<core::SocketFolder> folder;
   if (sockets == Sockets::kIpc) folder.emplace(context.where);
   std::string note = fmt::format("{}\n", random_key());
   for (std::uint32_t member = 0; member < size(); ++member) {

@@ -112,6 +112,8 @@ TEST(ArenaTest, AShardHoldsItsBytesOfTheParametersAndOfTheGradients) {
   EXPECT_EQ(info.shard_begin, 64u);
   EXPECT_EQ(info.parameter_bytes, 192u);
   EXPECT_EQ(info.blocks[1].data.bytes(), 128u);
+  EXPECT_EQ(arena.bytes(), arena.parameter_memory().size() + arena.gradient_memory().size());
+  EXPECT_EQ(arena.bytes(), 256u);
 }
 
 TEST(ArenaTest, WithAServerTheOptimizerIsGivenTheServersParameters) {

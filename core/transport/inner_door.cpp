@@ -9,12 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
-#include <system_error>
 
+#include "core/files/socket_folder.h"
 #include "messages/error.h"
 
 namespace trainyard::core {
@@ -23,39 +21,11 @@ namespace {
 /// The path of a file without a name, of which this process has a descriptor.
 std::string path_of(const FileDescriptor& file) { return fmt::format("/proc/self/fd/{}", file.get()); }
 
-/// Returns the folder for temporary files, or /tmp if the address of a Unix socket could not contain its path.
-std::string temporary_folder() {
-  constexpr std::size_t kLongestPath = 80;
-  std::error_code error;
-  const std::string folder = std::filesystem::temp_directory_path(error).string();
-  return error || folder.size() > kLongestPath ? "/tmp" : folder;
-}
-
-/// A folder that only this user can enter. The destructor removes it.
-class PrivateFolder {
- public:
-  PrivateFolder() : path_(temporary_folder() + "/trainyard_XXXXXX") {
-    if (::mkdtemp(path_.data()) == nullptr)
-      throw Error(Code::kIo, "cannot make a folder like {}: {}", path_, std::strerror(errno));
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace
 
 // The folder is removed at the end of this function. The descriptor still leads to the socket.
 InnerDoor::InnerDoor(zmq::socket_t& socket, int most_pending) {
-  const PrivateFolder folder;
+  const SocketFolder folder("the filter for strangers");
   const std::string path = folder.path() + "/door";
   try {
     socket.set(zmq::sockopt::backlog, most_pending);

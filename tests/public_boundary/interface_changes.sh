@@ -40,3 +40,9 @@ if info older tiny_transform; then fail "a transform of another interface is acc
 mapfile -t tags < <(grep -oE 'transform-[0-9a-f]{12}' "$work/older_tiny_transform.log" | sort -u)
 [ ${#tags[@]} -eq 2 ] || { cat "$work/older_tiny_transform.log"; fail "the refusal does not show both tags"; }
 echo "refused: $(tail -n 1 "$work/older_tiny_transform.log")"
+
+# A header is added to the interface of datasets, and the build goes on. The dataset must be refused, too.
+info older tiny_dataset || fail "the dataset was refused before the header was added"
+echo '#pragma once' >"$work/older_prefix/include/trainyard/datasets/added.h"
+build_project "$work/older" "$work/older_prefix"
+if info older tiny_dataset; then fail "an additional header of the interface was not noticed"; fi

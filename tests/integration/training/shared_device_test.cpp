@@ -132,6 +132,13 @@ TEST_F(SharedDeviceTest, ThePlanSaysThroughWhichPluginTheOptimizerWorksOnTheDevi
                                  HasSubstr("the device plugin test_device"), HasSubstr("memory = \"device\"")));
 }
 
+TEST_F(SharedDeviceTest, PluginsOfOneNameAreAllNamed) {
+  const auto shown = run({"plugin", "info", "test_device"});
+  EXPECT_EQ(shown->wait(), 0) << shown->all();
+  EXPECT_THAT(shown->out(), ::testing::StartsWith("accelerator test_device"));
+  EXPECT_THAT(shown->err(), HasSubstr("there is also `trainyard plugin info device/test_device`"));
+}
+
 /// Kills a component's process in the middle of the run.
 class KilledProcessTest : public SharedDeviceTest, public ::testing::WithParamInterface<const char*> {};
 
@@ -139,13 +146,8 @@ TEST_P(KilledProcessTest, EndsTheRunWithItsNameAndLeavesNothing) {
   const std::string component = GetParam();
   const auto training = train("killed", {kDevice, "placement=processes"});
   ASSERT_TRUE(eventually([&] { return steps("killed").size() >= kSteps; })) << training->all();
-  const pid_t pid = pid_of(component);
-  ASSERT_GT(pid, 1);
-  ::kill(pid, SIGKILL);
-  EXPECT_EQ(training->wait(), 1) << training->all();
-  EXPECT_THAT(training->all(), HasSubstr("'" + component + "'"));
   // The memory of the test device consists of memory files, which exist only as long as a process has opened them.
-  EXPECT_TRUE(run_directories().empty());
+  expect_failure_without(component, *training);
 }
 
 INSTANTIATE_TEST_SUITE_P(Components, KilledProcessTest, ::testing::Values("optimizer", "accelerator_host"),

@@ -83,6 +83,15 @@ void TrainingTest::interrupt(Command& training) {
   EXPECT_TRUE(run_directories().empty()) << "nothing of the run is left";
 }
 
+void TrainingTest::expect_failure_without(const std::string& component, Command& training) {
+  const pid_t pid = pid_of(component);
+  ASSERT_GT(pid, 1);
+  ::kill(pid, SIGKILL);
+  EXPECT_EQ(training.wait(), 1) << training.all();
+  EXPECT_NE(training.all().find("'" + component + "'"), std::string::npos) << training.all();
+  EXPECT_TRUE(run_directories().empty());
+}
+
 std::vector<TrainedStep> TrainingTest::steps(const std::string& directory) const {
   std::istringstream table(read(directory + "/metrics_train.csv"));
   std::string line;

@@ -40,6 +40,10 @@ class TrainingTest : public LaunchTest {
   /// Stops a training run as Ctrl-C does, and checks that it has ended cleanly.
   void interrupt(Command& training);
 
+  /// Kills the process of a component, and checks that the run then fails, names the component, and leaves no run
+  /// directory.
+  void expect_failure_without(const std::string& component, Command& training);
+
   /// Returns the steps that the logger has written to its file. The logger writes about once a second.
   std::vector<TrainedStep> steps(const std::string& directory) const;
 
