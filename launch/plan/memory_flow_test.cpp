@@ -57,7 +57,7 @@ TEST_F(MemoryFlowTest, TheOptimizerWorksOnTheDeviceIfItSharesTheProcess) {
     EXPECT_THAT(plan.memory[0].savers, ElementsAre("checkpoint_writer"));
     EXPECT_EQ(memory_of(plan, "rank1/optimizer"), "device");
     EXPECT_THAT(describe(plan), HasSubstr("rank 1 trains in the memory of far"));
-    EXPECT_THAT(describe(plan), HasSubstr("between ranks, through host memory"));
+    EXPECT_THAT(describe(plan), HasSubstr("exchanges between ranks, through host"));
   }
 }
 

@@ -152,12 +152,17 @@ TEST_F(TestDeviceTest, AGptWithDropoutDrawsTheNumbersOfTheProcessor) {
 }
 
 TEST_F(TestDeviceTest, AModelThatDoesNotFitIsRefused) {
-  const std::string said =
-      run_to_end("small",
-                 {"placement=composed",
-                  "component.accelerator_host.params.accelerator={plugin=\"test_device\",memory_bytes=4096}"},
-                 1);
-  EXPECT_THAT(said, HasSubstr("the test device has no room for"));
+  const auto with_memory = [this](const std::string& directory, const std::string& bytes) {
+    return run_to_end(directory,
+                      {"placement=composed",
+                       "component.accelerator_host.params.accelerator={plugin=\"test_device\",memory_bytes=" + bytes + "}"},
+                      1);
+  };
+  EXPECT_THAT(with_memory("no arena", "4096"),
+              HasSubstr("7808 bytes are not allowed, rule memory_limit_bytes: 4096; the arena of model 'mlp' has 5632 "
+                        "bytes, a batch of 16 samples has 2176"));
+  EXPECT_THAT(with_memory("no activations", "12288"), HasSubstr("the test device has no room for"))
+      << "it holds the arena and a batch, and nothing beside";
 }
 
 }  // namespace
