@@ -20,6 +20,11 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 
 # An installation finds its own libraries wherever it lies: from bin, from lib, from libexec/trainyard and from the plugins.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN;$ORIGIN/../../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../../..")
+# A LibTorch that is not the system's stays where it is.
+if(TORCH_ROOT)
+  get_filename_component(TRAINYARD_TORCH_ROOT "${TORCH_ROOT}" ABSOLUTE BASE_DIR "${CMAKE_BINARY_DIR}")
+  list(APPEND CMAKE_INSTALL_RPATH "${TRAINYARD_TORCH_ROOT}/lib")
+endif()
 
 option(TRAINYARD_WERROR "Treat warnings as errors" OFF)
 add_library(trainyard_options INTERFACE)

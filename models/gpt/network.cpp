@@ -3,7 +3,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
-#include <ATen/ops/linear.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -24,7 +23,7 @@ at::Tensor drop(at::Tensor x, double dropout) { return dropout > 0 ? at::dropout
 
 }  // namespace
 
-at::Tensor Network::Linear::operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
+at::Tensor Network::Linear::operator()(const at::Tensor& x) const { return fused::linear(x, weight, bias); }
 
 Network::Network(const Sizes& sizes)
     : sizes_(sizes),
@@ -116,7 +115,7 @@ at::Tensor Network::forward(const at::Tensor& index_BT, bool training) const {
   }
   next_norm(final_norm_);
   // The head is a product with the embedding of every token.
-  return at::linear(normed_ND, token_embedding_);
+  return fused::linear(normed_ND, token_embedding_);
 }
 
 at::Tensor Network::embed(const at::Tensor& index_BT, bool training) const {
@@ -138,7 +137,7 @@ at::Tensor Network::apply_block(std::size_t layer, const at::Tensor& stream_BTD,
 at::Tensor Network::apply_head(const at::Tensor& stream_BTD) const {
   const at::Tensor stream_ND = stream_BTD.view({-1, sizes_.width});
   const at::Tensor normed_ND = fused::layer_norm(stream_ND, final_norm_.gain, final_norm_.bias);
-  return at::linear(normed_ND, token_embedding_).view({stream_BTD.size(0), stream_BTD.size(1), sizes_.vocabulary});
+  return fused::linear(normed_ND, token_embedding_).view({stream_BTD.size(0), stream_BTD.size(1), sizes_.vocabulary});
 }
 
 }  // namespace trainyard::gpt

@@ -29,14 +29,33 @@ struct View {
   std::int64_t column = 1;
 };
 
-/// Returns an element of the input, converted to the type of the arithmetic.
-template <class T>
-TRAINYARD_INLINE T number(T value) {
-  return value;
+/// Transposes a square of vectors: the numbers at the places 2 W i + W + j of the first row and 2 W i + j of the second
+/// row change places.
+template <int W, class T>
+TRAINYARD_INLINE void exchange(Lanes<T>& first, Lanes<T>& second) {
+  constexpr auto low = [](int i) { return i % (2 * W) < W ? i : i - W + kLanes<T>; };
+  constexpr auto high = [](int i) { return i % (2 * W) < W ? i + W : i + kLanes<T>; };
+  const Lanes<T> a = first;
+  const Lanes<T> b = second;
+  if constexpr (kLanes<T> == 16) {
+    first = __builtin_shufflevector(a, b, low(0), low(1), low(2), low(3), low(4), low(5), low(6), low(7), low(8),
+                                    low(9), low(10), low(11), low(12), low(13), low(14), low(15));
+    second = __builtin_shufflevector(a, b, high(0), high(1), high(2), high(3), high(4), high(5), high(6), high(7),
+                                     high(8), high(9), high(10), high(11), high(12), high(13), high(14), high(15));
+  } else {
+    first = __builtin_shufflevector(a, b, low(0), low(1), low(2), low(3), low(4), low(5), low(6), low(7));
+    second = __builtin_shufflevector(a, b, high(0), high(1), high(2), high(3), high(4), high(5), high(6), high(7));
+  }
 }
-template <class T>
-TRAINYARD_INLINE T number(BFloat16 value) {
-  return trainyard::load(value);
+
+/// Transposes a matrix of kLanes<T> vectors in registers (Eklundh, "A fast computer method for matrix transposing",
+/// 1972): for each power of two below their number, half of the numbers change places with those of another row.
+template <class T, int W = kLanes<T> / 2>
+TRAINYARD_INLINE void transpose_square(Lanes<T> (&rows)[kLanes<T>]) {
+  for (int i = 0; i < kLanes<T>; ++i) {
+    if (i % (2 * W) < W) exchange<W, T>(rows[i], rows[i + W]);
+  }
+  if constexpr (W > 1) transpose_square<T, W / 2>(rows);
 }
 
 /// Transposes `rows`, so that `products` can load whole vectors: packed[c][j] = rows[j][c], and zero for j >= tokens.
@@ -44,10 +63,23 @@ TRAINYARD_INLINE T number(BFloat16 value) {
 template <class T, class S>
 TRAINYARD_INLINE void transpose(View<const S> rows, std::int64_t tokens, std::int64_t padded, std::int64_t size,
                                 T* packed) {
-  for (std::int64_t c = 0; c < size; ++c) {
-    T* line = packed + c * padded;
-    for (std::int64_t j = 0; j < tokens; ++j) line[j] = number<T>(rows.data[j * rows.row + c]);
-    for (std::int64_t j = tokens; j < padded; ++j) line[j] = 0;
+  for (std::int64_t j = 0; j < padded; j += kLanes<T>) {
+    for (std::int64_t c = 0; c < size; c += kLanes<T>) {
+      Lanes<T> square[kLanes<T>];
+      for (int i = 0; i < kLanes<T>; ++i) {
+        square[i] = j + i < tokens ? load(rows.data + (j + i) * rows.row + c) : Lanes<T>{};
+      }
+      transpose_square<T>(square);
+      for (int i = 0; i < kLanes<T>; ++i) store(packed + (c + i) * padded + j, square[i]);
+    }
+  }
+}
+
+/// Sets all sums to zero. For an initialiser of the array, gcc 12 clears memory with an instruction that starts slowly.
+template <class T, int W>
+TRAINYARD_INLINE void clear(T (&sums)[kRows][W]) {
+  for (auto& row : sums) {
+    for (T& lanes : row) lanes = T{};
   }
 }
 
@@ -56,7 +88,8 @@ template <class T, int W>
 TRAINYARD_INLINE void product_block(View<const T> a, const T* packed, std::int64_t padded, std::int64_t size,
                                     View<T> out) {
   // All sums stay in registers over the whole loop, and each line is loaded once for four rows.
-  Lanes<T> sums[kRows][W] = {};
+  Lanes<T> sums[kRows][W];
+  clear(sums);
   for (std::int64_t c = 0; c < size; ++c) {
     Lanes<T> line[W];
     for (int w = 0; w < W; ++w) line[w] = load(packed + c * padded + w * kLanes<T>);
@@ -81,12 +114,16 @@ TRAINYARD_INLINE void products(View<const T> a, const T* packed, std::int64_t to
     const std::int64_t seen = std::min((i + kRows + kLanes<T> - 1) / kLanes<T> * kLanes<T>, padded);
     const View<const T> rows{a.data + i * a.row, a.row};
     std::int64_t j = 0;
-    for (; j + 4 * kLanes<T> <= seen; j += 4 * kLanes<T>) {
-      product_block<T, 4>(rows, packed + j, padded, size, {out.data + i * out.row + j, out.row});
-    }
-    for (; j < seen; j += kLanes<T>) {
-      product_block<T, 1>(rows, packed + j, padded, size, {out.data + i * out.row + j, out.row});
-    }
+    const auto block = [&]<int W>() {
+      product_block<T, W>(rows, packed + j, padded, size, {out.data + i * out.row + j, out.row});
+      j += W * kLanes<T>;
+    };
+    while (j + 4 * kLanes<T> <= seen) block.template operator()<4>();
+    // A single vector at a time would wait for its own sums.
+    const std::int64_t left = (seen - j) / kLanes<T>;
+    if (left == 3) block.template operator()<3>();
+    if (left == 2) block.template operator()<2>();
+    if (left == 1) block.template operator()<1>();
   }
 }
 
@@ -94,12 +131,16 @@ TRAINYARD_INLINE void products(View<const T> a, const T* packed, std::int64_t to
 template <class T, int W, class S>
 TRAINYARD_INLINE void weighted_block(View<const T> weights, View<const T> rows, std::int64_t begin, std::int64_t end,
                                      View<S> out, std::int64_t valid) {
-  Lanes<T> sums[kRows][W] = {};
+  // Rows beyond the last token have no weights of their own. Their sums are not stored.
+  const T* factors[kRows];
+  for (int r = 0; r < kRows; ++r) factors[r] = weights.data + std::min<std::int64_t>(r, valid - 1) * weights.row;
+  Lanes<T> sums[kRows][W];
+  clear(sums);
   for (std::int64_t s = begin; s < end; ++s) {
     Lanes<T> line[W];
     for (int w = 0; w < W; ++w) line[w] = load(rows.data + s * rows.row + w * kLanes<T>);
     for (int r = 0; r < kRows; ++r) {
-      const T factor = weights.data[r * weights.row + s * weights.column];
+      const T factor = factors[r][s * weights.column];
       for (int w = 0; w < W; ++w) sums[r][w] += line[w] * factor;
     }
   }
@@ -130,27 +171,44 @@ TRAINYARD_INLINE void weighted_sums(View<const T> weights, View<const T> rows, s
   }
 }
 
-/// Turns the scores of row `i` into probabilities, in place. The probabilities of later tokens become 0.
+/// Returns a mask for the vector that begins at token `j`: all bits of the tokens up to `i` are set. The mask is made
+/// from the sign of a difference, because gcc compares numbers one by one for processors with smaller registers.
 template <class T>
-TRAINYARD_INLINE void softmax_row(T* scores, std::int64_t i, std::int64_t padded, T scale) {
-  const std::int64_t seen = (i + kLanes<T>) / kLanes<T> * kLanes<T>;
+TRAINYARD_INLINE typename ExponentialOf<T>::Bits tokens_up_to(std::int64_t i, std::int64_t j) {
+  using Bits = typename ExponentialOf<T>::Bits;
+  Bits place;
+  for (int k = 0; k < kLanes<T>; ++k) place[k] = k;
+  return (place + static_cast<std::remove_reference_t<decltype(place[0])>>(j - i - 1)) >> (8 * sizeof(T) - 1);
+}
+
+/// Turns the scores of row `i` into probabilities. Those of later tokens are 0. Overwrites the scores.
+template <class T>
+TRAINYARD_INLINE void softmax_row(T* scores, T* probabilities, std::int64_t i, std::int64_t padded, T scale) {
+  using Bits = typename ExponentialOf<T>::Bits;
+  // Only the last of these vectors contains later tokens.
+  const std::int64_t last = i / kLanes<T> * kLanes<T>;
+  const Bits seen = tokens_up_to<T>(i, last);
   // The scores of later tokens are replaced by the first score, which cannot raise the maximum.
-  for (std::int64_t j = i + 1; j < seen; ++j) scores[j] = scores[0];
-  Lanes<T> highest_lanes = load(scores);
-  for (std::int64_t j = kLanes<T>; j < seen; j += kLanes<T>) {
+  const auto kept = (Bits)load(scores + last) & seen;
+  Lanes<T> highest_lanes = (Lanes<T>)(kept | ((Bits)fill<T>(scores[0]) & ~seen));
+  store(scores + last, highest_lanes);
+  for (std::int64_t j = 0; j < last; j += kLanes<T>) {
     const Lanes<T> lanes = load(scores + j);
     highest_lanes = lanes > highest_lanes ? lanes : highest_lanes;
   }
   // The maximum is subtracted so that the exponential cannot overflow. This does not change the probabilities.
   const T highest = maximum<T>(highest_lanes);
-  for (std::int64_t j = 0; j < seen; j += kLanes<T>) {
-    store(scores + j, exponential<T>((load(scores + j) - highest) * scale));
-  }
-  for (std::int64_t j = i + 1; j < padded; ++j) scores[j] = 0;
   Lanes<T> total{};
-  for (std::int64_t j = 0; j < seen; j += kLanes<T>) total += load(scores + j);
-  const T inverse = 1 / sum<T>(total);
-  for (std::int64_t j = 0; j < seen; j += kLanes<T>) store(scores + j, load(scores + j) * inverse);
+  for (std::int64_t j = 0; j < last; j += kLanes<T>) {
+    const Lanes<T> power = exponential<T>((load(scores + j) - highest) * scale);
+    store(scores + j, power);
+    total += power;
+  }
+  const auto newest = (Lanes<T>)((Bits)exponential<T>((load(scores + last) - highest) * scale) & seen);
+  const T inverse = 1 / sum<T>(total + newest);
+  for (std::int64_t j = 0; j < last; j += kLanes<T>) store(probabilities + j, load(scores + j) * inverse);
+  store(probabilities + last, newest * inverse);
+  for (std::int64_t j = last + kLanes<T>; j < padded; j += kLanes<T>) store(probabilities + j, Lanes<T>{});
 }
 
 /// Turns the gradient of row `i` of the probabilities into the gradient of the scores, in place.
@@ -164,10 +222,10 @@ TRAINYARD_INLINE void softmax_row_backward(const T* probabilities, T* gradient, 
   for (std::int64_t j = 0; j < seen; j += kLanes<T>) {
     store(gradient + j, load(probabilities + j) * (load(gradient + j) - dot) * scale);
   }
-  for (std::int64_t j = seen; j < padded; ++j) gradient[j] = 0;
+  for (std::int64_t j = seen; j < padded; j += kLanes<T>) store(gradient + j, Lanes<T>{});
 }
 
-/// The scratch memory for one head. The number of rows is padded to whole blocks, so the kernels need no code for
+/// The scratch memory for one head. The number of rows is padded to whole blocks, so `products` needs no code for
 /// incomplete blocks.
 template <class T>
 struct Scratch {
@@ -226,12 +284,9 @@ TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t be
     products<T>(dense_query, scratch.packed.data(), shape.tokens, scratch.padded, shape.size,
                 {scratch.square.data(), scratch.padded});
     for (std::int64_t i = 0; i < shape.tokens; ++i) {
-      softmax_row(scratch.square.data() + i * scratch.padded, i, scratch.padded, scale);
+      softmax_row(scratch.square.data() + i * scratch.padded, kept + i * scratch.padded, i, scratch.padded, scale);
     }
-    // The probabilities are computed in scratch memory and then copied, because the saved tensor has no padding rows.
-    std::memcpy(kept, scratch.square.data(), size_t(shape.tokens * scratch.padded) * sizeof(T));
-    weighted_sums<T, false, S>({scratch.square.data(), scratch.padded}, value, shape.tokens, shape.size,
-                               {result, shape.width()});
+    weighted_sums<T, false, S>({kept, scratch.padded}, value, shape.tokens, shape.size, {result, shape.width()});
   }
 }
 
@@ -239,7 +294,6 @@ template <class T, class S>
 TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const S* qkv,
                                      const T* probabilities, const S* out_gradient, S* qkv_gradient) {
   Scratch<T> scratch(shape);
-  std::vector<T> kept(scratch.square.size());
   const std::int64_t row = 3 * shape.width();
   const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(shape.size)));
   for (std::int64_t head = begin; head < end; ++head) {
@@ -248,8 +302,7 @@ TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t b
     const View<const S> gradient{
         out_gradient + head / shape.heads * shape.tokens * shape.width() + head % shape.heads * shape.size,
         shape.width()};
-    std::memcpy(kept.data(), probabilities + head * shape.tokens * scratch.padded,
-                size_t(shape.tokens * scratch.padded) * sizeof(T));
+    const T* kept = probabilities + head * shape.tokens * scratch.padded;
     const View<const T> dense = dense_copy<T, S>(gradient, shape.tokens, shape.size, scratch.left.data());
     transpose<T, S>({query + 2 * shape.width(), row}, shape.tokens, scratch.padded, shape.size, scratch.packed.data());
     const View<const T> queries = widened<T, S>({query, row}, shape.tokens, shape.size, scratch.wide.data());
@@ -258,13 +311,13 @@ TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t b
     products<T>(dense, scratch.packed.data(), shape.tokens, scratch.padded, shape.size,
                 {scratch.square.data(), scratch.padded});
     for (std::int64_t i = 0; i < shape.tokens; ++i) {
-      softmax_row_backward(kept.data() + i * scratch.padded, scratch.square.data() + i * scratch.padded, i,
-                           scratch.padded, scale);
+      softmax_row_backward(kept + i * scratch.padded, scratch.square.data() + i * scratch.padded, i, scratch.padded,
+                           scale);
     }
     const View<const T> scores{scratch.square.data(), scratch.padded};
     // The strides transpose the matrix, so nothing is copied.
     const View<const T> turned{scratch.square.data(), 1, scratch.padded};
-    const View<const T> turned_kept{kept.data(), 1, scratch.padded};
+    const View<const T> turned_kept{kept, 1, scratch.padded};
     weighted_sums<T, false, S>(scores, keys, shape.tokens, shape.size, {qkv_gradient + place, row});
     weighted_sums<T, true, S>(turned, queries, shape.tokens, shape.size, {qkv_gradient + place + shape.width(), row});
     weighted_sums<T, true, S>(turned_kept, dense, shape.tokens, shape.size,

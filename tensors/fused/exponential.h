@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
+
 #include "tensors/fused/lanes.h"
 
 namespace trainyard::fused {
@@ -27,6 +30,18 @@ struct ExponentialOf<double> {
   static constexpr int kMantissaBits = 52, kDegree = 13;
 };
 
+/// The coefficients of the Taylor series, 1 / i!.
+template <class T>
+inline constexpr auto kInverseFactorial = [] {
+  std::array<T, ExponentialOf<T>::kDegree + 1> all{};
+  double factorial = 1;
+  for (int i = 0; i <= ExponentialOf<T>::kDegree; ++i) {
+    if (i > 0) factorial *= i;
+    all[static_cast<std::size_t>(i)] = static_cast<T>(1 / factorial);
+  }
+  return all;
+}();
+
 /// Returns e^x, accurate to the last digit or two of T; arguments outside the range from kLowest to kHighest produce
 /// the result of the nearest bound. The function splits x = n ln 2 + r with |r| <= ln 2 / 2, computes e^r by its Taylor
 /// series, and puts 2^n into the bits of the exponent. ln 2 is used in two parts, so that n ln 2 is subtracted without
@@ -41,9 +56,9 @@ TRAINYARD_INLINE Lanes<T> exponential(Lanes<T> x) {
   const Lanes<T> shifted = x * static_cast<T>(1.44269504088896340736) + Of::kRound;
   const Lanes<T> n = shifted - Of::kRound;
   const Lanes<T> r = x - n * Of::kLn2High - n * Of::kLn2Low;
-  Lanes<T> power = fill<T>(1);
-  // This is Horner's rule: 1 + r (1 + r/2 (1 + r/3 (...))).
-  for (int i = Of::kDegree; i > 0; --i) power = power * (r * (static_cast<T>(1) / static_cast<T>(i))) + 1;
+  // This is Horner's rule for the sum of r^i / i!.
+  Lanes<T> power = fill<T>(kInverseFactorial<T>[Of::kDegree]);
+  for (int i = Of::kDegree - 1; i >= 0; --i) power = power * r + kInverseFactorial<T>[i];
   // The low bits of `shifted` are n; added to the exponent's field they multiply by 2^n. A C cast between vectors of
   // one size does not change the bits.
   return (Lanes<T>)((Bits)power + ((Bits)shifted << Of::kMantissaBits));

@@ -52,12 +52,14 @@ struct Gelu : torch::autograd::Function<Gelu> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const at::Tensor derivative = context->get_saved_variables()[0];
-    if (derivative.scalar_type() != at::kBFloat16) return {derivative.mul(gradients[0]), at::Tensor()};
     const at::Tensor above = gradients[0].contiguous();
     at::Tensor result = at::empty(derivative.sizes(), derivative.options());
-    by_lanes(result.numel(), [&](std::int64_t first, std::int64_t count) {
-      gelu_backward(count, numbers<BFloat16>(derivative) + first, numbers<BFloat16>(above) + first,
-                    numbers<BFloat16>(result) + first);
+    with_kernel_types(derivative.scalar_type(), [&](auto types) {
+      using Stored = typename decltype(types)::Stored;
+      by_lanes(result.numel(), [&](std::int64_t first, std::int64_t count) {
+        gelu_backward(count, numbers<Stored>(derivative) + first, numbers<Stored>(above) + first,
+                      numbers<Stored>(result) + first);
+      });
     });
     return {result, at::Tensor()};
   }

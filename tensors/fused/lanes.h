@@ -78,27 +78,40 @@ TRAINYARD_INLINE Lanes<T> fill(T value) {
   return Lanes<T>{} + value;
 }
 
+/// Returns the vector whose first W elements are those that follow the first W elements of `lanes`. The other elements
+/// have no meaning.
+template <int W, class T>
+TRAINYARD_INLINE Lanes<T> shifted_down(Lanes<T> lanes) {
+  if constexpr (kLanes<T> == 16) {
+    constexpr auto at = [](int i) { return i < W ? i + W : i; };
+    return __builtin_shufflevector(lanes, lanes, at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9),
+                                   at(10), at(11), at(12), at(13), at(14), at(15));
+  } else {
+    constexpr auto at = [](int i) { return i < W ? i + W : i; };
+    return __builtin_shufflevector(lanes, lanes, at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7));
+  }
+}
+
 /// Returns the sum of the elements. They are always added in the same order (the second half to the first half, and so
 /// on), so the result does not depend on the register width for which the kernel is compiled.
 template <class T>
 TRAINYARD_INLINE T sum(Lanes<T> lanes) {
-  T half[kLanes<T>];
-  std::memcpy(half, &lanes, sizeof lanes);
-  for (int width = kLanes<T> / 2; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) half[i] += half[i + width];
-  }
-  return half[0];
+  if constexpr (kLanes<T> == 16) lanes += shifted_down<8, T>(lanes);
+  lanes += shifted_down<4, T>(lanes);
+  lanes += shifted_down<2, T>(lanes);
+  lanes += shifted_down<1, T>(lanes);
+  return lanes[0];
 }
 
 /// Returns the largest element.
 template <class T>
 TRAINYARD_INLINE T maximum(Lanes<T> lanes) {
-  T half[kLanes<T>];
-  std::memcpy(half, &lanes, sizeof lanes);
-  for (int width = kLanes<T> / 2; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i) half[i] = half[i] > half[i + width] ? half[i] : half[i + width];
-  }
-  return half[0];
+  const auto larger = [](Lanes<T> a, Lanes<T> b) { return a > b ? a : b; };
+  if constexpr (kLanes<T> == 16) lanes = larger(lanes, shifted_down<8, T>(lanes));
+  lanes = larger(lanes, shifted_down<4, T>(lanes));
+  lanes = larger(lanes, shifted_down<2, T>(lanes));
+  lanes = larger(lanes, shifted_down<1, T>(lanes));
+  return lanes[0];
 }
 
 }  // namespace trainyard::fused

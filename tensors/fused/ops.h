@@ -17,7 +17,8 @@ namespace trainyard::fused {
 //
 // The kernels do not support gradients of gradients, which training does not need.
 //
-// Shapes: N rows (B batch times T tokens for text), D width, V classes or words of the vocabulary.
+// Shapes: N rows (B batch times T tokens for text), D width, V classes or words of the vocabulary, I and O the numbers
+// of inputs and outputs of a product.
 
 /// Returns x Phi(x), where Phi is the distribution function of the standard normal distribution. This is GELU in its
 /// exact form (Hendrycks and Gimpel, 2016), not the approximation by tanh. Float results are accurate to 2e-7.
@@ -43,6 +44,13 @@ std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& x_ND, const 
 /// for one token; N = batch * T and D = heads * S. The result is (N, D). `dropout` is the probability with which an
 /// element of the softmax is set to zero. If it is not 0, LibTorch's own operations are used.
 at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads, double dropout = 0);
+
+/// Returns x W^T + bias, like at::linear: rows of I numbers become rows of O numbers. `bias_O` may be an undefined
+/// tensor. If it is, the backward pass adds the gradient of the weights to `weight_OI.grad()` at once, which saves
+/// passes over memory, provided that this tensor is there and that no hook is registered for the weights. Functions
+/// that are called when the gradient of the weights is complete (`add_post_hook` of their accumulator) are called as
+/// always.
+at::Tensor linear(const at::Tensor& x_NI, const at::Tensor& weight_OI, const at::Tensor& bias_O = {});
 
 /// Returns, for every token of `index_BT`, the sum of its row in `tokens_VD` and the row of its position, 0 to T - 1,
 /// in `positions_TD`, which must have at least T rows. The result is (N, D) with N = B * T. The fused kernel throws

@@ -59,6 +59,11 @@ TRAINYARD_INLINE void gelu(std::int64_t count, const S* x, S* y, S* derivative) 
   }
 }
 
+template <class T, class S>
+TRAINYARD_INLINE void multiply(std::int64_t count, const S* a, const S* b, S* product) {
+  for (std::int64_t i = 0; i < count; i += kLanes<T>) store(product + i, load(a + i) * load(b + i));
+}
+
 /// Computes the mean first and then the squared distances from it, because E[x^2] - E[x]^2 would lose most digits in
 /// float.
 template <class T, class S>
@@ -166,11 +171,20 @@ TRAINYARD_KERNEL void gelu_forward(std::int64_t count, const BFloat16* x, BFloat
   gelu<float, BFloat16>(count, x, y, derivative);
 }
 
+TRAINYARD_KERNEL void gelu_backward(std::int64_t count, const float* derivative, const float* y_gradient,
+                                    float* x_gradient) {
+  multiply<float>(count, derivative, y_gradient, x_gradient);
+}
+TRAINYARD_KERNEL void gelu_backward(std::int64_t count, const double* derivative, const double* y_gradient,
+                                    double* x_gradient) {
+  multiply<double>(count, derivative, y_gradient, x_gradient);
+}
 TRAINYARD_KERNEL void gelu_backward(std::int64_t count, const BFloat16* derivative, const BFloat16* y_gradient,
                                     BFloat16* x_gradient) {
-  for (std::int64_t i = 0; i < count; i += kLanes<float>) {
-    store(x_gradient + i, load(derivative + i) * load(y_gradient + i));
-  }
+  multiply<float>(count, derivative, y_gradient, x_gradient);
+}
+TRAINYARD_KERNEL void add_widened(std::int64_t count, const BFloat16* numbers, float* sums) {
+  for (std::int64_t i = 0; i < count; i += kLanes<float>) store(sums + i, load(sums + i) + load(numbers + i));
 }
 TRAINYARD_KERNEL void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float>& work) {
   norm_rows(begin, end, work);

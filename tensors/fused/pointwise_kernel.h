@@ -24,7 +24,12 @@ void gelu_forward(std::int64_t count, const BFloat16* x, BFloat16* y, BFloat16* 
 
 /// Computes the gradient with respect to x from the gradient with respect to y and the derivative that gelu_forward has
 /// written.
+void gelu_backward(std::int64_t count, const float* derivative, const float* y_gradient, float* x_gradient);
+void gelu_backward(std::int64_t count, const double* derivative, const double* y_gradient, double* x_gradient);
 void gelu_backward(std::int64_t count, const BFloat16* derivative, const BFloat16* y_gradient, BFloat16* x_gradient);
+
+/// Adds the bfloat16 `numbers` to the floats in `sums`. `count` must be a multiple of 16.
+void add_widened(std::int64_t count, const BFloat16* numbers, float* sums);
 
 /// The arguments of norm_forward, which computes for each row of `width` numbers sum = x + added and y = (sum - mean) /
 /// deviation * gain + bias, where deviation = sqrt(variance + epsilon). If `added` is null, the sum is x and is not

@@ -10,6 +10,7 @@ PYTHON; its version should be the same as that of the build's LibTorch. If `--bu
 as often, the table has a column for each LibTorch. Figures of one such run: docs/benchmarks.md.
 """
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -70,16 +71,16 @@ class Bench:
         return subprocess.run([self.python, "-c", "import torch; torch.compile"], capture_output=True).returncode == 0
 
     def launched(self, launch_file, steps, overrides, under=()):
-        """Microseconds per step of a launch, between its first and its last report."""
+        """Microseconds per step of a launch: the median over the intervals between its reports, as the other sides report
+        the median of their steps. The first tenth of the reports does not count."""
         folder = tempfile.mkdtemp(dir=self.work)
         self.run([*under, self.trainyard, "launch", str(ROOT / "launch" / "files" / launch_file), f"run.directory={folder}",
                   f"run.max_steps={steps}", "component.accelerator_host.params.accelerator={plugin=\"cpu\",threads=\"1\"}",
                   *overrides])
         reports = [json.loads(line) for line in open(f"{folder}/metrics.jsonl")]
         reports = [r for r in reports if r.get("kind") == "metrics" and r["stage"] == "train"]
-        first = reports[len(reports) // 10]
-        last = reports[-1]
-        return (last["time"] - first["time"]) * 1e6 / (last["step"] - first["step"])
+        reports = reports[len(reports) // 10:]
+        return statistics.median((b["time"] - a["time"]) * 1e6 / (b["step"] - a["step"]) for a, b in itertools.pairwise(reports))
 
 
 def compare(bench, bare, ours):
