@@ -153,10 +153,11 @@ TEST_F(TestDeviceTest, AGptWithDropoutDrawsTheNumbersOfTheProcessor) {
 
 TEST_F(TestDeviceTest, AModelThatDoesNotFitIsRefused) {
   const auto with_memory = [this](const std::string& directory, const std::string& bytes) {
-    return run_to_end(directory,
-                      {"placement=composed",
-                       "component.accelerator_host.params.accelerator={plugin=\"test_device\",memory_bytes=" + bytes + "}"},
-                      1);
+    return run_to_end(
+        directory,
+        {"placement=composed",
+         "component.accelerator_host.params.accelerator={plugin=\"test_device\",memory_bytes=" + bytes + "}"},
+        1);
   };
   EXPECT_THAT(with_memory("no arena", "4096"),
               HasSubstr("7808 bytes are not allowed, rule memory_limit_bytes: 4096; the arena of model 'mlp' has 5632 "
