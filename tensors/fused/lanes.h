@@ -30,6 +30,9 @@ struct LanesOf {
   using Value [[gnu::vector_size(64), gnu::aligned(64)]] = T;
   using Unaligned [[gnu::vector_size(64), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
 };
+/// There are no vectors of bfloat16 numbers: load() and store() below convert them.
+template <>
+struct LanesOf<BFloat16> {};
 /// A vector of 16 floats or 8 doubles.
 template <class T>
 using Lanes = typename LanesOf<T>::Value;
