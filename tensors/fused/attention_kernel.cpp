@@ -29,7 +29,7 @@ struct View {
   std::int64_t column = 1;
 };
 
-/// Transposes a square of vectors: the numbers at the places 2 W i + W + j of the first row and 2 W i + j of the second
+/// Lets two rows exchange numbers: those at the places 2 W i + W + j of the first row and 2 W i + j of the second
 /// row change places.
 template <int W, class T>
 TRAINYARD_INLINE void exchange(Lanes<T>& first, Lanes<T>& second) {

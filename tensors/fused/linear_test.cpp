@@ -11,7 +11,6 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,8 +19,6 @@
 
 namespace trainyard::fused {
 namespace {
-
-using Product = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight)>;
 
 at::Tensor ours(const at::Tensor& x, const at::Tensor& weight) { return fused::linear(x, weight); }
 at::Tensor plain(const at::Tensor& x, const at::Tensor& weight) { return at::linear(x, weight); }

@@ -38,6 +38,17 @@ grep -q 'dataset my_synthetic: its tests are not built' "$work/configure.log" \
   || fail "tests are left out without a word"
 cmake --build "$work/mine/build"
 
+# A LibTorch of another version than that of the installation is refused before anything is compiled.
+config=$(find "$work/prefix" -name trainyard-config.cmake)
+cp "$config" "$work/config"
+sed -i 's/VERSION STREQUAL "[^"]*"/VERSION STREQUAL "0.0.1"/' "$config"
+if cmake -S "$work/mine" -B "$work/mine/other" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/other.log" 2>&1; then
+  grep -q 'LibTorch not found' "$work/other.log" || fail "another LibTorch is accepted"
+else
+  grep -q 'trainyard was built with LibTorch' "$work/other.log" || { cat "$work/other.log"; fail "the reason is not given"; }
+fi
+cp "$work/config" "$config"
+
 # The tests of the plugins are built, too; they include the header of the plugin in the same way.
 rm "$work/mine"/my_synthetic/*_test.cpp
 cat >"$work/mine/my_synthetic/my_synthetic_test.cpp" <<'TEST'
