@@ -124,7 +124,8 @@ class Arena {
   /// Brings the parameters, the buffers and the optimizer's state in host memory up to date, for a checkpoint. With a
   /// device plugin, this function only begins to copy them.
   void publish_for_snapshot();
-  /// Returns the copies that publish_for_snapshot() has begun; null if it has made them itself.
+  /// Returns the copies that publish_for_snapshot() begins. Returns null without a device plugin: host memory is then
+  /// already up to date when publish_for_snapshot() returns.
   SnapshotCopies* snapshot_copies() { return copies_ ? &*copies_ : nullptr; }
 
   /// Returns what an optimizer in another process needs in order to work on the device, and offers it in info() from

@@ -29,8 +29,8 @@ struct Resumed {
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory);
 
 /// Fills the blocks of `layout` from the first candidate that is complete. Calls `warn` in three cases: for every
-/// candidate that is broken; if only the checkpoint or only the run has an optimizer; and if the checkpoint lacks
-/// separate optimizer state that some of the ranks need.
+/// candidate that is broken; if only the checkpoint or only the run has an optimizer; and if ranks have an optimizer
+/// state of their own (StateLayout::own) that the checkpoint does not contain.
 ///
 /// Throws kCorrupt with all reasons if no candidate is complete. If a complete candidate belongs to another model,
 /// throws kShapeMismatch, naming the tensor and both shapes, or kTypeMismatch, naming both dtypes.

@@ -33,8 +33,8 @@ class Package {
   Package(const std::string& path, const std::string& where);
   ~Package();
 
-  /// Returns copies of the constants in the processor's memory, by the names that they have in the module. If a tensor
-  /// has several names in the module, its name is the first of those that state() gives.
+  /// Copies the constants to host memory and returns the copies, whose keys are the names of the constants in the
+  /// module. A tensor with several names in the module is listed under the first name that state() gives for it.
   std::map<std::string, at::Tensor> constants() const;
   /// Returns the description of the module's tensors, if the package has one.
   const std::optional<std::vector<StateTensor>>& state() const { return state_; }
