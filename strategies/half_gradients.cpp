@@ -14,10 +14,10 @@ at::Tensor HalfGradients::narrow_slice(const at::Tensor& slice) const {
 
 Work HalfGradients::average(const at::Tensor& slice) {
   const at::Tensor narrow = narrow_slice(slice);
-  narrow.copy_(at::Tensor(slice).div_(static_cast<double>(ranks_.size())));
+  ranks_.copy(at::Tensor(slice).div_(static_cast<double>(ranks_.size())), narrow);
   return ranks_.all_reduce(narrow, ReduceOp::kSum);
 }
 
-void HalfGradients::widen(const at::Tensor& slice) const { at::Tensor(slice).copy_(narrow_slice(slice)); }
+void HalfGradients::widen(const at::Tensor& slice) const { ranks_.copy(narrow_slice(slice), slice); }
 
 }  // namespace trainyard

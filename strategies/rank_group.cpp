@@ -3,46 +3,74 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <algorithm>
 
 #include "tensors/bridge.h"
 
 namespace trainyard {
 
-/// Runs `operation` on the tensor itself if it is in host memory, and otherwise on a copy in host memory, which is
-/// copied back.
+using collectives::OperationKind;
+
+namespace {
+
+MemorySpace space_of(at::Device device) {
+  if (device.is_cpu()) return {};
+  return {MemoryKind::kDevice, static_cast<std::uint16_t>(std::max<int>(device.index(), 0))};
+}
+
+/// Waits until the device has done what was submitted to its current stream: a collective works on streams of its own,
+/// which know nothing of this one.
+void wait_for_current_stream(at::Device device) {
+  const c10::impl::VirtualGuardImpl guard(device.type());
+  guard.synchronizeStream(guard.getStream(device));
+}
+
+}  // namespace
+
+Elements elements_of(const at::Tensor& flat) {
+  return {flat.data_ptr(), dtype_of(flat.scalar_type()), static_cast<std::uint64_t>(flat.numel()),
+          space_of(flat.device())};
+}
+
+/// Runs `operation` on the tensor itself if the collective can work in its memory, and otherwise on a copy in host
+/// memory, which is copied back.
 template <class Operation>
-Work RankGroup::on_host(const at::Tensor& flat, const Operation& operation) {
+Work RankGroup::run(collectives::OperationKind kind, const at::Tensor& flat, const Operation& operation) {
   if (flat.device().is_cpu()) return operation(elements_of(flat));
+  if (collective_->serves(kind, space_of(flat.device()))) {
+    wait_for_current_stream(flat.device());
+    return operation(elements_of(flat));
+  }
   const at::NoGradGuard no_gradients;
   const at::Tensor host = moved_to(at::kCPU, flat);
   operation(elements_of(host)).wait();
-  at::Tensor(flat).copy_(host);
-  if (link_) link_->add_to_device(devices::Purpose::kCollectives, flat.nbytes());
+  copy(host, flat);
   return {};
-}
-
-Elements elements_of(const at::Tensor& host) {
-  return {host.data_ptr(), dtype_of(host.scalar_type()), static_cast<std::uint64_t>(host.numel())};
 }
 
 Work RankGroup::all_reduce(const at::Tensor& flat, ReduceOp op) {
   if (is_alone()) return {};
-  return on_host(flat, [&](Elements elements) { return collective_->all_reduce(elements, op); });
+  return run(OperationKind::kAllReduce, flat, [&](Elements elements) { return collective_->all_reduce(elements, op); });
 }
 
 Work RankGroup::broadcast(const at::Tensor& flat, std::uint32_t root) {
   if (is_alone()) return {};
-  return on_host(flat, [&](Elements elements) { return collective_->broadcast(elements, root); });
+  return run(OperationKind::kBroadcast, flat,
+             [&](Elements elements) { return collective_->broadcast(elements, root); });
 }
 
 Work RankGroup::reduce_scatter(const at::Tensor& flat, ReduceOp op, std::span<const std::uint64_t> bounds) {
   if (is_alone()) return {};
-  return on_host(flat, [&](Elements elements) { return collective_->reduce_scatter(elements, op, bounds); });
+  return run(OperationKind::kReduceScatter, flat,
+             [&](Elements elements) { return collective_->reduce_scatter(elements, op, bounds); });
 }
 
 Work RankGroup::all_gather(const at::Tensor& flat, std::span<const std::uint64_t> bounds) {
   if (is_alone()) return {};
-  return on_host(flat, [&](Elements elements) { return collective_->all_gather(elements, bounds); });
+  return run(OperationKind::kAllGather, flat,
+             [&](Elements elements) { return collective_->all_gather(elements, bounds); });
 }
 
 double RankGroup::sum(double value) {
@@ -72,10 +100,20 @@ at::Tensor RankGroup::scratch(std::int64_t elements, const at::TensorOptions& op
 
 at::Tensor RankGroup::moved_to(at::Device device, const at::Tensor& tensor) const {
   at::Tensor moved = tensor.to(device);
-  if (!link_ || tensor.device() == moved.device()) return moved;
-  if (moved.device().is_cpu()) link_->add_to_host(devices::Purpose::kCollectives, moved.nbytes());
-  if (tensor.device().is_cpu()) link_->add_to_device(devices::Purpose::kCollectives, moved.nbytes());
+  count(tensor.device(), moved);
   return moved;
+}
+
+void RankGroup::copy(const at::Tensor& from, const at::Tensor& to) const {
+  at::Tensor(to).copy_(from);
+  count(from.device(), to);
+}
+
+/// Counts the bytes of `copy`, which was copied from `source`.
+void RankGroup::count(at::Device source, const at::Tensor& copy) const {
+  if (!link_ || source == copy.device()) return;
+  if (copy.device().is_cpu()) link_->add_to_host(devices::Purpose::kCollectives, copy.nbytes());
+  if (source.is_cpu()) link_->add_to_device(devices::Purpose::kCollectives, copy.nbytes());
 }
 
 void RankGroup::abort(const std::string& reason) noexcept {

@@ -14,14 +14,16 @@
 
 namespace trainyard {
 
-/// Returns a description of a flat tensor in host memory that can be passed to the operations of a Collective. Nothing
-/// is copied, so the tensor must exist until the operation is finished.
-Elements elements_of(const at::Tensor& host);
+/// Returns a description of a flat tensor that can be passed to the operations of a Collective. Nothing is copied, so
+/// the tensor must exist until the operation is finished.
+Elements elements_of(const at::Tensor& flat);
 
 /// A group of ranks that exchange flat, contiguous tensors.
 ///
-/// An operation on host memory works in place and may still be in progress when the call returns. An operation on a
-/// device tensor works on a copy in host memory and is finished when the call returns.
+/// An operation on host memory works in place and may still be in progress when the call returns. So does an operation
+/// on a device tensor if the collective accepts its memory (Collective::serves); the call first waits until the device
+/// has done what was submitted to its current stream. With every other collective, an operation on a device tensor
+/// works on a copy in host memory and is finished when the call returns.
 ///
 /// All ranks of a group must call the same operations in the same order. In a group of a single rank, operations change
 /// nothing, so most callers need not treat this case separately. Copies of this object refer to the same group.
@@ -60,6 +62,10 @@ class RankGroup {
   /// count_copies().
   at::Tensor moved_to(at::Device device, const at::Tensor& tensor) const;
 
+  /// Copies the values of `from` to `to`, which have the same shape. If one of them is on a device and the other in
+  /// host memory, the bytes are counted; see count_copies().
+  void copy(const at::Tensor& from, const at::Tensor& to) const;
+
   /// Makes the group fail because this rank cannot continue. The other ranks get an error that names this rank and
   /// contains `reason`, instead of waiting for this rank.
   void abort(const std::string& reason) noexcept;
@@ -77,7 +83,8 @@ class RankGroup {
 
  private:
   template <class Operation>
-  Work on_host(const at::Tensor& flat, const Operation& operation);
+  Work run(collectives::OperationKind kind, const at::Tensor& flat, const Operation& operation);
+  void count(at::Device source, const at::Tensor& copy) const;
 
   std::shared_ptr<Collective> collective_;    ///< Null for a single rank.
   std::shared_ptr<devices::LinkBytes> link_;  ///< Null if nothing is counted.

@@ -3,6 +3,9 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
+#include <c10/core/Storage.h>
+#include <c10/core/TensorImpl.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,15 +22,57 @@ using testing::PretendedGroup;
 using testing::PretendedOthers;
 
 /// Returns a group of two ranks: this rank, and a simulated one.
+template <class Group = PretendedGroup>
 RankGroup group_of_two(PretendedOthers& others) {
   CollectiveContext context;
   context.where = "here";
   context.parameters = "{}";
   context.world_size = 2;
   context.ranks = {0, 1};
-  auto collective = std::make_shared<PretendedGroup>(context, others);
+  auto collective = std::make_shared<Group>(context, others);
   collective->connect();
   return RankGroup(std::move(collective));
+}
+
+/// A collective that also accepts device memory.
+class DeviceGroup final : public Collective {
+ public:
+  DeviceGroup(CollectiveContext& context, PretendedOthers& others) : Collective(context), others_(others) {}
+  bool serves(OperationKind, MemorySpace) const override { return true; }
+
+ private:
+  collectives::Backend open() override { return testing::pretended_backend(others_); }
+
+  PretendedOthers& others_;
+};
+
+int waits_for_a_stream = 0;
+
+/// Two devices of a type that LibTorch reserves for others. They have no operations.
+struct PretendedDevices final : c10::impl::DeviceGuardImplInterface {
+  static c10::Device device(c10::DeviceIndex index) { return {c10::DeviceType::PrivateUse1, index}; }
+
+  c10::DeviceType type() const override { return c10::DeviceType::PrivateUse1; }
+  c10::Device exchangeDevice(c10::Device) const override { return device(0); }
+  c10::Device getDevice() const override { return device(0); }
+  void setDevice(c10::Device) const override {}
+  void uncheckedSetDevice(c10::Device) const noexcept override {}
+  c10::Stream getStream(c10::Device of) const noexcept override { return c10::Stream(c10::Stream::DEFAULT, of); }
+  c10::Stream exchangeStream(c10::Stream stream) const noexcept override { return stream; }
+  void synchronizeStream(const c10::Stream&) const override { ++waits_for_a_stream; }
+  c10::DeviceIndex deviceCount() const noexcept override { return 2; }
+};
+
+C10_REGISTER_GUARD_IMPL(PrivateUse1, PretendedDevices)
+
+/// Returns a tensor of the second device, whose memory is that of `values`.
+at::Tensor on_device(std::vector<float>& values) {
+  c10::Storage storage(c10::Storage::use_byte_size_t(), values.size() * sizeof(float),
+                       c10::DataPtr(values.data(), PretendedDevices::device(1)), nullptr, /*resizable=*/false);
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), caffe2::TypeMeta::Make<float>());
+  tensor.unsafeGetTensorImpl()->set_sizes_contiguous({static_cast<std::int64_t>(values.size())});
+  return tensor;
 }
 
 TEST(RankGroupTest, ASingleRankLeavesEverythingAsItIs) {
@@ -72,6 +117,36 @@ TEST(RankGroupTest, OperationsWorkOnTheMemoryOfTheTensor) {
                                  OperationKind::kAllGather));
 }
 
+TEST(RankGroupTest, ACollectiveThatAcceptsDeviceMemoryWorksInItWhenTheStreamIsDone) {
+  std::vector<float> values{1, 2, 3};
+  std::vector<Elements> seen;
+  std::vector<int> waits;
+  PretendedOthers others{.move = [&](const Operation& operation) {
+    seen.push_back(operation.data);
+    waits.push_back(waits_for_a_stream);
+    for (float& value : values) value += 1;
+  }};
+  RankGroup group = group_of_two<DeviceGroup>(others);
+  const auto link = std::make_shared<devices::LinkBytes>();
+  group.count_copies(link);
+  const at::Tensor tensor = on_device(values);
+  const std::vector<std::uint64_t> bounds{0, 1, 3};
+  waits_for_a_stream = 0;
+  group.all_reduce(tensor, ReduceOp::kSum).wait();
+  group.broadcast(tensor, 1).wait();
+  group.reduce_scatter(tensor, ReduceOp::kSum, bounds).wait();
+  group.all_gather(tensor, bounds).wait();
+  ASSERT_EQ(seen.size(), 4u);
+  for (const Elements& elements : seen) {
+    EXPECT_EQ(elements.data, values.data());
+    EXPECT_EQ(elements.count, 3u);
+    EXPECT_EQ(elements.space, (MemorySpace{MemoryKind::kDevice, 1}));
+  }
+  EXPECT_THAT(waits, ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(values, ElementsAre(5, 6, 7));
+  EXPECT_EQ(link->all().both(), 0u);
+}
+
 TEST(RankGroupTest, ValuesOfAllRanksAreJoinedAndWaitedFor) {
   PretendedOthers others{.move = [&](const Operation& operation) {
     if (operation.data.dtype == DType::kFloat64) *static_cast<double*>(operation.data.data) += 40;
@@ -99,6 +174,13 @@ TEST(RankGroupTest, CountsWhatItMovesBetweenTheHostAndADevice) {
   EXPECT_EQ(link->all().both(), 0u);
   EXPECT_TRUE(group.moved_to(at::kMeta, here).is_meta());
   EXPECT_EQ(link->of(devices::Purpose::kCollectives), (devices::LinkCount{.to_device = 12, .to_host = 0}));
+  const at::Tensor there = at::empty({2}, at::TensorOptions().device(at::kMeta).dtype(at::kDouble));
+  group.copy(at::ones({2}), there);
+  EXPECT_EQ(link->of(devices::Purpose::kCollectives), (devices::LinkCount{.to_device = 28, .to_host = 0}));
+  const at::Tensor other = at::empty({3});
+  group.copy(here, other);
+  EXPECT_TRUE(other.equal(here));
+  EXPECT_EQ(link->all().both(), 28u);
 }
 
 }  // namespace

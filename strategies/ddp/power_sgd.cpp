@@ -107,12 +107,12 @@ Work PowerSgd::reduce(const Bucket& bucket, const at::Tensor& gradients, double 
   for (std::size_t i = range.begin; i < range.end; ++i) {
     Part& part = parts_[i];
     if (part.whole) {
-      part.p.copy_(part.gradient);
+      ranks_.copy(part.gradient, part.p);
       continue;
     }
     // `error` now contains M, until finish() subtracts the approximation.
     part.error.add_(part.gradient, 1 / loss_scale);
-    part.p.copy_(at::mm(part.error, part.q.to(part.error.device())));
+    ranks_.copy(at::mm(part.error, ranks_.moved_to(part.error.device(), part.q)), part.p);
   }
   return average_places(&Part::p, range);
 }
@@ -141,20 +141,20 @@ void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/, dou
     if (part.whole) continue;
     // The QR decomposition (by Householder reflections) returns orthonormal columns even if P does not have full rank.
     part.p.copy_(std::get<0>(at::linalg_qr(part.p)));
-    const at::Tensor p = part.p.to(part.error.device());
+    const at::Tensor p = ranks_.moved_to(part.error.device(), part.p);
     const at::Tensor q = at::mm(part.error.t(), p);
     part.error.addmm_(p, q.t(), 1, -1);
-    part.q.copy_(q);
+    ranks_.copy(q, part.q);
   }
   average_places(&Part::q, range).wait();
   for (std::size_t i = range.begin; i < range.end; ++i) {
     Part& part = parts_[i];
     if (part.whole) {
-      part.gradient.copy_(part.p);
+      ranks_.copy(part.p, part.gradient);
     } else {
       // q is much smaller than the product, so it is scaled instead of the product.
       const at::Tensor q = loss_scale == 1 ? part.q : part.q.mul(loss_scale);
-      part.gradient.copy_(at::mm(part.p, q.t()));
+      ranks_.copy(at::mm(part.p, q.t()), part.gradient);
     }
   }
 }

@@ -44,7 +44,7 @@ std::vector<std::vector<std::uint32_t>> Hierarchical::hosts() const {
 /// The first stage is a reduce_scatter whose bounds give all elements to the first rank of the host.
 Work Hierarchical::reduce(const Bucket& /*bucket*/, const at::Tensor& gradients) {
   Stages& stages = under_way_.emplace_back();
-  stages.host = gradients.device().is_cpu() ? gradients : gradients.to(at::kCPU);
+  stages.host = world().moved_to(at::kCPU, gradients);
   stages.gradients = gradients;
   std::vector<std::uint64_t> bounds(inside_.size() + 1, static_cast<std::uint64_t>(stages.host.numel()));
   bounds.front() = 0;
@@ -85,7 +85,7 @@ void Hierarchical::complete_reduction() {
   for (Stages& stages : under_way_) go_back(stages);
   for (Stages& stages : under_way_) {
     stages.back.wait();
-    if (!stages.host.is_same(stages.gradients)) stages.gradients.copy_(stages.host);
+    if (!stages.host.is_same(stages.gradients)) world().copy(stages.host, stages.gradients);
   }
   under_way_.clear();
 }

@@ -28,19 +28,19 @@ void StageLink::send_shape(const at::Tensor& values) {
                 values.dim(), kMostDimensions);
   }
   std::ranges::copy(values.sizes(), header.begin() + 2);
-  world_.send(of(header), peer_).wait();
+  ranks_.collective().send(of(header), peer_).wait();
 }
 
 StageLink::Shape StageLink::receive_shape() {
   Header header{};
-  world_.recv(of(header), peer_).wait();
+  ranks_.collective().recv(of(header), peer_).wait();
   return {scalar_type_of(static_cast<DType>(header[0])), {header.begin() + 2, header.begin() + 2 + header[1]}};
 }
 
 void StageLink::send(const at::Tensor& values, const Key& key) {
   if (told_.insert(key).second) send_shape(values);
-  const at::Tensor host = values.detach().to(at::kCPU).contiguous();
-  leaving_.push_back({world_.send(elements_of(host), peer_), host});
+  const at::Tensor host = ranks_.moved_to(at::kCPU, values.detach()).contiguous();
+  leaving_.push_back({ranks_.collective().send(elements_of(host), peer_), host});
   while (!leaving_.empty() && leaving_.front().work.done()) {
     leaving_.front().work.wait();
     leaving_.pop_front();
@@ -52,13 +52,13 @@ void StageLink::expect(const Key& key) {
   auto known = known_.find(key);
   if (known == known_.end()) known = known_.emplace(key, receive_shape()).first;
   const at::Tensor host = at::empty(known->second.sizes, known->second.type);
-  coming_ = {world_.recv(elements_of(host), peer_), host};
+  coming_ = {ranks_.collective().recv(elements_of(host), peer_), host};
 }
 
 at::Tensor StageLink::receive(const Key& key) {
   expect(key);
   coming_->work.wait();
-  at::Tensor values = coming_->host.to(device_);
+  at::Tensor values = ranks_.moved_to(device_, coming_->host);
   coming_.reset();
   return values;
 }

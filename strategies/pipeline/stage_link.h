@@ -24,8 +24,7 @@ class StageLink {
   using Key = std::vector<std::int64_t>;
 
   /// `peer` is the number of the neighbouring rank in the group. Received tensors are allocated on `device`.
-  StageLink(RankGroup& ranks, std::uint32_t peer, at::Device device)
-      : world_(ranks.collective()), peer_(peer), device_(device) {}
+  StageLink(RankGroup& ranks, std::uint32_t peer, at::Device device) : ranks_(ranks), peer_(peer), device_(device) {}
 
   /// Starts to send a tensor. This object keeps the tensor until it has been sent. If `key` is new, waits until the
   /// shape has been sent. Throws kUnsupported for a tensor with more than 8 dimensions.
@@ -52,7 +51,7 @@ class StageLink {
   void send_shape(const at::Tensor& values);
   Shape receive_shape();
 
-  Collective& world_;
+  RankGroup& ranks_;
   std::uint32_t peer_;
   at::Device device_;
   std::set<Key> told_;              ///< The keys whose shape has been sent to the peer.

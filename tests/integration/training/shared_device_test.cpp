@@ -33,6 +33,11 @@ class SharedDeviceTest : public TrainingTest {
     return all;
   }
 
+  double sum(const std::string& directory, const char* name) const {
+    const std::vector<double> values = logged(directory, name);
+    return std::accumulate(values.begin(), values.end(), 0.0);
+  }
+
   void expect_nothing_copied(const std::string& directory) const {
     for (const char* name : {"bytes_over_link.parameters", "bytes_over_link.gradients", "bytes_over_link.readers"}) {
       EXPECT_THAT(logged(directory, name), IsEmpty()) << name;
@@ -56,11 +61,7 @@ TEST_F(SharedDeviceTest, ThePlacementDoesNotChangeTheBitsAndNoStepCopiesParamete
   expect_same_files("processes", "composed");
   expect_same_files("processes", "cpu");
   for (const char* placement : {"composed", "processes"}) expect_nothing_copied(placement);
-  const auto sum = [this](const char* name) {
-    const std::vector<double> values = logged("processes", name);
-    return std::accumulate(values.begin(), values.end(), 0.0);
-  };
-  EXPECT_EQ(sum("bytes_over_link"), sum("bytes_over_link.batch"));
+  EXPECT_EQ(sum("processes", "bytes_over_link"), sum("processes", "bytes_over_link.batch"));
 }
 
 /// The rules have none to three blocks of state.
@@ -91,7 +92,9 @@ TEST_P(SharedDeviceStrategyTest, TwoRanksTrainInProcessesAsOnTheHost) {
   const auto expected = losses_with("cpu", cpu);
   EXPECT_EQ(losses_with("device", device), expected);
   expect_same_files("device", "cpu");
-  if (strategy != "parameter_server") expect_nothing_copied("device");
+  if (strategy == "parameter_server") return;
+  expect_nothing_copied("device");
+  EXPECT_GT(sum("device", "bytes_over_link.collectives"), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, SharedDeviceStrategyTest,
