@@ -5,6 +5,7 @@
 #include <ATen/ops/full.h>
 
 #include <cmath>
+#include <utility>
 
 #include "messages/error.h"
 
@@ -19,6 +20,7 @@ at::Tensor Passes::forward(Model& model, const MicroBatch& batch) const {
 /// The weight, which includes the loss scale, is passed to autograd as the gradient of the loss, so the loss need not
 /// be multiplied by it.
 at::Tensor Passes::backward(at::Tensor loss, double weight) {
+  if (options_.recorder != nullptr && options_.on_unrecorded) std::exchange(options_.on_unrecorded, nullptr)();
   const TraceSpan span(options_.trace, "backward", SpanKind::kBackward);
   loss.backward(weight_tensor(weight, loss.options()));
   return loss.detach();  // The autograd graph, which refers to the batch, is freed together with the argument `loss`.

@@ -65,6 +65,9 @@ class Passes {
     std::function<std::function<double()>(const at::Tensor&)> read_later;
     /// Records the passes of a micro-batch and repeats them for later micro-batches; null to compute every pass anew.
     WorkRecorder* recorder = nullptr;
+    /// Called once if there is a recorder, but the strategy computes the two passes separately, so that nothing is
+    /// recorded. May be empty.
+    std::function<void()> on_unrecorded;
     StepTrace* trace = nullptr;  ///< Records when the rank did what; null to record nothing.
   };
 

@@ -73,6 +73,17 @@ TEST_F(RecordedPassesTest, TheRecorderGetsTheBatchAndTheWeightOfEveryStep) {
   EXPECT_EQ(recorder_.calls, 2);
 }
 
+TEST_F(RecordedPassesTest, AStrategyThatComputesThePassesSeparatelyIsNoticedOnce) {
+  int noticed = 0;
+  Passes passes({.where = "test", .recorder = &recorder_, .on_unrecorded = [&] { ++noticed; }});
+  MicroBatch batch{.data = {"train", {at::full({4}, 2.0)}}, .samples = 4, .weight = 1};
+  passes.forward_and_backward(model_, batch);
+  EXPECT_EQ(noticed, 0);
+  for (int step = 0; step < 2; ++step) passes.backward(passes.forward(model_, batch), 1);
+  EXPECT_EQ(noticed, 1);
+  EXPECT_EQ(recorder_.calls, 1);
+}
+
 TEST_F(RecordedPassesTest, ALossThatIsKeptDoesNotChangeWithTheNextStep) {
   const at::Tensor first = step(2, 1);
   step(3, 1);

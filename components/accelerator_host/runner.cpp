@@ -122,6 +122,7 @@ void Runner::make_arena(const DatasetInfo& data) {
                                   .generator = &random_->generator(),
                                   .read_later = [this](const at::Tensor& loss) { return device_->read_later(loss); },
                                   .recorder = recorder(),
+                                  .on_unrecorded = [this] { warn_unrecorded("the strategy computes them separately"); },
                                   .trace = trace});
   strategy_->set_up(
       {.model = model_.get(), .arena = arena_.get(), .world = &*world_, .passes = &*passes_, .trace = trace});
@@ -132,10 +133,13 @@ void Runner::make_arena(const DatasetInfo& data) {
 WorkRecorder* Runner::recorder() {
   WorkRecorder* recorder = device_->recorder();
   if (recorder == nullptr || (world_->is_alone() && !options_.detect_anomaly)) return recorder;
-  context_.log->warn("{}: the passes of a step are not recorded, because {}", context_.where,
-                     options_.detect_anomaly ? "detect_anomaly examines every operation"
-                                             : "several ranks exchange gradients during the backward pass");
+  warn_unrecorded(options_.detect_anomaly ? "detect_anomaly examines every operation"
+                                          : "several ranks exchange gradients during the backward pass");
   return nullptr;
+}
+
+void Runner::warn_unrecorded(const char* reason) const {
+  context_.log->warn("{}: the passes of a step are not recorded, because {}", context_.where, reason);
 }
 
 /// If the loss is scaled, a loss that is not finite is treated as an overflow by the loss scaler, so `on_nan` is not

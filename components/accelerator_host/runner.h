@@ -160,6 +160,7 @@ class Runner {
   std::optional<at::ScalarType> autocast_type() const;
   OnNan on_nan() const;
   WorkRecorder* recorder();
+  void warn_unrecorded(const char* reason) const;
   void emulate_half();
   /// Throws kUnsupported if an arena of `arena` bytes and a batch do not fit into what the accelerator allows.
   void check_memory(std::uint64_t arena, const DatasetInfo& data) const;
