@@ -34,12 +34,19 @@ Elements elements_of(const at::Tensor& flat) {
           space_of(flat.device())};
 }
 
-/// Runs `operation` on the tensor itself if the collective can work in its memory, and otherwise on a copy in host
-/// memory, which is copied back.
+/// Returns true if the collective can work in the memory of the tensor, which is on a device. Integers and bools are
+/// always reduced in host memory, where their mean cannot overflow.
+bool RankGroup::works_in_place(OperationKind kind, const at::Tensor& flat) const {
+  const bool reduces = kind == OperationKind::kAllReduce || kind == OperationKind::kReduceScatter;
+  if (reduces && !at::isFloatingType(flat.scalar_type())) return false;
+  return collective_->serves(kind, space_of(flat.device()));
+}
+
+/// Runs `operation` on the tensor itself if possible, and otherwise on a copy in host memory, which is copied back.
 template <class Operation>
 Work RankGroup::run(collectives::OperationKind kind, const at::Tensor& flat, const Operation& operation) {
   if (flat.device().is_cpu()) return operation(elements_of(flat));
-  if (collective_->serves(kind, space_of(flat.device()))) {
+  if (works_in_place(kind, flat)) {
     wait_for_current_stream(flat.device());
     return operation(elements_of(flat));
   }
@@ -105,7 +112,8 @@ at::Tensor RankGroup::moved_to(at::Device device, const at::Tensor& tensor) cons
 }
 
 void RankGroup::copy(const at::Tensor& from, const at::Tensor& to) const {
-  at::Tensor(to).copy_(from);
+  // Converted before it is copied, so that the bytes that cross are those of the type of `to`.
+  at::Tensor(to).copy_(from.to(to.scalar_type()));
   count(from.device(), to);
 }
 

@@ -22,8 +22,8 @@ Elements elements_of(const at::Tensor& flat);
 ///
 /// An operation on host memory works in place and may still be in progress when the call returns. So does an operation
 /// on a device tensor if the collective accepts its memory (Collective::serves); the call first waits until the device
-/// has done what was submitted to its current stream. With every other collective, an operation on a device tensor
-/// works on a copy in host memory and is finished when the call returns.
+/// has done what was submitted to its current stream. With every other collective, and to reduce integers or bools, an
+/// operation on a device tensor works on a copy in host memory and is finished when the call returns.
 ///
 /// All ranks of a group must call the same operations in the same order. In a group of a single rank, operations change
 /// nothing, so most callers need not treat this case separately. Copies of this object refer to the same group.
@@ -76,6 +76,8 @@ class RankGroup {
   /// Makes this object add the bytes that it copies between the device and the host to the counters in `link`, which
   /// may be null.
   void count_copies(std::shared_ptr<devices::LinkBytes> link) { link_ = std::move(link); }
+  /// Returns the counters of count_copies(), or null.
+  const std::shared_ptr<devices::LinkBytes>& link_bytes() const { return link_; }
 
   /// Returns the collective, for functions that this class does not have. Must not be called for a group of a single
   /// rank.
@@ -84,6 +86,7 @@ class RankGroup {
  private:
   template <class Operation>
   Work run(collectives::OperationKind kind, const at::Tensor& flat, const Operation& operation);
+  bool works_in_place(collectives::OperationKind kind, const at::Tensor& flat) const;
   void count(at::Device source, const at::Tensor& copy) const;
 
   std::shared_ptr<Collective> collective_;    ///< Null for a single rank.

@@ -66,11 +66,12 @@ struct PretendedDevices final : c10::impl::DeviceGuardImplInterface {
 C10_REGISTER_GUARD_IMPL(PrivateUse1, PretendedDevices)
 
 /// Returns a tensor of the second device, whose memory is that of `values`.
-at::Tensor on_device(std::vector<float>& values) {
-  c10::Storage storage(c10::Storage::use_byte_size_t(), values.size() * sizeof(float),
+template <class T>
+at::Tensor on_device(std::vector<T>& values) {
+  c10::Storage storage(c10::Storage::use_byte_size_t(), values.size() * sizeof(T),
                        c10::DataPtr(values.data(), PretendedDevices::device(1)), nullptr, /*resizable=*/false);
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
-      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), caffe2::TypeMeta::Make<float>());
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), caffe2::TypeMeta::Make<T>());
   tensor.unsafeGetTensorImpl()->set_sizes_contiguous({static_cast<std::int64_t>(values.size())});
   return tensor;
 }
@@ -147,6 +148,18 @@ TEST(RankGroupTest, ACollectiveThatAcceptsDeviceMemoryWorksInItWhenTheStreamIsDo
   EXPECT_EQ(link->all().both(), 0u);
 }
 
+TEST(RankGroupTest, IntegersAreNotReducedInDeviceMemory) {
+  int operations = 0;
+  PretendedOthers others{.move = [&](const Operation&) { ++operations; }};
+  RankGroup group = group_of_two<DeviceGroup>(others);
+  std::vector<std::int32_t> values{1, 2};
+  const at::Tensor tensor = on_device(values);
+  EXPECT_ANY_THROW(group.all_reduce(tensor, ReduceOp::kMean)) << "this device cannot copy anything to host memory";
+  EXPECT_EQ(operations, 0);
+  group.broadcast(tensor, 0).wait();
+  EXPECT_EQ(operations, 1);
+}
+
 TEST(RankGroupTest, ValuesOfAllRanksAreJoinedAndWaitedFor) {
   PretendedOthers others{.move = [&](const Operation& operation) {
     if (operation.data.dtype == DType::kFloat64) *static_cast<double*>(operation.data.data) += 40;
@@ -176,7 +189,8 @@ TEST(RankGroupTest, CountsWhatItMovesBetweenTheHostAndADevice) {
   EXPECT_EQ(link->of(devices::Purpose::kCollectives), (devices::LinkCount{.to_device = 12, .to_host = 0}));
   const at::Tensor there = at::empty({2}, at::TensorOptions().device(at::kMeta).dtype(at::kDouble));
   group.copy(at::ones({2}), there);
-  EXPECT_EQ(link->of(devices::Purpose::kCollectives), (devices::LinkCount{.to_device = 28, .to_host = 0}));
+  EXPECT_EQ(link->of(devices::Purpose::kCollectives),
+            (devices::LinkCount{.to_device = 28, .to_host = 0}));  // As doubles.
   const at::Tensor other = at::empty({3});
   group.copy(here, other);
   EXPECT_TRUE(other.equal(here));

@@ -17,7 +17,9 @@ RankGroup World::make_group(const std::string& name, const std::vector<std::uint
   group.name = name;
   group.ranks = ranks;
   group.timeout = timeout_;
-  return groups_.emplace_back(make_collective(plugin_, group));
+  RankGroup& made = groups_.emplace_back(make_collective(plugin_, group));
+  made.count_copies(link_bytes());
+  return made;
 }
 
 // Other ranks may be waiting for this rank in any of the groups, not only in the world.

@@ -175,11 +175,12 @@ class Runner {
   std::unique_ptr<ClaimedDevice> device_;
   std::optional<RandomNumbers> random_;
   std::optional<DeviceBatches> batches_;
-  std::optional<World> world_;
   std::unique_ptr<Arena> arena_;
   std::optional<Passes> passes_;
   std::optional<GradientScaling> scaling_;
 
+  /// Declared after the arena, because an operation that is still in progress when the run ends may work on its memory.
+  std::optional<World> world_;
   /// Declared after the objects that it uses, so that it is destroyed before them.
   std::unique_ptr<Strategy> strategy_;
 

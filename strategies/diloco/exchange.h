@@ -12,7 +12,8 @@ namespace trainyard {
 
 /// An exchange of the strategy `diloco`, which can run while the rank computes. The ranks average copies of two things:
 /// the change of the parameters since the last exchange, and the floating-point buffers. So the originals may change in
-/// the meantime. The copies are in host memory, because only operations on host memory run in the background.
+/// the meantime. The copies are in host memory, because with most collectives only operations on host memory run in the
+/// background.
 ///
 /// A checkpoint can be saved between the beginning and the end of an exchange. It then contains the averages.
 class Exchange {

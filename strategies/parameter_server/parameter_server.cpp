@@ -115,7 +115,7 @@ void ParameterServer::finish_step(ArenaEdit& edit) {
 
 void ParameterServer::pull(ArenaEdit& edit) {
   const at::NoGradGuard no_gradients;
-  edit.parameters().copy_(server_);
+  world().copy(server_, edit.parameters());
 }
 
 /// Between the two meetings, no worker changes the parameters or its clock, except in level().
