@@ -112,8 +112,9 @@ at::Tensor RankGroup::moved_to(at::Device device, const at::Tensor& tensor) cons
 }
 
 void RankGroup::copy(const at::Tensor& from, const at::Tensor& to) const {
-  // Converted before it is copied, so that the bytes that cross are those of the type of `to`.
-  at::Tensor(to).copy_(from.to(to.scalar_type()));
+  // What crosses is converted first, so that its bytes are those of the type of `to`.
+  const bool crosses = from.device() != to.device();
+  at::Tensor(to).copy_(crosses ? from.to(to.scalar_type()) : from);
   count(from.device(), to);
 }
 
