@@ -6,12 +6,12 @@
 namespace trainyard::host {
 
 void EvaluateOrder::use(const Batch& batch) {
-  Runner& runner = workplace().runner;
+  Evaluator& evaluator = workplace().runner.evaluator();
   if (used() == 1) {
-    runner.begin_evaluation();
+    evaluator.begin();
     workplace().validation.begin(order());
   }
-  evaluated_.emplace_back(static_cast<double>(batch.samples), runner.evaluate(batch));
+  evaluated_.emplace_back(static_cast<double>(batch.samples), evaluator.evaluate(batch));
   workplace().validation.see(batch);
 }
 
@@ -19,7 +19,7 @@ void EvaluateOrder::use(const Batch& batch) {
 void EvaluateOrder::conclude(OrderDone& done) {
   if (used() == 0) return;
   workplace().validation.finish();
-  workplace().runner.end_evaluation();
+  workplace().runner.evaluator().end();
   ScalarMerger merger;
   for (const auto& [samples, metrics] : evaluated_) {
     for (const NamedMetric& metric : metrics) {
@@ -32,7 +32,7 @@ void EvaluateOrder::conclude(OrderDone& done) {
 }
 
 void EvaluateOrder::abandon() {
-  if (used() > 0) workplace().runner.end_evaluation();
+  if (used() > 0) workplace().runner.evaluator().end();
 }
 
 }  // namespace trainyard::host

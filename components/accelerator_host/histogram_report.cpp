@@ -37,8 +37,8 @@ void HistogramReport::begin_step(std::uint64_t step, const Batch& batch) {
               .step = step,
               .histograms = {}};
   of_kind_ = 0;
-  if (context_.rank != 0 || !runner_.has_activations()) return;
-  runner_.visit_activations(batch, [this](const std::string& stage, const at::Tensor& output) {
+  if (context_.rank != 0 || !runner_.evaluator().has_activations()) return;
+  runner_.evaluator().visit_activations(batch, [this](const std::string& stage, const at::Tensor& output) {
     add(stage, HistogramOf::kActivations, output, 1);
   });
 }

@@ -16,25 +16,25 @@ void send(Prediction prediction, const Order& order, Workplace& workplace) {
 }  // namespace
 
 void PredictOrder::use(const Batch& batch) {
-  Runner& runner = workplace().runner;
-  if (used() == 1) runner.begin_evaluation();
-  std::optional<Prediction> prediction = runner.predict(batch);
+  Evaluator& evaluator = workplace().runner.evaluator();
+  if (used() == 1) evaluator.begin();
+  std::optional<Prediction> prediction = evaluator.predict(batch);
   if (prediction) send(std::move(*prediction), order(), workplace());
 }
 
-void PredictOrder::conclude(OrderDone&) { workplace().runner.end_evaluation(); }
+void PredictOrder::conclude(OrderDone&) { workplace().runner.evaluator().end(); }
 
 void PredictOrder::abandon() {
-  if (used() > 0) workplace().runner.end_evaluation();
+  if (used() > 0) workplace().runner.evaluator().end();
 }
 
 void GenerateOrder::begin() {
-  Runner& runner = workplace().runner;
-  runner.begin_evaluation();
-  Prediction generated = runner.generate(order().split);
+  Evaluator& evaluator = workplace().runner.evaluator();
+  evaluator.begin();
+  Prediction generated = evaluator.generate(order().split);
   // Every rank generates a different text, and the text of rank 0 is enough.
   if (workplace().context.rank == 0) send(std::move(generated), order(), workplace());
-  runner.end_evaluation();
+  evaluator.end();
 }
 
 }  // namespace trainyard::host

@@ -2,7 +2,6 @@
 #include "components/accelerator_host/runner.h"
 
 #include <ATen/Context.h>
-#include <ATen/core/grad_mode.h>
 #include <fmt/ranges.h>
 #include <torch/csrc/autograd/anomaly_mode.h>
 
@@ -12,7 +11,6 @@
 
 #include "components/accelerator_host/make_plugins.h"
 #include "components/accelerator_host/prepare_model.h"
-#include "core/spans/span_scope.h"
 #include "messages/error.h"
 #include "tensors/half_emulation.h"
 #include "tensors/norm.h"
@@ -103,6 +101,12 @@ void Runner::build(const DatasetInfo& data) {
   make_arena(data);
   emulate_half();
   mode_.emplace(*model_, *strategy_);
+  evaluator_.emplace(Evaluator::Parts{.model = *model_,
+                                      .mode = *mode_,
+                                      .batches = *batches_,
+                                      .passes = *passes_,
+                                      .random = *random_,
+                                      .arena = *arena_});
   collect_parts();
 }
 
@@ -242,60 +246,6 @@ void Runner::check_parameters(std::uint64_t step) const {
   throw Error(Code::kInvalidArgument,
               "{}: parameters are not finite after step {}; no checkpoint is taken of them. on_nan = 'ignore' goes on",
               context_.where, step);
-}
-
-std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
-  const at::NoGradGuard no_gradients;
-  const core::SpanScope span(SpanKind::kForward, "evaluate");
-  const OperationSpans operations;
-  const ForwardScope scope = passes_->evaluation();
-  std::vector<NamedMetric> metrics = mode_->evaluation().evaluate(*model_, batches_->take(batch));
-  batches_->release();
-  return metrics;
-}
-
-std::optional<Prediction> Runner::predict(const Batch& batch) {
-  const at::NoGradGuard no_gradients;
-  mode_->evaluation().gather_model();
-  if (batch.samples == 0) return {};
-  const ForwardScope scope = passes_->evaluation();
-  Prediction prediction = model_->predict(batches_->take(batch));
-  batches_->release();
-  return prediction;
-}
-
-Prediction Runner::generate(const std::string& split) {
-  const at::NoGradGuard no_gradients;
-  mode_->evaluation().gather_model();
-  const ForwardScope scope = passes_->training();  // The model may draw random numbers.
-  return model_->predict({.split = split, .tensors = {}});
-}
-
-std::vector<Prediction> Runner::generate_aside(const std::string& split, std::uint64_t count) {
-  const at::NoGradGuard no_gradients;
-  mode_->evaluation().gather_model();
-  const ForwardScope scope = passes_->evaluation();
-  std::vector<Prediction> generated;
-  random_->draw_aside([&] {
-    while (generated.size() < count) generated.push_back(model_->predict({.split = split, .tensors = {}}));
-  });
-  return generated;
-}
-
-// In evaluation mode, a forward pass neither draws random numbers nor changes buffers, so it does not affect training.
-void Runner::visit_activations(const Batch& batch,
-                               const std::function<void(const std::string& stage, const at::Tensor& output)>& visit) {
-  if (batch.samples == 0) return;
-  const at::NoGradGuard no_gradients;
-  const ForwardScope scope = passes_->evaluation();
-  model_->set_training(false);
-  at::Tensor values = model_->stage_input(batches_->take(batch));
-  for (const Stage& stage : model_->stages()) {
-    values = stage.forward(values);
-    visit(stage.name, values);
-  }
-  model_->set_training(true);
-  batches_->release();
 }
 
 std::vector<Scalar> Runner::metrics() const {

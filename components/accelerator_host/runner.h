@@ -12,6 +12,7 @@
 #include "accelerators/accelerator.h"
 #include "components/accelerator_host/device_batches.h"
 #include "components/accelerator_host/evaluation_mode.h"
+#include "components/accelerator_host/evaluator.h"
 #include "components/accelerator_host/gradient_scaling.h"
 #include "components/accelerator_host/random_numbers.h"
 #include "components/accelerator_host/saved_parts.h"
@@ -84,29 +85,8 @@ class Runner {
   /// Call this function when the optimizer has changed the parameters, or directly after begin_update() has returned 0.
   void end_update(std::uint64_t step);
 
-  /// These functions begin and end an evaluation or a prediction. Every rank must call them, even without batches.
-  void begin_evaluation() { mode_->begin(); }
-  void end_evaluation() { mode_->end(); }
-
-  /// These functions return the metrics or the prediction of a batch. If the batch has no samples, the result is empty,
-  /// but the rank takes part in the communication.
-  std::vector<NamedMetric> evaluate(const Batch& batch);
-  std::optional<Prediction> predict(const Batch& batch);
-  /// Returns output that the model generates without input. `split` is passed to the model.
-  Prediction generate(const std::string& split);
-
-  /// Returns `count` outputs that the model generates without input, during an evaluation of the split `split`.
-  /// Restores the state of the random generator afterwards, so that training is not affected.
-  std::vector<Prediction> generate_aside(const std::string& split, std::uint64_t count);
-
-  /// Returns true if visit_activations() can be called: the model is divided into stages (layers or groups of layers),
-  /// and this rank has all parameters.
-  bool has_activations() const { return !arena_->shard().parameters && !model_->stages().empty(); }
-  /// Computes the output of every stage of the model for a batch, in evaluation mode, and calls `visit` with the name
-  /// of the stage and its output. Call this function between two micro-batches of training. Does nothing if the batch
-  /// has no samples.
-  void visit_activations(const Batch& batch,
-                         const std::function<void(const std::string& stage, const at::Tensor& output)>& visit);
+  /// Returns the object that evaluates the model and makes predictions. It exists after build().
+  Evaluator& evaluator() { return *evaluator_; }
 
   /// Throws kInvalidArgument if a parameter of the model is not finite, unless OnNan::kIgnore is set. `step` is the
   /// last step, for the error text.
@@ -186,6 +166,7 @@ class Runner {
 
   // These members are also made by build(), and refer to the members above.
   std::optional<EvaluationMode> mode_;
+  std::optional<Evaluator> evaluator_;
   std::optional<SavedParts> parts_;
 };
 

@@ -84,7 +84,7 @@ bool ValidationReport::wants_samples() const {
 void ValidationReport::see(const Batch& batch) {
   if (!active_) return;
   if (*settings_.confusion || wants_samples()) {
-    const std::optional<Prediction> prediction = runner_.predict(batch);
+    const std::optional<Prediction> prediction = runner_.evaluator().predict(batch);
     if (prediction) take(batch, *prediction);
   }
   ++batches_;
@@ -133,7 +133,7 @@ void ValidationReport::finish() {
 // All ranks take part, but only rank 0 sends its texts.
 void ValidationReport::generate() {
   std::vector<Prediction> texts =
-      runner_.generate_aside(samples_.split, static_cast<std::uint64_t>(*settings_.samples));
+      runner_.evaluator().generate_aside(samples_.split, static_cast<std::uint64_t>(*settings_.samples));
   if (context_.rank != 0) return;
   for (Prediction& text : texts) {
     text.order = order_;
