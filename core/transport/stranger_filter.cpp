@@ -71,13 +71,13 @@ std::size_t StrangerFilter::most_admitted() { return raise_descriptor_limit() / 
 StrangerFilter::StrangerFilter(zmq::socket_t& socket, const std::string& address, const Limits& limits)
     : limits_(limits),
       opening_(socket.get(zmq::sockopt::curve_secretkey)),
-      patience_(socket.get(zmq::sockopt::handshake_ivl)),
       listener_(listen_at(address, kMostPending)),
       endpoint_(endpoint_of(listener_)),
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC))),
       wakeup_(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))),
       inner_(socket, kMostPending),
       relay_(limits.buffer),
+      strangers_(std::chrono::milliseconds(socket.get(zmq::sockopt::handshake_ivl))),
       examinations_(kMostExamined, kMostFailuresPerSecond),
       descriptors_(kDescriptorsEach) {
   for (FileDescriptor* each : {&listener_, &wakeup_}) {
@@ -110,18 +110,15 @@ void StrangerFilter::run() {
     examinations_.earn(now);
     close_late(now);
     examine_next();
-    over_.clear();  // Only now, because several events may be those of one stranger.
+    strangers_.forget_over();  // Only now, because several events may be those of one stranger.
   }
 }
 
 int StrangerFilter::milliseconds_to_wait() const {
-  if (strangers_.empty() && knowing_.empty()) return -1;
-  if (!waiting_.empty()) return static_cast<int>(kStrangerLook.count());
-  auto first = Clock::time_point::max();
-  for (const std::list<Stranger>* some : {&strangers_, &knowing_}) {
-    if (!some->empty()) first = std::min(first, some->front().last);
-  }
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(first - Clock::now());
+  const std::optional<Clock::time_point> first = strangers_.first_deadline();
+  if (!first) return -1;
+  if (strangers_.waiting() > 0) return static_cast<int>(kStrangerLook.count());
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*first - Clock::now());
   return static_cast<int>(std::max<std::int64_t>(left.count() + 1, 0));
 }
 
@@ -130,16 +127,15 @@ void StrangerFilter::accept() {
     FileDescriptor outer(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!outer && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
       // Without a descriptor for it, the connection would wait and this thread would not.
-      if (strangers_.empty()) std::this_thread::sleep_for(kStrangerLook);
-      if (!strangers_.empty()) close(strangers_.front());
+      if (strangers_.opening() > 0)
+        close(strangers_.oldest_opening());
+      else
+        std::this_thread::sleep_for(kStrangerLook);
     }
     if (!outer) return;
-    if (strangers_.size() >= limits_.strangers) close(strangers_.front());
+    if (strangers_.opening() >= limits_.strangers) close(strangers_.oldest_opening());
     prepare_connection(outer);
-    Stranger& stranger = strangers_.emplace_back();
-    stranger.outer = std::move(outer);
-    stranger.last = Clock::now() + patience_;
-    stranger.place = std::prev(strangers_.end());
+    Stranger& stranger = strangers_.add(std::move(outer));
     epoll_event event{.events = EPOLLIN | EPOLLRDHUP, .data = {.ptr = &stranger}};
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stranger.outer.get(), &event) != 0) close(stranger);
   }
@@ -147,13 +143,13 @@ void StrangerFilter::accept() {
 
 void StrangerFilter::handle(Stranger& stranger) {
   switch (stranger.state) {
-    case State::kOpening:
+    case Stranger::State::kOpening:
       return hear(stranger);
-    case State::kExamined:
+    case Stranger::State::kExamined:
       return pass_between(stranger);
-    case State::kWaiting:
+    case Stranger::State::kWaiting:
       return close(stranger);  // It must not send anything now, so it has ended.
-    case State::kOver:
+    case Stranger::State::kOver:
       return;
   }
 }
@@ -168,35 +164,31 @@ void StrangerFilter::hear(Stranger& stranger) {
   }
   if (stranger.heard.size() < CurveOpening::kBytes) return;
   if (!opening_.knows_server(stranger.heard) || !recent_.is_new(CurveOpening::client_key(stranger.heard)) ||
-      waiting_.size() >= limits_.strangers) {
+      strangers_.waiting() >= limits_.strangers) {
     return close(stranger);
   }
-  stranger.state = State::kWaiting;
-  stranger.last = Clock::now() + patience_;
-  knowing_.splice(knowing_.end(), strangers_, stranger.place);
-  waiting_.push_back(&stranger);
+  strangers_.enqueue(stranger);
 }
 
 void StrangerFilter::examine_next() {
-  while (!waiting_.empty() && examinations_.may_begin() &&
+  while (strangers_.waiting() > 0 && examinations_.may_begin() &&
          relay_.pairs() + examinations_.running() < limits_.admitted) {
-    Stranger& next = *waiting_.front();
+    Stranger& next = strangers_.next();
     if (!has_descriptors()) {
       close(next);
       continue;
     }
-    waiting_.pop_front();
+    strangers_.begin_next();
     examine(next);
   }
 }
 
 // Further strangers must not take the last descriptors before libzmq has accepted the connection.
 bool StrangerFilter::has_descriptors() {
-  return descriptors_.take(kSpareDescriptors + 2 * limits_.strangers - strangers_.size() - waiting_.size());
+  return descriptors_.take(kSpareDescriptors + 2 * limits_.strangers - strangers_.opening() - strangers_.waiting());
 }
 
 void StrangerFilter::examine(Stranger& stranger) {
-  stranger.state = State::kExamined;
   examinations_.begin();
   stranger.inner = inner_.connect();
   epoll_event event{.events = EPOLLIN | EPOLLRDHUP, .data = {.ptr = &stranger}};
@@ -230,19 +222,16 @@ void StrangerFilter::admit(Stranger& stranger) {
 
 // The socket itself counts those whose key it refuses.
 void StrangerFilter::close(Stranger& stranger, Key key) {
-  if (stranger.state == State::kOver) return;
-  if (stranger.state == State::kExamined)
+  if (stranger.state == Stranger::State::kOver) return;
+  if (stranger.state == Stranger::State::kExamined)
     examinations_.end(key == Key::kAdmitted);
   else
     ++refused_;
-  if (stranger.state == State::kWaiting) waiting_.remove(&stranger);
-  std::list<Stranger>& list = stranger.state == State::kOpening ? strangers_ : knowing_;
-  stranger.state = State::kOver;
   forget(stranger.outer);
   forget(stranger.inner);
   stranger.outer.reset();
   stranger.inner.reset();
-  over_.splice(over_.end(), list, stranger.place);
+  strangers_.end(stranger);
 }
 
 // Closing the descriptor would not be enough: a child process has a copy of it until it runs its program.
@@ -251,9 +240,7 @@ void StrangerFilter::forget(const FileDescriptor& socket) {
 }
 
 void StrangerFilter::close_late(Clock::time_point now) {
-  for (std::list<Stranger>* some : {&strangers_, &knowing_}) {
-    while (!some->empty() && some->front().last <= now) close(some->front());
-  }
+  while (Stranger* late = strangers_.late(now)) close(*late);
 }
 
 }  // namespace trainyard::core

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <string>
 #include <thread>
 #include <zmq.hpp>
@@ -17,6 +16,7 @@
 #include "core/transport/examination_limit.h"
 #include "core/transport/inner_door.h"
 #include "core/transport/recent_keys.h"
+#include "core/transport/stranger_queues.h"
 
 namespace trainyard::core {
 
@@ -58,23 +58,7 @@ class StrangerFilter {
   std::uint64_t refused() const { return refused_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  enum class State {
-    kOpening,   ///< Has not sent its greeting and its HELLO yet.
-    kWaiting,   ///< Knows the public key, and waits for its turn.
-    kExamined,  ///< Is connected to the socket, which examines its key.
-    kOver,
-  };
-  struct Stranger {
-    FileDescriptor outer, inner;
-    State state = State::kOpening;
-    std::string heard;  ///< What it has sent before it was connected to the socket.
-    std::string told;   ///< What the socket has sent.
-    bool greeted = false;
-    Clock::time_point last;  ///< When the connection is closed.
-    std::list<Stranger>::iterator place;
-  };
-
+  using Clock = StrangerQueues::Clock;
   enum class Key { kNotAdmitted, kAdmitted };
 
   void run();
@@ -94,17 +78,12 @@ class StrangerFilter {
 
   const Limits limits_;
   const CurveOpening opening_;
-  const std::chrono::milliseconds patience_;
   FileDescriptor listener_;
   std::string endpoint_;
   FileDescriptor epoll_, wakeup_;
   InnerDoor inner_;
   ByteRelay relay_;
-  // Both are in the order in which the connections are closed if nothing else happens.
-  std::list<Stranger> strangers_;  ///< Those that have not shown yet that they know the public key.
-  std::list<Stranger> knowing_;    ///< Those that have shown it.
-  std::list<Stranger> over_;
-  std::list<Stranger*> waiting_;  ///< Those of knowing_ that wait for their turn.
+  StrangerQueues strangers_;
   RecentKeys recent_;
   ExaminationLimit examinations_;
   DescriptorBudget descriptors_;
