@@ -58,7 +58,6 @@ int Agent::run() {
 
 void Agent::on_accepted(HostLink& link, std::chrono::milliseconds silence) {
   link_ = &link;
-  silence_ = silence;
   console_.say(fmt::format("host {} has joined host 0 at {}", settings_.self.host, link.endpoint()));
   link.messages().on<HostBeat>([](const HostBeat&) {});
   link.messages().on<HostPart>([this](const HostPart& part) { on_part(part); });
@@ -75,7 +74,7 @@ void Agent::on_accepted(HostLink& link, std::chrono::milliseconds silence) {
     if (processes_) processes_->signal(request.index, request.signal);
   });
   link.messages().on<RunEnded>([this](const RunEnded& ended) { end(ended.exit_code, printable(ended.reason)); });
-  beat();
+  beat(silence);
 }
 
 void Agent::on_part(const HostPart& part) {
@@ -95,17 +94,17 @@ void Agent::on_part(const HostPart& part) {
                      *link_);
 }
 
-void Agent::beat() {
+void Agent::beat(std::chrono::milliseconds most_silence) {
   if (exit_code_) return;
   const auto silent = loop_.now() - link_->heard();
   if (!link_->send(HostBeat{})) {
     end(1, "run failed: host 0 has closed the connection; the processes of this host are ended");
-  } else if (silent > silence_) {
+  } else if (silent > most_silence) {
     end(1, fmt::format("run failed: nothing has been heard from host 0 for {:.0f} s; the processes of this host are "
                        "ended",
                        in_seconds(silent)));
   } else {
-    loop_.after(kHostBeat, [this] { beat(); });
+    loop_.after(kHostBeat, [this, most_silence] { beat(most_silence); });
   }
 }
 

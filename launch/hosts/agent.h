@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <zmq.hpp>
@@ -39,7 +40,8 @@ class Agent {
   void on_accepted(HostLink& link, std::chrono::milliseconds silence);
   void on_part(const HostPart& part);
   void reap();
-  void beat();
+  // Sends a sign of life to host 0, now and from then on. Ends the run if nothing was heard for `most_silence`.
+  void beat(std::chrono::milliseconds most_silence);
   void end(int exit_code, const std::string& reason);
 
   /// Declared before the sockets, because they start threads, in which the signals must be blocked, too.
@@ -54,7 +56,6 @@ class Agent {
   zmq::context_t sockets_;
   std::optional<HostSearch> search_;
   HostLink* link_ = nullptr;  ///< The connection to host 0; null until host 0 has accepted this agent.
-  std::chrono::milliseconds silence_{};
   std::optional<NotesFolder> notes_;
   std::optional<Tunnels> tunnels_;
   /// The processes of this host; empty until the agent has received its part of the run.

@@ -55,7 +55,7 @@ void HostSearch::try_again() {
                                        in_seconds(settings_.join_timeout), state()));
   }
   try {
-    if (links_.empty() && now >= resolve_again_) find_host_0();
+    if (connections_.empty() && now >= resolve_again_) find_host_0();
     ask(now);
   } catch (const Error& error) {
     if (error.code() == Code::kInvalidArgument) return reports_.failed(error.what());
@@ -74,13 +74,13 @@ void HostSearch::remind(PollLoop::Clock::time_point now) {
     remind_ = now + settings_.reminder;
     knock_.reset();
   }
-  if (knock_ || links_.empty() || now + kLookAhead < std::min(remind_, deadline_)) return;
+  if (knock_ || connections_.empty() || now + kLookAhead < std::min(remind_, deadline_)) return;
   knock_.emplace(join_.reached, settings_.meeting.ports);
 }
 
 std::string HostSearch::state() {
   if (!problem_.empty()) return problem_;
-  if (links_.empty()) {
+  if (connections_.empty()) {
     return fmt::format(
         "the address of '{}' is not known yet: no name server has answered; check the network, or set "
         "TRAINYARD_MEET_AT to an address of host 0 on every host",
@@ -96,18 +96,18 @@ std::string HostSearch::state() {
 
 void HostSearch::find_host_0() {
   if (!lookup_) lookup_.emplace(settings_.meeting.host, settings_.resolve);
-  if (const std::optional<std::string> address = lookup_->result()) open_links(*address);
+  if (const std::optional<std::string> address = lookup_->result()) connect(*address);
 }
 
-void HostSearch::open_links(const std::string& address) {
+void HostSearch::connect(const std::string& address) {
   join_.reached = address;
   check_loopback(settings_, join_.reached);
   join_.address = address_towards(join_.reached);
   problem_.clear();
   for (const std::uint16_t port : settings_.meeting.ports) {
-    links_.push_back(
-        std::make_unique<HostLink>(context_, loop_, tcp_endpoint(join_.reached, std::to_string(port)), settings_.key));
-    HostLink& link = *links_.back();
+    const std::string endpoint = tcp_endpoint(join_.reached, std::to_string(port));
+    connections_.push_back({std::make_unique<HostLink>(context_, loop_, endpoint, settings_.key), {}});
+    HostLink& link = *connections_.back().link;
     link.messages().on<JoinAnswer>([this, &link](const JoinAnswer& answer) { on_answer(link, answer); });
     link.messages().on<RunEnded>([this](const RunEnded& ended) {
       if (!done_) reports_.failed(printable(ended.reason));
@@ -118,21 +118,21 @@ void HostSearch::open_links(const std::string& address) {
 // Sends a Join over each connection, once a second, until there is an answer.
 void HostSearch::ask(PollLoop::Clock::time_point now) {
   join_.clock_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-  asked_.resize(links_.size(), PollLoop::Clock::time_point{});
-  for (std::size_t number = 0; number < links_.size(); ++number) {
-    if (now >= asked_[number] + kHostBeat && links_[number]->send(join_)) asked_[number] = now;
+  for (Connection& one : connections_) {
+    if (now >= one.asked + kHostBeat && one.link->send(join_)) one.asked = now;
   }
 }
 
-// The other links are destroyed later by a timer, because a link calls this function.
+// The other connections are destroyed later by a timer, because a link calls this function.
 void HostSearch::on_answer(HostLink& link, const JoinAnswer& answer) {
   if (answer.other_job) heard_other_job_ = true;
   if (done_ || answer.other_job) return;
   done_ = answer.accepted;
   if (done_) {
     loop_.cancel(timer_);
-    timer_ = loop_.after(std::chrono::milliseconds(0),
-                         [this, &link] { std::erase_if(links_, [&](const auto& one) { return one.get() != &link; }); });
+    timer_ = loop_.after(std::chrono::milliseconds(0), [this, &link] {
+      std::erase_if(connections_, [&](const Connection& one) { return one.link.get() != &link; });
+    });
     return reports_.accepted(link, std::chrono::milliseconds(answer.silence_ms));
   }
   reports_.failed(fmt::format("host 0, at {}, does not accept host {}: it {}", link.endpoint(), join_.host,

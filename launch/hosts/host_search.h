@@ -37,6 +37,11 @@ class HostSearch {
   HostSearch& operator=(const HostSearch&) = delete;
 
  private:
+  struct Connection {
+    std::unique_ptr<HostLink> link;
+    PollLoop::Clock::time_point asked;  ///< When a Join was last sent over it.
+  };
+
   void try_again();
   // Prints each reminder when it is due. Shortly before that, begins to find out what keeps this host from joining.
   void remind(PollLoop::Clock::time_point now);
@@ -44,7 +49,7 @@ class HostSearch {
   std::string state();
   // Finds the address of host 0, and then opens the connections to it. Returns at once.
   void find_host_0();
-  void open_links(const std::string& address);
+  void connect(const std::string& address);
   void ask(PollLoop::Clock::time_point now);
   void on_answer(HostLink& link, const JoinAnswer& answer);
 
@@ -53,9 +58,8 @@ class HostSearch {
   zmq::context_t& context_;
   const HostSettings& settings_;
   Reports reports_;
-  std::vector<PollLoop::Clock::time_point> asked_;  ///< When a Join was last sent over each link.
-  std::optional<NameLookup> lookup_;                ///< Exists while the address of host 0 is being found.
-  PollLoop::Clock::time_point resolve_again_;       ///< When the name of host 0 is to be resolved again.
+  std::optional<NameLookup> lookup_;           ///< Exists while the address of host 0 is being found.
+  PollLoop::Clock::time_point resolve_again_;  ///< When the name of host 0 is to be resolved again.
   /// The reason why the search cannot begin, such as a name that cannot be resolved; empty if there is none.
   std::string problem_;
   bool heard_other_job_ = false;  ///< True if the launcher of another job has answered.
@@ -63,7 +67,7 @@ class HostSearch {
   std::optional<Knock> knock_;
   Join join_;
   /// The connections, one for each port; empty until the name of host 0 has been resolved.
-  std::vector<std::unique_ptr<HostLink>> links_;
+  std::vector<Connection> connections_;
   PollLoop::Clock::time_point deadline_;
   PollLoop::Clock::time_point remind_;
   PollLoop::Id timer_ = 0;
