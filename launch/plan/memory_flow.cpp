@@ -23,24 +23,35 @@ const core::PortInfo* find_port(const std::vector<core::PortInfo>& ports, const 
   return found == ports.end() ? nullptr : &*found;
 }
 
-/// Returns the edges over which the component `from` sends messages of this type.
-std::vector<const EdgePlan*> edges_of_type(const std::vector<Draft>& drafts, const std::vector<EdgePlan>& edges,
-                                           const Draft& from, std::string_view type) {
-  std::vector<const EdgePlan*> found;
-  for (const EdgePlan& edge : edges) {
-    if (edge.from != from.plan.index) continue;
-    const core::PortInfo* output = find_port(drafts[edge.from].info->outputs, edge.output);
-    if (output != nullptr && output->type == type) found.push_back(&edge);
+/// The edges of a plan, by the component that sends over them.
+class EdgesBySender {
+ public:
+  EdgesBySender(const std::vector<Draft>& drafts, const std::vector<EdgePlan>& edges)
+      : drafts_(drafts), edges_(drafts.size()) {
+    for (const EdgePlan& edge : edges) edges_[edge.from].push_back(&edge);
   }
-  return found;
-}
 
-std::vector<std::string> receivers(const std::vector<Draft>& drafts, const std::vector<EdgePlan>& edges,
-                                   const Draft& from, std::string_view type) {
-  std::vector<std::string> names;
-  for (const EdgePlan* edge : edges_of_type(drafts, edges, from, type)) names.push_back(drafts[edge->to].plan.name);
-  return names;
-}
+  /// Returns the edges over which the component `from` sends messages of this type.
+  std::vector<const EdgePlan*> of_type(const Draft& from, std::string_view type) const {
+    std::vector<const EdgePlan*> found;
+    for (const EdgePlan* edge : edges_[from.plan.index]) {
+      const core::PortInfo* output = find_port(from.info->outputs, edge->output);
+      if (output != nullptr && output->type == type) found.push_back(edge);
+    }
+    return found;
+  }
+
+  /// Returns the names of the components to which the component `from` sends messages of this type.
+  std::vector<std::string> receivers(const Draft& from, std::string_view type) const {
+    std::vector<std::string> names;
+    for (const EdgePlan* edge : of_type(from, type)) names.push_back(drafts_[edge->to].plan.name);
+    return names;
+  }
+
+ private:
+  const std::vector<Draft>& drafts_;
+  std::vector<std::vector<const EdgePlan*>> edges_;
+};
 
 /// Returns true if the component sends messages of the type Parameters, as optimizers do.
 bool is_optimizer(const Draft& draft) {
@@ -127,6 +138,7 @@ void set_memory(Draft& optimizer, const char* memory) {
 
 std::vector<MemoryFlow> settle_memory(std::vector<Draft>& drafts, const std::vector<EdgePlan>& edges,
                                       Catalogue& catalogue) {
+  const EdgesBySender by_sender(drafts, edges);
   std::vector<MemoryFlow> flows;
   const bool several_ranks = std::ranges::count_if(drafts, trains) > 1;
   for (const Draft& host : drafts) {
@@ -137,14 +149,14 @@ std::vector<MemoryFlow> settle_memory(std::vector<Draft>& drafts, const std::vec
                     .accelerator = accelerator.name,
                     .host_updates_because = {},
                     .shared_by = {},
-                    .readers = receivers(drafts, edges, host, kReadable),
-                    .savers = receivers(drafts, edges, host, kSnapshot),
+                    .readers = by_sender.receivers(host, kReadable),
+                    .savers = by_sender.receivers(host, kSnapshot),
                     .strategy = several_ranks ? plugin_choice(host, StrategyTraits::kPluginKind).name : "",
                     .collective = several_ranks ? plugin_choice(host, kCollective).name : ""};
-    for (const EdgePlan* arena : edges_of_type(drafts, edges, host, kArena)) {
+    for (const EdgePlan* arena : by_sender.of_type(host, kArena)) {
       Draft& optimizer = drafts[arena->to];
       if (!is_optimizer(optimizer)) continue;
-      const auto states = edges_of_type(drafts, edges, optimizer, kState);
+      const auto states = by_sender.of_type(optimizer, kState);
       const bool knows_state = std::ranges::find(states, host.plan.index, &EdgePlan::to) != states.end();
       const Pair pair{host, optimizer, *arena};
       const std::string reason = obstacle(pair, accelerator, traits, knows_state, catalogue);
