@@ -36,7 +36,7 @@ Crew::Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions op
 }
 
 Crew::~Crew() {
-  no_more_restarts();
+  cancel_restarts();
   if (console_file_ >= 0) ::close(console_file_);
 }
 
@@ -144,7 +144,7 @@ void Crew::note(ChildProcess& child, int status) {
 }
 
 // Only timers of pending restarts are in the table.
-void Crew::no_more_restarts() {
+void Crew::cancel_restarts() {
   for (const auto& [child, timer] : restart_timers_) loop_.cancel(timer);
   restart_timers_.clear();
 }

@@ -74,7 +74,7 @@ class Crew {
   void note(ChildProcess& child, int status);
 
   /// Cancels the pending restarts.
-  void no_more_restarts();
+  void cancel_restarts();
 
   /// Returns true if no process is running.
   bool all_gone() const;

@@ -111,7 +111,7 @@ void StopSequence::abort() {
 
 void StopSequence::deactivate(TransitionSequence::Pace pace, milliseconds deadline) {
   run_.progress.enter(RunPhase::kDeactivating);
-  run_.crew.no_more_restarts();
+  run_.crew.cancel_restarts();
   // The order is the reverse of the activation: sources come first, so that messages that are under way still have
   // receivers.
   const std::vector<std::uint32_t> order(run_.plan.activation.rbegin(), run_.plan.activation.rend());
@@ -175,7 +175,7 @@ void StopSequence::force() {
   // A second call sends SIGKILL immediately.
   const bool again = run_.progress.phase() == RunPhase::kForced;
   run_.progress.enter(RunPhase::kForced);
-  run_.crew.no_more_restarts();
+  run_.crew.cancel_restarts();
   run_.loop.cancel(std::exchange(deadline_, 0));
   sequence_.reset();
   for (const auto& child : run_.crew.children()) {
