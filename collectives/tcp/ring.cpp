@@ -48,7 +48,7 @@ bool Ring::receive() {
     const bool adds = in_.round + 1 < links_.size();
     const std::span to = adds ? std::span(workspace_.arriving).first(memory(range).size()) : memory(range);
     const std::uint64_t offset = std::uint64_t{in_.round} << 48 | in_.piece;
-    const Arrival arrival = stream(last_member(), in_).receive({operation_.order, offset}, to);
+    const Arrival arrival = stream(previous_member(), in_).receive({operation_.order, offset}, to);
     if (arrival != Arrival::kComplete) return arrival != Arrival::kNothing;
     if (adds) take(range, to.data());
   }
@@ -86,7 +86,7 @@ bool Ring::send() {
 }
 
 std::optional<std::vector<std::uint32_t>> Ring::missing() const {
-  if (in_.round < rounds()) return {{last_member()}};
+  if (in_.round < rounds()) return {{previous_member()}};
   const auto& streams = links_.with(next_member()).data;
   const bool sent = std::ranges::all_of(streams, [](const auto& stream) { return stream->idle(); });
   return sent ? std::vector<std::uint32_t>{} : std::vector{next_member()};

@@ -40,7 +40,7 @@ class Ring final : public collectives::Transfer {
   bool send();
   std::uint32_t rounds() const { return 2 * (links_.size() - 1); }
   std::uint32_t next_member() const { return (links_.own() + 1) % links_.size(); }
-  std::uint32_t last_member() const { return (links_.own() + links_.size() - 1) % links_.size(); }
+  std::uint32_t previous_member() const { return (links_.own() + links_.size() - 1) % links_.size(); }
   Range range(std::uint32_t chunk, std::uint64_t piece) const;
   Range incoming() const;
   Range outgoing() const;
