@@ -72,13 +72,13 @@ void ParameterServer::drop_gradients(ArenaEdit& edit) {
 std::uint64_t ParameterServer::claim_update(std::uint64_t step) {
   if (!table_) return step;
   if (is_sync()) return context().rank == 0 ? step : 0;
-  if (!resumed_step_) resumed_step_ = step - 1;
+  if (!steps_before_) steps_before_ = step - 1;
   if (step_samples() == 0) return 0;
   const TraceSpan span(trace(), "wait for the server", SpanKind::kCollective);
   if (is_bounded()) table_->wait_until_begun(bound());
   table_->lock();
   // A resumed run continues the numbers of the updates; every earlier step had one update for each rank.
-  return *resumed_step_ * context().world_size + table_->count_update();
+  return *steps_before_ * context().world_size + table_->count_update();
 }
 
 void ParameterServer::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {

@@ -78,7 +78,7 @@ class ParameterServer final : public ReplicaStrategy {
   at::Tensor server_;  ///< A flat view of the server's parameters.
   std::optional<parameter_server::WorkerTable> table_;
   /// The number of the last step before this process started, 0 for a new run; set by the first update.
-  std::optional<std::uint64_t> resumed_step_;
+  std::optional<std::uint64_t> steps_before_;
 };
 
 }  // namespace trainyard
