@@ -51,15 +51,17 @@ class ClaimedDevice {
   /// that no earlier batch had.
   std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors);
 
-  /// Copies the whole flat block `from` to `to`. One of the two tensors is in host memory, the other on the device.
-  /// Called only if the device has separate memory. When the function returns, a copy to the host must be complete. A
-  /// copy to the device must be complete before any later computation on the device begins.
+  /// Copies `from`, one of the flat blocks that hold the parameters, gradients and buffers, to `to`. One of the two
+  /// tensors is in host memory, the other on the device. Called only if the device has separate memory. When the
+  /// function returns, a copy to the host must be complete. A copy to the device must be complete before any later
+  /// computation on the device begins.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
-  /// Returns the device plugin's view of this device, if there is one. The arena is then in memory of the device
-  /// plugin, which an optimizer in another process can open; snapshots are copied while training goes on; and the
-  /// update is the one of the device plugin. The default returns null: LibTorch allocates the memory, and the update
-  /// consists of LibTorch's operations.
+  /// Returns this device as seen by its device plugin, a plugin that gives access to the memory and the streams of the
+  /// device without LibTorch. Returns null, as the default does, if there is no device plugin. With one, the blocks
+  /// with the parameters, gradients and buffers are in memory that the plugin has allocated and that an optimizer in
+  /// another process can open; snapshots are copied while training goes on; and the plugin computes the updates.
+  /// Otherwise, LibTorch allocates the blocks, and an update consists of LibTorch's operations.
   virtual const NativeDevice* native() const { return nullptr; }
 
   /// Returns the counter of the bytes that are copied between host memory and the memory of this device. It is the
@@ -80,12 +82,12 @@ class ClaimedDevice {
   /// all work before a call returns.
   virtual void synchronize() {}
 
-  /// Returns host memory for one of the blocks that hold the parameters, gradients and buffers: `bytes` zeroed bytes,
-  /// aligned to 64 bytes. Other processes can map this memory.
+  /// Returns host memory for a block of parameters, gradients or buffers: `bytes` zeroed bytes, aligned to 64 bytes.
+  /// Other processes can map this memory.
   Buffer allocate_host_block(std::size_t bytes);
 
-  /// Prepares host memory that another component has allocated for copies from and to the device, as
-  /// allocate_host_block() does for its own.
+  /// Prepares host memory that another component has allocated, for copies from and to the device. Memory from
+  /// allocate_host_block() is already prepared.
   void prepare_for_copies(const Buffer& block) { prepare_host_block(block); }
 
   /// Gives `seed` to every random generator that kernels of this device use.

@@ -9,7 +9,7 @@
 namespace trainyard::accelerators {
 
 /// Opens a device through its device plugin, for ClaimedDevice::native. `context` is the context of the accelerator,
-/// `kind` is the name of the device plugin, and `uuid` identifies the device. `stream` is the driver's own name for the
+/// `kind` is the name of the device plugin, and `uuid` identifies the device. `stream` is the driver's handle of the
 /// stream on which LibTorch computes; see devices::Device::adopt_stream. The result keeps the device plugin alive.
 ///
 /// Throws kNotFound if there is no such device plugin, and what devices::Driver::open and

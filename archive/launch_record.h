@@ -47,7 +47,8 @@ struct KeptFile {
 
 /// The record that the launcher keeps of one launch, in `launches/<number>/launch.json` in the output directory of the
 /// run. The same folder contains copies of the launch file and its includes, and `plan.json`, the plan as `trainyard
-/// plan --json` shows it. docs/launch_files.md describes these files for users.
+/// plan --json` shows it, but without the values of environment variables. docs/launch_files.md describes these files
+/// for users.
 struct LaunchRecord {
   std::uint32_t number = 0;            ///< 1 for the first launch in the output directory.
   std::string run;                     ///< The full name of the run, such as "mnist-9ix".

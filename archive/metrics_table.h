@@ -13,7 +13,7 @@ namespace trainyard::archive {
 /// The values of one metric in a table. Not every row of the table needs to have a value.
 struct Series {
   std::string name;                 ///< The name of the metric, such as "loss".
-  std::vector<std::uint32_t> rows;  ///< The rows of the table that have a value, ascending.
+  std::vector<std::uint32_t> rows;  ///< The indices of the rows that have a value, ascending.
   std::vector<double> values;       ///< The value in each of these rows; NaN and infinities are possible.
 };
 

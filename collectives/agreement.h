@@ -103,8 +103,8 @@ class Attendance {
  public:
   virtual ~Attendance() = default;
 
-  /// Returns whether a member is still there. If the result is kLeft or kLost, this member sees everything that the
-  /// other member had sent before, at the latest after the next call of Agreement::receive().
+  /// Returns whether a member is still there. Once the result is kLeft or kLost, everything that the other member has
+  /// sent will have been received after the next call of Agreement::receive(), at the latest.
   virtual Presence presence(std::uint32_t member) = 0;
 
   /// Returns a number that changes whenever the member makes progress or sends something. Only changes of the number

@@ -13,8 +13,8 @@ class WaitScope;
 
 namespace trainyard::collectives {
 
-/// A driver that carries out operations on the thread of the collective's user. Operations make progress only while one
-/// of the driver's functions runs.
+/// A driver that carries out operations on the thread of its caller. Operations make progress only while one of the
+/// driver's functions runs.
 class CallerDriver final : public Driver {
  public:
   using Driver::Driver;

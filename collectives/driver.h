@@ -33,9 +33,9 @@ class Driver {
   /// Makes the group fail because the calling member cannot continue, and reports `reason` to the other members. Never
   /// throws.
   void abort(const std::string& reason) noexcept;
-  /// Maps the memory of all members into this process, so that operations can work on it in place. If the memory of any
-  /// member cannot be mapped (SharedHandle::fd is negative), nothing is mapped. `own` is the memory of the calling
-  /// member, and `handles` contains the handle of each member. If the sizes differ or mapping fails, the group fails
+  /// Maps the memory of all members into this process, so that operations can work on it in place. `own` is the memory
+  /// of the calling member, and `handles` contains the handle of each member's memory. Maps nothing if a member's
+  /// memory is not shared memory (SharedHandle::fd is negative). If the sizes differ or mapping fails, the group fails
   /// and the function throws.
   void map(const Buffer& own, std::span<const SharedHandle> handles);
   Transport& transport() { return *engine_->backend().transport; }

@@ -11,7 +11,7 @@ namespace trainyard {
 
 /// The function that combines the corresponding elements of all ranks into one.
 enum class ReduceOp : std::uint8_t { kSum, kMean, kMin, kMax, kProduct };
-/// Returns the operation's name: "sum", "mean", ...
+/// Returns the name of `op`: "sum", "mean", ...
 std::string_view name_of(ReduceOp op);
 
 /// The contiguous elements that an operation works on. The memory belongs to the caller. It must remain valid, and the

@@ -41,7 +41,7 @@ class Engine {
   bool idle() const { return queue_.empty(); }
 
   /// Makes as much progress as possible without waiting. `effort` determines how much of the shared work this member
-  /// does (see Effort). Returns true if there was any progress, or if the engine failed.
+  /// does (see Effort). Returns true if there was any progress, or if the engine failed during the call.
   bool advance(Effort effort);
 
   /// Checks whether another member has reported a failure. If so, this engine fails with the same failure.
@@ -50,7 +50,7 @@ class Engine {
   /// `waited` is the number of the operation that the caller waits for, if any. The engine also fails if this operation
   /// has made no progress for the length of the timeout.
   void look(std::optional<std::uint64_t> waited);
-  /// Returns a member for which operation number `waited` waits. Returns nothing if the operation waits for no member,
+  /// Returns a member that operation number `waited` waits for. Returns nothing if the operation waits for no member,
   /// or if the member is unknown.
   std::optional<std::uint32_t> waits_for(std::uint64_t waited);
   /// Returns the rank of a member in the run.

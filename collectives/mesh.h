@@ -79,7 +79,7 @@ class Mesh {
   std::optional<Parcel> take(std::uint32_t from, const Tag& tag);
 
   /// Returns whether a member is still there. A member has left if its goodbye (Tag::kGoodbye) has arrived, and is lost
-  /// if its connection has broken without a goodbye. In both cases, all messages that the member sent before have
+  /// if its connection has broken without a goodbye. In both cases, everything that the member sent before then has
   /// arrived.
   Presence presence(std::uint32_t member) const { return presence_[member]; }
   /// Returns the number of messages received from a member, not counting pings and their answers.
@@ -107,7 +107,7 @@ class Mesh {
   std::uint64_t key_ = 0;
   std::vector<Presence> presence_;
   std::map<std::pair<std::uint32_t, Tag>, Parcel> arrived_;
-  /// The number of frames received from each member, other than pings and pongs.
+  /// The number of messages received from each member, other than pings and pongs.
   std::vector<std::uint64_t> received_;
   Request answer_;
   std::unique_ptr<Ends> ends_;

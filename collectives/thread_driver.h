@@ -40,9 +40,9 @@ class ThreadDriver final : public Driver {
   std::vector<Operation> asked_;
   std::set<std::uint64_t> unfinished_;
   std::uint64_t last_number_ = 0;
-  std::optional<std::uint64_t> waited_;  ///< The operation that the caller waits for.
+  std::optional<std::uint64_t> waited_;  ///< The number of the operation that the caller waits for.
   bool watched_ = false;  ///< True if the thread must determine `slowest_`, because somebody watches the run.
-  std::optional<std::uint32_t> slowest_;  ///< The rank for which operation `waited_` was last found to wait.
+  std::optional<std::uint32_t> slowest_;  ///< The rank that operation `waited_` was last found to wait for.
   std::optional<Failure> reported_;       ///< The failure that the caller passed to fail().
   std::optional<Failure> failure_;
   bool stop_ = false;

@@ -27,7 +27,7 @@ class Device {
 
   const DeviceId& id() const { return id_; }
 
-  /// Returns a zeroed block whose address is aligned to 256 bytes. `what` describes the content for error messages,
+  /// Returns a zeroed block whose address is aligned to 256 bytes. `what` describes the contents for error messages,
   /// such as "parameters of rank 0". Throws kUnsupported if there is too little memory; the error states how much was
   /// requested, and which blocks occupy the memory.
   virtual std::shared_ptr<Block> allocate(std::size_t bytes, std::string what) = 0;
@@ -35,9 +35,9 @@ class Device {
   /// Returns a new stream. `name` identifies the stream in timelines and error messages.
   virtual std::unique_ptr<Stream> make_stream(std::string name) = 0;
 
-  /// Returns an object for a stream that the caller has already, such as the one on which LibTorch computes. `native`
-  /// is the driver's name for the stream (for CUDA a cudaStream_t); it must exist for as long as the result. Throws
-  /// kUnsupported if the device has no such streams, as the default implementation does.
+  /// Returns an object for a stream that the caller already has, such as the one on which LibTorch computes. `native`
+  /// is the driver's handle of the stream (for CUDA a cudaStream_t); the stream must exist for as long as the result.
+  /// Throws kUnsupported if the device has no such streams, as the default implementation does.
   virtual std::unique_ptr<Stream> adopt_stream(std::string name, void* native);
 
   virtual std::shared_ptr<Fence> make_fence() = 0;

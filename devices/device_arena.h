@@ -12,10 +12,10 @@ namespace trainyard::devices {
 
 /// The arena of one rank (its parameters and gradients) in the memory of a device, as its optimizer sees it. An
 /// optimizer in the same process as the accelerator host, the component that computes on the device, finds this object
-/// in ArenaInfo::device_arena. In another process of the host it makes an OpenedArena of ArenaInfo::shared, if there is
-/// one. If it calls make_update(), the parameters, the gradients and the optimizer's state stay on the device, and no
-/// step copies them to the host or back. Otherwise the optimizer works in host memory, so every step copies the
-/// gradients to the host and the parameters back.
+/// in ArenaInfo::device_arena. An optimizer in another process of the same machine makes an OpenedArena from
+/// ArenaInfo::shared, if this field is set. If the optimizer calls make_update(), the parameters, the gradients and the
+/// optimizer's state stay on the device, and no step copies them to the host or back. Otherwise the optimizer works in
+/// host memory, so every step copies the gradients to the host and the parameters back.
 class DeviceArena {
  public:
   virtual ~DeviceArena() = default;

@@ -52,8 +52,8 @@ class Stream {
   void wait(std::shared_ptr<Fence> fence, std::uint64_t value) { submit_wait(std::move(fence), value); }
 
   /// Makes a thread of the driver call `callback` when all earlier operations of this stream are done, or when one of
-  /// them has failed. drain() then tells which. Only if a failure makes every further use of the device in this process
-  /// fail, as with CUDA, the driver may omit the call. `callback` must be short, must not throw and must not use the
+  /// them has failed. drain() then tells which. The driver may omit the call only if a failure makes every further use
+  /// of the device in this process fail, as with CUDA. `callback` must be short, must not throw and must not use the
   /// device; usually it posts a task to an event loop.
   void then(std::function<void()> callback) { submit_call(std::move(callback)); }
 

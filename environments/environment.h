@@ -48,8 +48,8 @@ class Environment : public Configurable {
   virtual Detection detect(const ProcessFacts& facts) const = 0;
 
   /// Returns what the engine has allotted. Throws kNotFound or kInvalidArgument if the engine's information is
-  /// incomplete or contradictory; the error message states which variable is concerned and what the user can do. This
-  /// function is called only if detect() has found the engine or the user has named the environment.
+  /// incomplete or contradictory; the error message names the missing or wrong variable and states what the user can
+  /// do. This function is called only if detect() has found the engine or the user has named the environment.
   virtual Allocation allocation(const ProcessFacts& facts) const = 0;
 
   /// Returns the names of the environment variables with which the engine identifies a single process, such as the

@@ -9,9 +9,9 @@
 
 namespace trainyard {
 
-/// The facts about its process that an environment may use. An environment receives these facts instead of examining
-/// the process itself, so that a test can simulate any engine (a program that starts processes on the hosts of a job,
-/// such as Slurm).
+/// The facts about this process that an environment may use. An environment receives them instead of examining the
+/// process itself, so that a test can simulate any engine (a program that starts processes on the hosts of a job, such
+/// as Slurm).
 struct ProcessFacts {
   using Variables = std::map<std::string, std::string, std::less<>>;
 
@@ -21,13 +21,13 @@ struct ProcessFacts {
   /// The names of the ancestors of this process, its parent first. The names come from the kernel and have at most 15
   /// characters. In a container, the list ends with the outermost process of the container.
   std::vector<std::string> ancestors;
-  /// Returns the content of a file, or an empty optional if the file cannot be read or has more than 1 MiB.
+  /// Returns the content of a file, or an empty optional if the file cannot be read or is larger than 1 MiB.
   std::function<std::optional<std::string>(const std::string& path)> read_file;
 };
 
 namespace environments {
 
-/// Returns the facts of this process.
+/// Returns the facts about this process.
 ProcessFacts facts_of_this_process();
 
 }  // namespace environments

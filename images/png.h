@@ -15,8 +15,8 @@ struct Pixels {
   std::vector<std::uint8_t> bytes;
 };
 
-/// Returns the bytes of a PNG file with this picture. Throws kInvalidArgument for a picture without pixels, with
-/// another number of channels, or with too few bytes.
+/// Returns the bytes of a PNG file with this picture. Throws kInvalidArgument for a picture without pixels, with a
+/// number of channels other than 1 or 3, or with a wrong number of bytes.
 std::string png_of(const Pixels& pixels);
 
 }  // namespace trainyard::images

@@ -63,8 +63,8 @@ struct ArenaBlock {
 /// Both blocks contain only the rank's part (ArenaInfo::shard_begin).
 ///
 /// The accelerator host and the optimizer submit their work to different streams of the device. Two fences keep the
-/// order, so neither process waits for the device. The value n of a fence refers to the n-th message Gradients that the
-/// accelerator host has sent with all buckets of a step, counted from 1 since the process began.
+/// order, so neither process waits for the device. For the n-th update since the accelerator host's process started,
+/// both fences are set to the value n.
 struct SharedArena {
   static constexpr const char* kTypeName = "SharedArena";
 

@@ -15,12 +15,12 @@ enum class Code {
   kInvalidArgument,  ///< A value that the user gave is not allowed.
   kNotFound,         ///< A name, file or device does not exist.
   kTypeMismatch,     ///< A message or value does not have the type that its receiver expects.
-  kShapeMismatch,    ///< A tensor does not have the expected shape.
+  kShapeMismatch,    ///< A tensor or other data does not have the expected size, or ranks called different operations.
   kTimeout,          ///< An event did not occur before a deadline. The text of the error names the event.
   kPluginLoad,       ///< A plugin's library could not be loaded, or the plugin's constructor threw an exception.
   kAbiMismatch,      ///< A plugin was built with another version of Trainyard, the compiler or LibTorch.
   kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
-  kIo,               ///< The operating system refused a file, socket or memory operation.
+  kIo,               ///< A call of the operating system or of a library failed.
   kUnsupported,      ///< A feature is not available in this build or on this machine, or is not implemented yet.
   kPeerLost,         ///< A process or client that this process communicates with has ended.
   kCancelled,        ///< The user asked to stop.

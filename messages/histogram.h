@@ -18,8 +18,8 @@ constexpr auto words_of(HistogramOf) { return words("kind of histogram", "weight
 /// How the values of one tensor are distributed.
 ///
 /// All buckets are equally wide, and the width is a power of two: bucket i counts the values from (first + i) * width
-/// up to, but not including, (first + i + 1) * width. Any two histograms can be added exactly, because two neighbouring
-/// buckets of one width form a bucket of twice that width.
+/// up to, but not including, (first + i + 1) * width. Any two histograms can be added exactly, because the two buckets
+/// at the positions 2 k and 2 k + 1 (position = first + i) form the bucket at the position k of twice the width.
 struct Histogram {
   static constexpr const char* kTypeName = "Histogram";
 
@@ -50,11 +50,11 @@ struct Histogram {
 /// The histograms of the tensors of one rank after a step. Accelerator hosts (the components that compute on the
 /// devices) send this message on "/histograms" if the parameter `histograms_every_steps` asks for it. If every rank has
 /// all parameters, only rank 0 sends it. Otherwise every rank sends the histograms of its own part, and the receiver
-/// adds the histograms of the same name.
+/// adds up those that have the same name and the same kind (`of`).
 struct Histograms {
   static constexpr const char* kTypeName = "Histograms";
 
-  /// The maximum number of histograms in a message. If a model has more tensors, only the first ones are included.
+  /// The maximum number of histograms in a message. If a model has more, only the first ones of each kind are included.
   static constexpr std::size_t kMaxHistograms = 2048;
 
   std::uint32_t rank = 0;

@@ -21,7 +21,7 @@ class JsonText {
 
   /// Begins an object '{' or an array '['.
   void open(char bracket);
-  /// Closes the innermost bracket; `bracket` must match it.
+  /// Closes the innermost bracket. `bracket` is the matching '}' or ']'.
   void close(char bracket);
   /// Writes the name of the next value inside an object.
   void key(std::string_view name);

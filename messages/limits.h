@@ -17,7 +17,7 @@ constexpr std::size_t kMaxTopicBytes = 200;
 constexpr std::size_t kMaxBodyBytes = 64ull << 20;
 constexpr std::size_t kMaxNesting = 32;            ///< The maximum depth to which types may be nested in a schema.
 constexpr std::size_t kMaxSchemaBytes = 64 << 10;  ///< The maximum size of a schema's text.
-constexpr std::size_t kMaxControlBytes = 4096;     ///< The maximum size of a frame of a message such as Subscribe.
+constexpr std::size_t kMaxControlBytes = 4096;     ///< The maximum size of a frame from a subscriber to a publisher.
 /// The maximum size of a question to the launcher, such as one about topics.
 constexpr std::size_t kMaxQuestionBytes = 1 << 20;
 /// The maximum number of messages in flight on a subscription of a program outside the run.

@@ -25,8 +25,9 @@ enum class OrderKind : std::uint8_t {
   /// Stop, and discard all earlier orders that are not done. An update in progress is completed; a step that still
   /// lacks micro-batches is discarded.
   kStop,
-  /// Pause after a step, or another unit of work, that the ranks agree on. A pause overtakes all earlier orders, which
-  /// continue after kGoOn or are discarded by kStop.
+  /// Pause after a step, or another unit of work, that the ranks agree on. If all ranks are on one host, the pause
+  /// overtakes all earlier orders, which continue after kGoOn or are discarded by kStop. Otherwise the earlier orders
+  /// are carried out first.
   kPause,
   kGoOn,  ///< Continue after a pause.
 };
@@ -36,8 +37,8 @@ constexpr auto words_of(OrderKind) {
 
 /// The message of the strategy manager (the component that directs the run) that tells the data loaders and the
 /// accelerator hosts (the components that compute losses and gradients) what to do next. Orders are carried out one
-/// after another, in the order of their ids, except that a stop or a pause overtakes earlier orders. The strategy
-/// manager can send an order before the previous order is done.
+/// after another, in the order of their ids, except that a stop, and in some runs also a pause (OrderKind::kPause),
+/// overtakes earlier orders. The strategy manager can send an order before the previous order is done.
 struct Order {
   static constexpr const char* kTypeName = "Order";
 
@@ -66,10 +67,10 @@ struct Order {
   }
 };
 
-/// The accelerator host's answer to an Order. The host answers each order when it has carried out the order, and a
-/// pause as soon as its rank pauses. Orders of the kind kGoOn are not answered. Orders that a stop discarded are not
-/// answered either, because the answer to the stop covers them. Every rank sends its own answer, and the strategy
-/// manager merges the metrics of all ranks.
+/// The accelerator host's answer to an Order. It is sent when the order has been carried out; for a pause, as soon as
+/// the rank pauses. Orders of the kind kGoOn are not answered. Orders that a stop discarded are not answered either,
+/// because the answer to the stop covers them. Every rank sends its own answer, and the strategy manager merges the
+/// metrics of all ranks.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";
 

@@ -15,11 +15,11 @@ namespace trainyard {
 
 /// A cereal output archive that writes nothing, but computes the size of a message. The size is needed because an edge
 /// (the connection between two components) limits the total size of the messages that have been sent and not yet
-/// handled. The size is the sum of the bytes of tensors, strings (including the keys of maps) and lists of numbers.
-/// Single numbers, bools and enumerations are ignored.
+/// handled. The size is the sum of the bytes of tensors, strings (including the keys of maps) and lists of numbers. If
+/// two tensors share a buffer, the bytes of both are counted. Single numbers, bools and enumerations are ignored.
 ///
 /// The archive is used for edges within a process, where messages are not encoded. On edges between processes, the size
-/// of a message is the number of bytes that are sent. A buffer that two tensors share is counted for both tensors.
+/// of a message is the number of bytes that are sent.
 class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision> {
  public:
   PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}

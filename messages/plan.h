@@ -61,8 +61,8 @@ struct EdgePlan {
   std::string input;
   Policy policy = Policy::kBlock;
   std::uint64_t window_messages = 64;  ///< The maximum number of messages that have been sent and not yet handled.
-  /// The maximum total size of these messages, in bytes. A single message may be larger if no other message is in
-  /// flight.
+  /// The limit on the total size of these messages, in bytes. The next message is sent while the total is less,
+  /// whatever its own size, so it can exceed the limit.
   std::uint64_t window_bytes = 268435456;
   Transport transport = Transport::kThread;
 
@@ -77,7 +77,8 @@ struct EdgePlan {
 struct ProcessPlan {
   static constexpr const char* kTypeName = "ProcessPlan";
 
-  /// The run's name, such as "mnist-9ix", which is unique on this host.
+  /// The name of the run in the launch file, such as "mnist". The full name, such as "mnist-9ix", which is unique on
+  /// this host, is the last part of `run_directory`.
   std::string run;
   /// The folder with the sockets of this run and the small files through which its ranks find each other; private to
   /// the user.

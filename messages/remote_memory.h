@@ -101,7 +101,7 @@ struct MemoryPart {
 
   std::uint64_t order = 0;
   BlockPlace place;
-  std::uint64_t begin_bytes = 0;  ///< Where the piece begins in the block of the rank.
+  std::uint64_t begin_bytes = 0;  ///< Where the piece begins in the block, in bytes.
   Tensor data;                    ///< The bytes, as uint8.
 
   template <class Archive>
@@ -115,7 +115,7 @@ struct MemoryRange {
   static constexpr const char* kTypeName = "MemoryRange";
 
   BlockPlace place;
-  std::uint64_t begin_bytes = 0;  ///< Where the range begins in the block of the rank.
+  std::uint64_t begin_bytes = 0;  ///< Where the range begins in the block, in bytes.
   std::uint64_t bytes = 0;
   std::uint32_t file = 0;  ///< The index of the file in WriteMemory::files.
   std::uint64_t at = 0;    ///< Where the range begins in the file, in bytes.

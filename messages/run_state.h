@@ -20,8 +20,9 @@ namespace trainyard {
 /// request from every rank. In a run without a checkpoint writer, the message is not sent.
 ///
 /// After this message the accelerator host sends no further Gradients until it receives SnapshotTaken, so the optimizer
-/// does not change the memory in the meantime. Gradients are not part of a checkpoint, so the host can already compute
-/// the next gradients. Buffers are part of a checkpoint, so the host waits if the next forward pass would change them.
+/// does not change the memory in the meantime. Gradients are not part of a checkpoint, so the accelerator host can
+/// already compute the next gradients. Buffers are part of a checkpoint, so the accelerator host waits if the next
+/// forward pass would change them.
 struct Snapshot {
   static constexpr const char* kTypeName = "Snapshot";
 

@@ -45,8 +45,9 @@ struct Span {
   /// The index of the span's name in Spans::names. For example, the name of a hop is the message type, such as "Batch",
   /// and the name of a wait is its kind, such as "room".
   std::uint32_t name = 0;
-  /// The index in Spans::names of the name of the component that sent the message, or for which the component waited.
-  /// If there is no such component, the index is that of an empty text.
+  /// The index in Spans::names of what the span refers to. For a handler or a hop, this is the name of the component
+  /// that sent the message. For a wait, it is the name of the component that was waited for, or the kind of wait, such
+  /// as "device", if that was no component. Otherwise, it is an empty text.
   std::uint32_t peer = 0;
   std::uint32_t own_thread = 0;  ///< 0 for the event loop; 1, 2, ... for the component's own threads.
   std::uint64_t step = 0;        ///< The number of the step; 0 if the component does not know it.

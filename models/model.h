@@ -52,8 +52,8 @@ struct ModelBatch {
 /// the initial values of their tensors from LibTorch's default generator, which has already been seeded. After that,
 /// the accelerator host (the component that computes with the model) moves the trainable tensors and the buffers into a
 /// few flat blocks of memory, the arena. For this, it replaces the memory of the tensors with `set_data` or an
-/// equivalent, so the model must keep using the same tensor objects. Each trainable tensor also gets a gradient there.
-/// During training, only the optimizer and the strategy change the trainable tensors.
+/// equivalent, so the model must keep using the same tensor objects. Each trainable tensor also gets a gradient in the
+/// arena. During training, only the optimizer and the strategy change the trainable tensors.
 class Model : public Configurable, public Stateful {
  public:
   static constexpr const char* kKind = "model";

@@ -28,9 +28,10 @@ class Compressor {
 };
 
 /// Decompresses the records of a chunk. `compression` is "zstd" or empty, which means that the bytes are not
-/// compressed. Throws kUnsupported for any other compression. Throws kCorrupt if the result does not have exactly
-/// `size` bytes, or if `size` is greater than kMostChunkBytes. The memory that it uses is proportional to the actual
-/// result, even if `size` is wrong.
+/// compressed. `size` is the size that the file states for the result. Throws kUnsupported for any other compression.
+/// Throws kCorrupt if the bytes cannot be decompressed, if the result does not have exactly `size` bytes, or if `size`
+/// is greater than kMostChunkBytes. The memory that it uses is proportional to the actual result, even if `size` is
+/// wrong.
 std::string decompress(std::string_view compression, std::string_view bytes, std::uint64_t size);
 
 }  // namespace trainyard::recordings

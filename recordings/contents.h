@@ -10,7 +10,7 @@
 
 namespace trainyard::recordings {
 
-/// A part of the file that contains messages.
+/// A part of a file that contains messages.
 struct Chunk {
   ChunkIndex index;
   /// True if the messages are directly in the file and not in a chunk record. Then `index.offset` and `index.length`
@@ -18,7 +18,7 @@ struct Chunk {
   bool bare = false;
 };
 
-/// The description of a file's content, without the messages themselves.
+/// Describes what a file contains, without the messages themselves.
 struct Contents {
   FileHeader header;
   std::map<std::uint16_t, SchemaRecord> schemas;
@@ -27,7 +27,7 @@ struct Contents {
   std::vector<Metadata> metadata;
   Statistics statistics;
 
-  /// Returns the metadata record with this name, or null if there is none.
+  /// Returns the values of the last metadata record with this name, or null if there is none.
   const TextMap* find_metadata(std::string_view name) const;
 };
 

@@ -11,7 +11,8 @@ namespace trainyard::recordings {
 /// the disk is full, it is removed again, so the file never ends in the middle of a record.
 class OutputFile {
  public:
-  /// Creates the file. Throws kIo if it cannot be created, or if something already exists at the path.
+  /// Creates the file. Throws kNotFound if its folder does not exist, and kIo if the file cannot be created for another
+  /// reason, for instance because something already exists at the path.
   explicit OutputFile(std::string path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;

@@ -30,7 +30,7 @@ class McapWriter {
     int compression_level = 1;                       ///< The compression level of zstd.
   };
 
-  /// Creates the file, which must not exist yet.
+  /// Creates the file, which must not exist yet. Throws what the constructor of OutputFile throws.
   McapWriter(std::string path, const FileHeader& header, Options options);
   McapWriter(std::string path, const FileHeader& header) : McapWriter(std::move(path), header, Options{}) {}
 

@@ -20,7 +20,7 @@
 namespace trainyard::recordings {
 
 /// A topic, as one process publishes it. A recorder keeps the feeds of all messages that it has received. Feeds are
-/// distinguished by their addresses: two objects are two feeds, even if their content is the same.
+/// distinguished by their addresses: two objects are two feeds, even if their contents are the same.
 struct Feed {
   std::string topic;
   std::string process;  ///< The publishing process.
@@ -62,7 +62,7 @@ class Recorder {
     std::function<std::string(std::uint32_t)> component_name;
   };
 
-  /// Creates the first file. Throws kIo if it cannot be created or already exists.
+  /// Creates the first file. Throws what the constructor of OutputFile throws.
   explicit Recorder(Options options);
   ~Recorder();
 

@@ -15,9 +15,10 @@ struct Repaired {
   Scan damage;  ///< What was wrong with the damaged file. Its `contents` list the chunks that were kept.
 };
 
-/// Copies everything that is undamaged in the file `from` to the new file `to`, with an index and checksums. If the
-/// file is a recording of a run, its metadata (recording.h) then states that the recording is incomplete. Throws
-/// kCorrupt if `from` is not an MCAP file, and kIo if `to` exists or a file cannot be read or written.
+/// Copies everything that is undamaged in the file `from` to the new file `to`, with an index and checksums. If `from`
+/// is a damaged recording of a run, the metadata of the new file (recording.h) states that the recording is incomplete.
+/// Throws kNotFound if `from` does not exist, kCorrupt if it is not an MCAP file, and kIo if `to` exists or a file
+/// cannot be read or written.
 Repaired repair(const std::string& from, const std::string& to);
 
 }  // namespace trainyard::recordings

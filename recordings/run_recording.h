@@ -18,7 +18,8 @@ namespace trainyard::recordings {
 
 /// Specifies what is recorded of a running launch, and to which files.
 struct RunRecordingOptions {
-  std::vector<std::string> topics;   ///< Names or patterns, as for visitors::Watch; empty for all topics.
+  /// Names or patterns, as for visitors::Watch; empty for all topics except those of spans.
+  std::vector<std::string> topics;
   std::vector<std::string> exclude;  ///< Names or patterns of topics that are not recorded.
   bool payloads = false;             ///< True to record the bytes of tensors, too.
   Recorder::Options files;           ///< RunRecording sets `run` and `component_name`.
@@ -29,7 +30,8 @@ struct RunRecordingOptions {
 /// it.
 class RunRecording {
  public:
-  /// Subscribes to the topics, and creates the file. Throws what the constructors of Watch and Recorder throw.
+  /// Subscribes to the topics, and creates the file. Throws what the constructors of Watch and Recorder throw, and
+  /// kInvalidArgument if every topic is excluded.
   RunRecording(zmq::context_t& context, visitors::RunInfo run, RunRecordingOptions options);
 
   /// Records the messages that arrive within `time`. Returns false if none arrived. Throws kIo if the disk is full, and

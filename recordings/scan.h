@@ -20,7 +20,7 @@ struct Finding {
 struct Scan {
   /// Everything that is undamaged. The statistics are counted by the scan, and not read from the file.
   Contents contents;
-  /// The first kMostFindings problems, in the order of the file: damaged parts and contradictions.
+  /// The first kMostFindings problems that were found: damaged parts and contradictions.
   std::vector<Finding> findings;
   std::uint64_t all_findings = 0;
   std::uint64_t lost_bytes = 0;  ///< The number of bytes that could not be read.

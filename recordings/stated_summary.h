@@ -19,15 +19,16 @@ class StatedSummary {
   using Find = std::function<void(std::uint64_t offset, std::string text)>;
 
   /// Processes the record that begins at position `begin`. Ignores records that belong neither to the summary nor to
-  /// the end of the data. An entry of the index is compared with `found` immediately, so that the index need not be
-  /// kept.
+  /// the end of the data. `found` is what the scan has found so far. An entry of the index is compared with it
+  /// immediately, so that the index need not be kept.
   void take(Opcode opcode, std::string_view content, std::uint64_t begin, const Contents& found, const Find& find);
 
   /// Returns true if take() has received the record that ends the data, so that the summary follows.
   bool data_ended() const { return data_end_.has_value(); }
   bool has_footer() const { return footer_.has_value(); }
 
-  /// Compares the statistics, the number of chunks and the checksums. The file must have a footer.
+  /// Compares the statistics and the number of chunks with `found`, and the checksums with the bytes of the file. The
+  /// file must have a footer.
   void check(const InputFile& file, const Contents& found, const Find& find) const;
 
  private:

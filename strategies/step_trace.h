@@ -44,7 +44,8 @@ class StepTrace {
 
 /// Records an event that lasts from the construction of this object to its destruction: in `trace`, unless it is null,
 /// and as a span for `trainyard trace` while somebody listens to spans (core/spans/span_scope.h). `name` must be a
-/// string literal. The lane in `trace` is "communication" for SpanKind::kCollective and "compute" for all other kinds.
+/// string literal; `step` is 0 if the number of the step is not known. The lane in `trace` is "communication" for
+/// SpanKind::kCollective and "compute" for all other kinds.
 class TraceSpan {
  public:
   TraceSpan(StepTrace* trace, const char* name, SpanKind kind, std::uint64_t step = 0)

@@ -20,8 +20,8 @@ class World : public RankGroup {
   World(const PluginContext& context, PluginSpec collective, std::chrono::milliseconds timeout);
 
   /// Makes and connects a group of the ranks in `ranks`, which must be in ascending order. `name` must be unique within
-  /// the run. Exactly the ranks in `ranks` must call this function, with the same arguments. The group counts its
-  /// copies where this object does; see count_copies().
+  /// the run. Exactly the ranks in `ranks` must call this function, with the same arguments. The group adds the bytes
+  /// that it copies to the same counters as this object; see count_copies().
   RankGroup make_group(const std::string& name, const std::vector<std::uint32_t>& ranks);
 
   /// Makes the world and every group made by make_group() fail because this rank cannot continue. The other ranks get

@@ -14,7 +14,7 @@ namespace trainyard::streams {
 
 /// What a member of a group, such as a rank, must know about another member in order to connect to it.
 struct Peer {
-  std::string name;           ///< The name of the member for errors, such as "rank 3".
+  std::string name;           ///< The name of the other member for errors, such as "rank 3".
   std::string endpoint;       ///< The address of the other member, as Listener::endpoint() returns it there.
   std::uint32_t streams = 0;  ///< The number of streams to make. Both members must give the same number.
   Secret secret;              ///< The secret that the two members share.

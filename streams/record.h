@@ -24,7 +24,7 @@ struct Position {
 constexpr std::size_t kTagBytes = Gcm::kTagBytes;
 
 /// The common base of Sealer, which encrypts records, and Opener, which decrypts and verifies them. It uses AES-128-GCM
-/// with one key for each direction of a stream. The nonce is derived from the number of the record, which is not sent,
+/// with one key for each direction of a stream. The nonce is derived from the number of the record, which is not sent
 /// either. A record therefore cannot be opened if it was changed, repeated or moved, if an earlier record was left out,
 /// or if it was made for another stream or another run. After `bytes_per_key` bytes, both sides derive the next key,
 /// because one key is safe only for a limited number of bytes.

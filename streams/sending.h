@@ -17,8 +17,8 @@ struct Sending {
   std::chrono::microseconds round_trip{0};  ///< The average time until bytes are acknowledged.
 };
 
-/// Returns the measurements of a connection. All of them are 0 if the kernel does not provide them, as those before
-/// Linux 4.10 do not. Makes one system call and does not wait.
+/// Returns the measurements of a connection. All of them are 0 if the kernel does not provide them, as before Linux
+/// 4.10. Makes one system call and does not wait.
 Sending sending_of(const Connection& connection);
 
 }  // namespace trainyard::streams

@@ -24,7 +24,7 @@ struct ArenaShard {
   static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
   std::uint64_t begin = 0;   ///< The first byte; a multiple of kAlignment.
-  std::uint64_t end = kEnd;  ///< The end (exclusive); a multiple of kAlignment, or kEnd.
+  std::uint64_t end = kEnd;  ///< The end (exclusive); a multiple of kAlignment, or kEnd for the end of the block.
   bool gradients = false;    ///< True if the block of gradients holds only the shard.
   bool parameters = false;   ///< True if the block of parameters holds only the shard.
   /// True if autograd accumulates directly into the block of gradients, for every parameter whose gradient is
@@ -78,8 +78,9 @@ class Arena {
   using Allocate = std::function<Buffer(std::size_t bytes)>;
 
   /// Copies all parameters and buffers into the arena; a block that holds only the shard gets only the values of the
-  /// shard. All parameters must have one dtype and be leaves that require a gradient. `own` describes the memory of the
-  /// device, if it has separate memory. Throws what ArenaLayout::of throws, and kInvalidArgument for an invalid shard.
+  /// shard. All parameters must have the same dtype and be leaves that require a gradient. `own` describes the memory
+  /// of the device, if it has separate memory. Throws what ArenaLayout::of throws, and kInvalidArgument for an invalid
+  /// shard.
   Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, const Allocate& allocate,
         const DeviceMemory& own = {}, const ArenaShard& shard = {});
 

@@ -19,8 +19,8 @@ namespace trainyard {
 struct NativeDevice {
   /// Keeps the device plugin alive, too.
   std::shared_ptr<devices::Device> device;
-  /// The stream on which LibTorch computes. Used on the thread of the accelerator host and, in the same process, on
-  /// that of the optimizer, never at the same time, because messages order them.
+  /// The stream on which LibTorch computes. Used on the thread of the accelerator host and, if the optimizer is in the
+  /// same process, on its thread. The messages between the two ensure that they never use the stream at the same time.
   std::shared_ptr<devices::Stream> stream;
 };
 
@@ -35,8 +35,8 @@ struct DeviceMemory {
   std::string name;                  ///< The name of the device for users, such as "cuda:0".
   /// The function that copies blocks; empty to use LibTorch's own copy.
   Copy copy;
-  /// Null if the device has no device plugin. Then LibTorch allocates the blocks, and the update is made by
-  /// make_tensor_update().
+  /// The device as its device plugin sees it. Null if there is no device plugin: LibTorch then allocates the blocks,
+  /// and make_tensor_update() makes the update.
   const NativeDevice* native = nullptr;
   /// A function that prepares host memory for copies from the device, for instance by page-locking it. May be empty.
   /// Called on the thread of the accelerator host.
@@ -58,11 +58,11 @@ class MirroredBlock {
   MirroredBlock() = default;
 
   /// Makes a block over `host`, which must hold whole elements of `dtype`. The device's side, if there is one, is
-  /// zeroed. `what` describes the content for error messages, such as "parameters".
+  /// zeroed. `what` describes the contents for error messages, such as "parameters".
   MirroredBlock(Buffer host, DType dtype, const DeviceMemory& own, const std::string& what);
 
-  /// Makes a block over `host` and `region`, memory of the device plugin that has the same size. The content of neither
-  /// side changes. `own` must have a device plugin.
+  /// Makes a block over `host` and `region`, memory of the device plugin that has the same size. Neither side changes.
+  /// `own` must have a device plugin.
   MirroredBlock(Buffer host, DType dtype, const DeviceMemory& own, devices::Region region);
 
   bool empty() const { return host_.empty(); }
@@ -103,7 +103,7 @@ class MirroredBlock {
   DeviceMemory own_;
 };
 
-/// Waits until all operations of the stream are done. The caller's thread has nothing else to do.
+/// Blocks the calling thread until all operations of the stream are done. Throws what devices::Stream::drain throws.
 void await_copies(devices::Stream& stream);
 
 }  // namespace trainyard

@@ -53,7 +53,8 @@ class TensorArena final : public devices::DeviceArena {
   /// Returns the optimizer's state on the device, with its mirrors in host memory.
   const std::vector<MirroredBlock>& state() const { return state_; }
 
-  /// Copy the optimizer's state between the device and the blocks in host memory that the optimizer has announced.
+  /// state_to_host() copies the optimizer's state from the device to the blocks in host memory that the optimizer has
+  /// announced, and restore_state() copies it from there to the device.
   void state_to_host() const;
   void restore_state();
 

@@ -26,9 +26,9 @@ inline constexpr bool kTorchScriptSpecializes = !TRAINYARD_TORCH_AT_LEAST(2, 0);
 /// True if LibTorch has scaled_dot_product_attention, a fused operation for attention with kernels for GPUs.
 #define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
 
-/// True if LibTorch reads the metadata of an AOTInductor package without running the code in it. That it loads such
-/// packages at all, and gives their weights, which it does since version 2.8, is found out by
-/// models/aoti/CMakeLists.txt.
+/// True if LibTorch reads the metadata of an AOTInductor package without running the code in it.
+/// models/aoti/CMakeLists.txt checks whether LibTorch can load such packages and return their weights, as it can since
+/// version 2.8.
 #define TRAINYARD_TORCH_READS_AOTI_METADATA TRAINYARD_TORCH_AT_LEAST(2, 10)
 
 /// The type of optional arguments of LibTorch's functions: c10::optional before version 2.4, and std::optional since

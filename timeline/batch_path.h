@@ -21,15 +21,15 @@ struct PathLine {
 /// message that its step has caused.
 struct BatchPath {
   std::uint64_t trace = 0;
-  std::uint64_t step = 0;  ///< The training step to which the batch belongs; 0 if there is none.
+  std::uint64_t step = 0;  ///< The training step to which the batch belongs; 0 if there is none or it is not known.
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::vector<PathLine> lines;
 };
 
 /// Returns the path of a batch. `trace` is the number of the batch, as it is in the headers of messages. The path has
-/// no lines if the timeline does not contain the batch. Times during which a component waited for a message are left
-/// out, because they concern the component rather than the batch.
+/// no lines if the timeline does not contain the batch. Spans of whole steps and times during which a component waited
+/// for a message are left out, because they do not concern only this batch.
 BatchPath path_of(const Timeline& timeline, std::uint64_t trace);
 
 /// Returns a short description of an event, such as "Batch from data_loader", "waits for rank1/accelerator_host" or

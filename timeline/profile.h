@@ -25,8 +25,8 @@ struct StepWindow {
 /// many yet. The step `after` and all steps before it are ignored.
 std::optional<StepWindow> find_steps(const Timeline& timeline, std::uint64_t steps, std::uint64_t after = 0);
 
-/// One kind of activity of a component, with its total time and the number of times it happened. `what` is a
-/// description such as words_for() returns, without details that differ from message to message.
+/// One kind of activity of a component, with its total time and the number of times it happened. `what` is the
+/// description that words_for() returns, except that all handlers together are "other work".
 struct ProfilePart {
   std::string what;
   SpanKind kind = SpanKind::kOther;

@@ -9,7 +9,7 @@
 
 namespace trainyard::viewer {
 
-/// The kind of problem to which an alert draws attention. rules.h describes when each kind is raised.
+/// The kind of problem to which an alert draws attention. rules.h describes when an alert of each kind is raised.
 enum class AlertKind : std::uint8_t { kNan, kSpike, kPlateau, kSlowRank, kDisk, kDropped };
 constexpr auto words_of(AlertKind) {
   return words("kind of alert", "nan", "spike", "plateau", "slow rank", "disk", "dropped");

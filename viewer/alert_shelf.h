@@ -22,7 +22,8 @@ class AlertShelf {
   /// Returns the number that the next alert will get.
   std::uint64_t end() const { return alerts_.end(); }
   /// If there are alerts with the number `position` or a larger one, appends to `news` one message for a page (a "push"
-  /// in docs/viewer_protocol.md) that contains these alerts, and sets `position` to end().
+  /// in docs/viewer_protocol.md) that contains these alerts (at most the newest kMostNews), and sets `position` to
+  /// end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

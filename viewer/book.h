@@ -15,9 +15,9 @@
 namespace trainyard::viewer {
 
 /// Everything that the viewer knows about one run. Sources, such as a Follower, write into the book, and the
-/// connections of pages in browsers read from it. They use different threads, so every function locks the book. The
-/// content is divided into shelves, one for each kind of data (shelves.h). The size of each shelf is limited, and thus
-/// the size of the book.
+/// connections of pages in browsers read from it. They use different threads, so every function locks the book. Its
+/// contents are divided into shelves, one for each kind of data (shelves.h). The size of each shelf, and thus of the
+/// book, is limited.
 ///
 ///     book.add(metrics);
 ///     json list = book.read([](const Shelves& run) { return run.curves.list(); });
@@ -31,7 +31,8 @@ class Book {
   void set_graph(nlohmann::json graph);
   void set_hyperparameters(nlohmann::json map);
 
-  /// Adds a row of metrics. Returns false if the book already contains the row.
+  /// Adds a row of metrics. Returns false if the book already contains the row, or if there are too many stages
+  /// (CurveShelf::kMaxStages).
   bool add(const Metrics& metrics);
   /// Adds a record of the log. Returns false if the book already contains the record.
   bool add(const LogRecord& record);
@@ -46,8 +47,8 @@ class Book {
   /// have written.
   void drop_repeated_steps();
 
-  /// Calls `look` with the content of the book, and returns a copy of the result. `look` can be a function or a pointer
-  /// to a member of Shelves. The book is locked during the call, so the function must not use the book.
+  /// Calls `look` with the contents of the book, and returns a copy of the result. `look` can be a function or a
+  /// pointer to a member of Shelves. The book is locked during the call, so the function must not use the book.
   template <class Look>
   auto read(const Look& look) const {
     const std::lock_guard lock(mutex_);

@@ -23,8 +23,8 @@ struct Change {
 };
 
 nlohmann::json json_of(const Change& change);
-/// Converts a JSON object that json_of() has returned back to a change. Throws nlohmann::json::exception if the object
-/// has another form.
+/// The reverse of json_of(). Throws nlohmann::json::exception if the object does not have the form that json_of()
+/// returns.
 Change change_of(const nlohmann::json& object);
 
 /// The changes that were made in one run. Their number is limited: when there are too many, the oldest are removed.

@@ -23,8 +23,8 @@ class ConfusionShelf {
   /// The maximum number of counts in all matrices together.
   static constexpr std::size_t kMaxCounts = 1u << 20;
 
-  /// Adds a message. Returns false if the shelf already contains it, or if it does not have one count for each pair of
-  /// classes.
+  /// Adds a message. Returns false if the shelf already contains it, if it has no classes or too many, or if it does
+  /// not have one count for each pair of classes.
   bool add(const Confusion& confusion);
 
   /// Returns the matrix of `split` after `step`, in the form that docs/viewer_protocol.md describes. If `split` is

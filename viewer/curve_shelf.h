@@ -13,7 +13,7 @@
 
 namespace trainyard::viewer {
 
-/// The metrics of one run by stage, and the progress of the run according to them. Their size is limited: Columns drops
+/// The metrics of one run by stage, and the progress of the run according to them. The size is limited: Columns drops
 /// rows of long series, and stages beyond the first kMaxStages are ignored.
 class CurveShelf {
  public:
@@ -25,9 +25,9 @@ class CurveShelf {
   /// written.
   void drop_repeated_steps();
 
-  /// Returns the newest step in any stage.
+  /// Returns the largest step in the metrics.
   std::uint64_t step() const { return step_; }
-  /// Returns the total number of steps that the run has announced; 0 if it has announced none.
+  /// Returns the total number of steps of the run, as its metrics state it; 0 if they do not.
   std::uint64_t total_steps() const { return total_steps_; }
 
   /// Returns the list of all metrics. The elements have the form `{"stage", "name", "rows", "last", "last_step"}`.

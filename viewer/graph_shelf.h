@@ -8,9 +8,8 @@
 
 namespace trainyard::viewer {
 
-/// The newest graph of one run, with the activity of its components, and whether somebody is looking at it. While a
-/// source updates the graph, the components must measure how they spend their time, so the graph is updated only while
-/// somebody looks at it.
+/// The newest graph of one run, with the activity of its components, and whether somebody is looking at it. The
+/// components measure how they spend their time only while somebody looks at the graph.
 class GraphShelf {
  public:
   void set(nlohmann::json graph);

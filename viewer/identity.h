@@ -8,10 +8,11 @@ namespace trainyard::viewer {
 
 /// The names of a run, and where it comes from.
 struct Identity {
-  std::string run;        ///< The full name, such as "mnist-9ix", or the folder of a past run.
+  /// The full name, such as "mnist-9ix"; a path if the name is not known or already in use.
+  std::string run;
   std::string name;       ///< The name without the suffix.
   std::string file;       ///< The launch file.
-  std::string directory;  ///< The output directory.
+  std::string directory;  ///< The output directory; for a recording, the path of its first file.
   std::string source;     ///< Where the data comes from: "live", "past" or "recording".
   std::int64_t started_ns = 0;
 };

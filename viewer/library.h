@@ -35,9 +35,9 @@ class Library {
 
   /// Follows a running launch, unless it is already being followed.
   void follow(const visitors::RunInfo& run);
-  /// Opens the past runs in a folder and its subfolders. They are read on a separate thread. A run that is still
-  /// running is followed instead. Throws kNotFound if there is no such folder, and kInvalidArgument if it contains no
-  /// run.
+  /// Opens the past runs in a folder and its subfolders, and the recordings in the folder itself. They are read on a
+  /// separate thread. A run that is still running is followed instead. Throws kNotFound if there is no such folder, and
+  /// kInvalidArgument if it is not a folder or contains no run.
   void open_folder(const std::string& folder);
 
   /// Opens a recording, unless it is already open. It is read on a separate thread. Throws what the constructor of
@@ -47,7 +47,7 @@ class Library {
   /// Returns the run whose full name is `run`. Throws kNotFound if there is none; the error message suggests the most
   /// similar name.
   Entry find(const std::string& run) const;
-  /// Returns all runs, sorted by their full names.
+  /// Returns all runs, sorted by their start times, the newest first.
   std::vector<Entry> all() const;
   /// Returns a number that changes whenever a run is added or removed.
   std::uint64_t revision() const;

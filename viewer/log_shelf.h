@@ -37,7 +37,8 @@ class LogShelf {
   /// Returns the number that the next record will get.
   std::uint64_t end() const { return records_.end(); }
   /// If there are records with the number `position` or a larger one, appends to `news` one message for a page (a
-  /// "push" in docs/viewer_protocol.md) that contains these records, and sets `position` to end().
+  /// "push" in docs/viewer_protocol.md) that contains these records (at most the newest kMostNews), and sets `position`
+  /// to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -32,13 +32,14 @@ nlohmann::json hyperparameters_of(const archive::RunRecord& record);
 /// Both are in the launch records of the run. If something cannot be read, a message is added to the log in the book.
 void enter_record(const archive::RunRecord& record, Book& book);
 
-/// Enters the remaining content of a run's output directory into the run's book (everything that the viewer knows about
-/// it): metrics, log records, predictions, changes, and the alerts that follow from the metrics. This can be a large
-/// amount of data. If several launches have written to the directory, steps that a later launch has repeated are left
-/// out. If something cannot be read, it is left out and a message is added to the log in the book.
+/// Enters the contents of a run's output directory, except the launch records (see enter_record()), into the run's
+/// book: metrics, log records, samples, histograms, confusion matrices, changes, and the alerts that follow from the
+/// metrics. This can be a large amount of data. Stops early if `stop` is requested. If several launches have written to
+/// the directory, steps that a later launch has repeated are left out. If something cannot be read, it is left out and
+/// a message is added to the log in the book.
 ///
 /// If the directory contains a recording of the run, the graph is taken from the recording. If the logger has written
-/// nothing, everything else is taken from the recording, too.
+/// no metrics, everything else that the recording contains is taken from it, too.
 void read_output_directory(const Identity& identity, Book& book, const std::stop_token& stop);
 
 /// Calls `read`. If it throws an Error, the text of the error is added to the log in the book.

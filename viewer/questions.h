@@ -19,7 +19,7 @@ struct Asker {
 };
 
 /// Answered receives the result of a question, and Refused the error if the run refuses it. Unless answer_question()
-/// throws, one of the two is called, once, on any thread.
+/// throws, exactly one of the two is called, once, on any thread.
 using Answered = std::function<void(nlohmann::json result)>;
 using Refused = std::function<void(const Error& error)>;
 
@@ -27,8 +27,9 @@ using Refused = std::function<void(const Error& error)>;
 /// `hello` and `watch`, which concern the connection. A question that must be passed on to the run is answered later,
 /// on another thread.
 ///
-/// Throws kNotFound for an unknown question, run, stage or metric; kInvalidArgument for arguments of the wrong type or
-/// out of range, and for changes that the role does not allow; and kUnsupported for changes to a run that is not live.
+/// Throws kNotFound for an unknown question or run, and if the run does not have the requested data; kInvalidArgument
+/// for arguments of the wrong type or out of range, and for changes that the role does not allow; and kUnsupported for
+/// a question that must be passed on to a run that is not live, or for which too many such questions are waiting.
 void answer_question(Library& library, const Asker& asker, const nlohmann::json& question, const Answered& answered,
                      const Refused& refused);
 

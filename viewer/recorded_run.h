@@ -27,9 +27,10 @@ class RecordedRun {
   /// Returns the components, and the edges between them with their mean rates, in the form that docs/viewer_protocol.md
   /// describes.
   nlohmann::json graph() const;
-  /// Enters the metrics, the log records, the predictions, and the alerts that follow from the metrics into the book,
-  /// which holds everything that the viewer knows about the run. Malformed messages are left out, and their number is
-  /// added to the log in the book.
+  /// Enters the metrics, the log records, the samples, the histograms, the confusion matrices, and the alerts that
+  /// follow from the metrics into the book, which holds everything that the viewer knows about the run. Stops early if
+  /// `stop` is requested. Malformed messages are left out; if there are any, the function throws kCorrupt at the end,
+  /// with their number.
   void read(Book& book, const std::stop_token& stop) const;
 
  private:

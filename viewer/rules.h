@@ -66,7 +66,7 @@ class SpikeRule final : public Rule {
  private:
   std::uint64_t seen_ = 0;
   double mean_ = 0, variance_ = 0;
-  int above_ = 0;  ///< The number of consecutive reports with such a high loss.
+  int above_ = 0;  ///< The number of consecutive reports whose loss exceeds both limits.
 };
 
 /// Raises an alert if the training loss no longer falls: if the mean of 500 reports is less than 0.1 % below the mean

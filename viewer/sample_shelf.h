@@ -28,16 +28,16 @@ struct Sample {
 /// Converts the JSON form of a Prediction to a sample. Throws nlohmann::json::exception if the object has another form.
 Sample sample_of(const nlohmann::json& prediction);
 
-/// The samples of one run. Their size is limited: when there are too many samples, the oldest are removed. Long texts
-/// are cut, and large images are left out.
+/// The samples of one run. Their number and size are limited: when there are too many samples, the oldest are removed.
+/// Long texts are cut, and large images are left out.
 class SampleShelf {
  public:
   static constexpr std::size_t kMaxSamples = 1000;
   /// The maximum size of an image in base64, in bytes. Larger images are left out.
   static constexpr std::size_t kMaxImage = 96u << 10;
 
-  /// Adds a sample, unless the shelf already contains it. Samples of the same step with the same text count as one
-  /// sample.
+  /// Adds a sample, unless the shelf already contains it. Samples with the same step, title, text and result count as
+  /// one sample.
   void add(Sample sample);
   void add(const SampleResults& results);
 
@@ -48,7 +48,8 @@ class SampleShelf {
   /// Returns the number that the next sample will get.
   std::uint64_t end() const { return samples_.end(); }
   /// If there are samples with the number `position` or a larger one, appends to `news` one message for a page (a
-  /// "push" in docs/viewer_protocol.md) that contains these samples, and sets `position` to end().
+  /// "push" in docs/viewer_protocol.md) that contains these samples (at most the newest kMostNews), and sets `position`
+  /// to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

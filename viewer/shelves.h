@@ -30,7 +30,7 @@ enum class NewsOf : std::uint8_t {
   kHistograms,
   kConfusion,
   kAlerts,
-  kParameters,  ///< Changes of parameters.
+  kParameters,  ///< Changes that were made through the viewer; see Change.
 };
 constexpr auto words_of(NewsOf) {
   return words("kind of news", "curves", "graph", "log", "samples", "histograms", "confusion", "alerts", "parameters");
@@ -60,14 +60,14 @@ struct Shelves {
   GraphShelf graph;
   nlohmann::json hyperparameters = nlohmann::json::object();
 
-  /// Returns the newest step.
+  /// Returns the largest step in the metrics.
   std::uint64_t step() const { return curves.step(); }
   /// Returns a summary of this run for the list of runs.
   nlohmann::json summary() const;
 
-  /// Returns what is new for a page that watches `what`, as a list of messages for the page without their field "run"
-  /// (the "pushes" of docs/viewer_protocol.md), and updates `positions`. Of long lists, only the newest elements are
-  /// returned.
+  /// Returns what is new for a page that watches `what`, as a list of messages for the page (the "pushes" of
+  /// docs/viewer_protocol.md, without the field "run"), and updates `positions`. Of long lists, only the newest
+  /// elements are returned.
   std::vector<nlohmann::json> news(const std::vector<NewsOf>& what, Positions& positions) const;
   /// Returns the positions of a page that has received everything so far, except the state and the graph.
   Positions positions() const;

@@ -19,14 +19,16 @@ struct ViewerSettings {
   /// The folder that contains the run directories of launches. Every running launch in it is followed, including
   /// launches that start later. If this is empty, only runs that are added explicitly are shown.
   std::string runs_directory;
-  std::function<void(const std::string& line)> log;  ///< Receives each alert as a line of text. May be empty.
+  /// Receives alerts and problems, each as a line of text. May be empty.
+  std::function<void(const std::string& line)> log;
 };
 
 /// Shows runs in browsers: a web server that delivers the page and answers the page's questions over a WebSocket.
 class Viewer {
  public:
-  /// Binds the address and reads the page's files. Throws what web::Server and web::Files::of_folder throw, and
-  /// kInvalidArgument if the webhook is not a valid address.
+  /// Binds the address and reads the page's files. Throws what web::Server and web::Files::of_folder throw, kNotFound
+  /// if the page that comes with Trainyard is needed but not installed, and kInvalidArgument if the webhook is not a
+  /// valid address.
   explicit Viewer(ViewerSettings settings);
   /// Closes all connections and ends all threads.
   ~Viewer();

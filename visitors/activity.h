@@ -20,15 +20,15 @@ struct Wait {
 };
 
 /// How one component has spent its time since its process began to measure this. Processes measure only while an
-/// observer asks them to (RunObserver). The totals never decrease while a process measures. When it begins to measure
-/// again, they start at zero, and `began_ns` is different.
+/// observer asks them to (RunObserver). While a process measures, the totals never decrease (`quiet_ns` is not a
+/// total). When it begins to measure again, they start at zero, and `began_ns` is different.
 struct ComponentTotals {
   std::string component;
   std::int64_t time_ns = 0;   ///< When the totals were read. Comparable only with other times of the same process.
   std::int64_t began_ns = 0;  ///< When the process began to measure.
   std::int64_t busy_ns = 0;
   /// How long the component had been without work at `time_ns`; 0 if it was working. This time is not part of `waiting`
-  /// yet.
+  /// yet, because only the next work shows what the component has waited for.
   std::int64_t quiet_ns = 0;
   std::uint64_t messages = 0;
   std::vector<Wait> waiting;
@@ -60,9 +60,9 @@ struct ComponentShares {
 /// Returns the shares of the interval from `earlier` to `later`. If `earlier` is null, or if its `began_ns` differs
 /// from that of `later`, the interval begins at `later.began_ns`.
 ///
-/// The totals include a wait only after it has ended. This has two consequences. The part of a wait that lies before
-/// `earlier` is subtracted. A wait that has not ended at `later` is attributed to the cause for which the component has
-/// waited longest in total.
+/// Time without work (ComponentTotals::quiet_ns) is not in `waiting` before it has ended. So there are two corrections.
+/// The part of such a wait that lies before `earlier` is subtracted. A wait that has not ended at `later` is attributed
+/// to the cause for which the component has waited longest in total.
 ComponentShares shares_between(const ComponentTotals* earlier, const ComponentTotals& later);
 
 }  // namespace trainyard::visitors

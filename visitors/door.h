@@ -9,8 +9,8 @@
 
 namespace trainyard::visitors {
 
-// The front door of a run is where visitors from other hosts attach (the component front_door). Its address names the
-// key by which the visitor is known there: "laptop@tcp://node7:7401".
+// Visitors from other hosts attach to a run at its front door (the component front_door). The address that a visitor
+// uses also names the key by which the visitor is known there: "laptop@tcp://node7:7401".
 
 /// A front door (the component through which visitors from other hosts attach) reports this word as the address of
 /// every publisher. The word tells the visitor to subscribe at the front door itself.
@@ -27,7 +27,8 @@ bool is_door(std::string_view address);
 /// Connects a socket of a visitor to a launcher or another process of a run on this host, or to a front door. With a
 /// front door, the socket uses the visitor's key, and accepts only a door with the expected key: the known public key
 /// that has the name of the host, or else the only known public key with the role `member`. Throws kNotFound if a key
-/// is missing, and kIo if the socket cannot be connected.
+/// is missing, kUnsupported for an address on another host that is not a front door, and kIo if the socket cannot be
+/// connected.
 void connect_visitor(zmq::socket_t& socket, const std::string& address);
 
 /// Connects to a front door (the component of a run through which visitors from other hosts attach), and returns

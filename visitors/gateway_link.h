@@ -16,8 +16,8 @@ namespace trainyard::visitors {
 
 /// One connection of a visitor to the gateway of one process (the part that serves visitors), with its subscriptions.
 /// It subscribes again whenever the connection is re-established, for example after a restart of the process. The
-/// publisher may send only a limited number of messages, the window, before this class allows it to send more. This
-/// class does so when half of the window is used. No function blocks: the caller polls the sockets.
+/// publisher may send only a limited number of messages and bytes, the window, before this class permits more. It
+/// permits more whenever half of the window is used. No function blocks: the caller polls the sockets.
 class GatewayLink {
  public:
   /// Connects to the gateway and subscribes to `streams`, which must outlive this object; at most 64 of them

@@ -17,7 +17,8 @@ namespace trainyard::visitors {
 /// suspended.
 class RegistryClient {
  public:
-  /// Connects to the registry. Success does not prove that the launcher is running. Throws kIo.
+  /// Connects to the registry of a run on this host, or to a front door. Success does not prove that the launcher is
+  /// running. Throws the errors of connect_visitor() (visitors/door.h).
   RegistryClient(zmq::context_t& context, const std::string& endpoint);
 
   /// Sets a function that is called about ten times a second while this object waits for an answer. When the function
@@ -25,13 +26,14 @@ class RegistryClient {
   void cancel_when(std::function<bool()> cancelled) { cancelled_ = std::move(cancelled); }
 
   /// Asks the question `op`, which is "run", "topics" or "nodes" (the components), and returns the answer. Throws
-  /// kTimeout if no answer arrives, and kInvalidArgument, with the reason, if the registry refuses the question.
+  /// kTimeout if no answer arrives within 12 s, and kInvalidArgument, with the reason, if the registry refuses the
+  /// question.
   nlohmann::json ask(const std::string& op);
 
   /// Calls a method of a component: a service, or param.list, param.get or param.set. If `target` is empty, calls a
   /// method of all processes. `body` contains the arguments of the method. Returns the result. Throws kNotFound if the
-  /// component does not exist, and kTimeout if no answer arrives. Throws kInvalidArgument, with the reason, if the
-  /// component refuses the call, for example because it has no such method.
+  /// component does not exist, and kTimeout if no answer arrives within 12 s (72 s for param.set). Throws
+  /// kInvalidArgument, with the reason, if the component refuses the call, for example because it has no such method.
   nlohmann::json call(const std::string& target, const std::string& method,
                       const nlohmann::json& body = nlohmann::json::object());
 

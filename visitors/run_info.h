@@ -46,7 +46,8 @@ bool is_alive(const RunInfo& run);
 std::vector<RunInfo> list_runs(const std::string& base = runs_directory());
 
 /// Returns the newest run for which `run` or `name` in its RunInfo equals `name`, or the newest of all runs if `name`
-/// is empty. Throws kNotFound, with the most similar name, if there is no such run.
+/// is empty. If `name` is the address of a front door, such as "laptop@tcp://node7:7401", returns the run behind this
+/// door; see run_at_door(). Throws kNotFound, with the most similar name, if there is no such run.
 RunInfo find_run(const std::string& name, const std::string& base = runs_directory());
 
 }  // namespace trainyard::visitors

@@ -14,7 +14,7 @@
 
 namespace trainyard::visitors {
 
-/// The state of a component or an external program in one observation. Unknown numbers are empty.
+/// The state of a component or an external program in one observation. Unknown numbers are empty, or 0.
 struct ObservedNode {
   std::string name;
   std::string plugin;
@@ -26,7 +26,7 @@ struct ObservedNode {
   std::optional<ComponentShares> shares;
 };
 
-/// A process with components.
+/// A process that hosts components.
 struct ObservedProcess {
   std::string name;
   int pid = 0;
@@ -35,17 +35,17 @@ struct ObservedProcess {
   std::optional<std::uint64_t> memory_bytes;
 };
 
-/// An edge of the plan, that is, a connection from an output to an input.
+/// An edge of the plan, that is, a connection from an output of the component `from` to an input of the component `to`.
 struct ObservedEdge {
   std::uint64_t number = 0;
   std::string topic, from, to, policy;
   std::optional<double> messages_per_s;
   std::optional<double> bytes_per_s;
-  std::uint64_t messages = 0;              ///< The number of messages sent since the run began.
-  std::uint64_t bytes = 0;                 ///< The number of bytes sent since the run began.
+  std::uint64_t messages = 0;              ///< The number of messages sent since the sender's process began.
+  std::uint64_t bytes = 0;                 ///< The number of bytes sent since the sender's process began.
   std::optional<std::uint64_t> under_way;  ///< The number of messages that have been sent but not handled yet.
   std::uint64_t window = 0;                ///< The maximum number of messages sent but not handled yet.
-  std::uint64_t dropped = 0;               ///< The number of messages dropped since the run began.
+  std::uint64_t dropped = 0;               ///< The number of messages dropped since the sender's process began.
   std::uint64_t blocked = 0;               ///< How many times a message had to wait because the window was used up.
 };
 

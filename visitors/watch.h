@@ -29,8 +29,8 @@ class Watch {
  public:
   /// Listens to the topics that match one of `patterns`: a name, whose leading slash may be missing, or a pattern in
   /// which `*` stands for any characters. Without patterns, it listens to all topics except those of spans (records of
-  /// what components did, and when). Throws kNotFound, with the most similar topic, if no topic matches one of the
-  /// patterns, and kTimeout if the launcher does not answer.
+  /// what components did, and when). Throws kNotFound, with the most similar topic, if one of the patterns matches no
+  /// topic, and kTimeout if the launcher does not answer.
   Watch(zmq::context_t& context, RunInfo run, const std::vector<std::string>& patterns, ListenOptions options = {});
 
   /// Returns the next message, or nothing if none arrives within `deadline` or no more messages can arrive. Takes
@@ -80,7 +80,7 @@ class Watch {
   RegistryClient registry_;
   std::deque<Stream> streams_;
   std::vector<std::unique_ptr<GatewayLink>> links_;
-  /// The subscriptions that have been accepted, by endpoint and topic.
+  /// The subscriptions that have been made so far, by endpoint and topic.
   std::set<std::pair<std::string, const Stream*>> connected_;
   bool complete_ = false;  ///< True once the address of every publisher is known.
   std::optional<std::uint64_t> question_;

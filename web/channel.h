@@ -26,8 +26,8 @@ class Channel {
   /// more.
   virtual void answer(std::string text, bool binary = false) = 0;
 
-  /// Sends a message that does not answer a request. Returns false if the queue is full; the client then misses the
-  /// message, and the miss is counted. Many channels can share one text.
+  /// Sends a message that does not answer a request. Returns false if the client misses the message, because the queue
+  /// is full (such misses are counted) or the connection has ended. Many channels can share one text.
   virtual bool push(std::shared_ptr<const std::string> text, bool binary = false) = 0;
 
   /// Returns how many messages of push() the client has missed.

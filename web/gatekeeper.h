@@ -33,7 +33,7 @@ struct Verdict {
 /// A request must pass three checks. The header field `Host` must contain an address or a name that the server knows;
 /// this stops attacks that make a foreign name resolve to this server (DNS rebinding). If a web page sent the request
 /// (`Origin`), the page must come from this server or from an origin that the handler of the path permits. And the
-/// request must contain one of the two tokens: in the address, in the cookie, or as a bearer token.
+/// request must contain the token of one of the two roles: in the address, in the cookie, or as a bearer token.
 class Gatekeeper {
  public:
   /// `names` are the host names and addresses under which the server can be reached, without a port. `tls` is true if
@@ -48,8 +48,8 @@ class Gatekeeper {
   /// unless it contains the token in the address or as a bearer token.
   Verdict judge(const Approach& approach, bool needs_origin, const std::vector<std::string>& origins = {}) const;
 
-  /// Returns the name of the cookie, which contains the port, because browsers send the cookies of one host to all of
-  /// its ports.
+  /// Returns the name of the cookie that contains the token. The name includes the port, because browsers send the
+  /// cookies of one host to all of its ports.
   std::string cookie_name() const;
   /// Returns the token of a role.
   const std::string& token(Role role) const { return role == Role::kControl ? control_token_ : watch_token_; }

@@ -32,8 +32,8 @@ class Hub {
   const Settings& settings() const { return settings_; }
   const Limits& limits() const { return settings_.limits; }
 
-  /// Adds a connection that has not presented a token yet. If there are too many of these, closes the oldest. Returns
-  /// false if the server has no room for another connection.
+  /// Adds a connection that has not presented a token yet. If there are too many connections, in total or without a
+  /// token, closes the oldest one without a token. Returns false if there is no such connection to close.
   bool admit(Connection& guest);
   /// Records that the connection has presented a token.
   void promote(Connection& connection);

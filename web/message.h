@@ -37,8 +37,8 @@ struct Target {
   std::string argument(const std::string& name) const;
 };
 
-/// Decodes a target. If the text is not a path, or if a percent sign is not followed by two hexadecimal digits, the
-/// path of the result is empty. At most 32 arguments are read.
+/// Decodes a target. If the text does not begin with a slash, or if a percent sign is not followed by two hexadecimal
+/// digits, the path of the result is empty. At most 32 arguments are read.
 Target parse_target(std::string_view text);
 
 }  // namespace trainyard::web

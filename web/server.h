@@ -18,7 +18,9 @@ namespace trainyard::web {
 
 /// The limits on the resources that the clients of a server can use.
 struct Limits {
-  std::size_t connections = 128;  ///< The maximum number of connections. Further connections are closed.
+  /// The maximum number of connections. When a further one arrives, the oldest one that has not presented a token is
+  /// closed or, if there is none, the new one.
+  std::size_t connections = 128;
   /// The maximum number of connections that have not presented a token yet. When a further one arrives, the oldest is
   /// closed, so that idle connections cannot keep others out.
   std::size_t guests = 32;
@@ -59,9 +61,9 @@ struct Counters {
 /// there. On any other interface, the server starts only with TLS.
 class Server {
  public:
-  /// Binds the address, so that the port is known. Throws kInvalidArgument if the address is not an IP address, or
-  /// is outside of loopback and there is no certificate; kIo if the address cannot be bound; and kNotFound, kCorrupt or
-  /// kIo if the certificate or the key cannot be used.
+  /// Binds the address, so that the port is known. Throws kInvalidArgument for settings that are not allowed, such as
+  /// an address outside of loopback without a certificate; kIo if the address cannot be bound; and kNotFound or
+  /// kCorrupt if the file of the certificate or the key is missing or cannot be used.
   explicit Server(Settings settings);
   /// Closes all connections and ends the thread. Handlers of channels are destroyed.
   ~Server();

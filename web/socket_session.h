@@ -116,8 +116,8 @@ class SocketSession final : public Connection,
     read();
   }
 
-  /// Adds a message to the queue. Returns false if there is no room for it and `always` is false. Any thread may call
-  /// this.
+  /// Adds a message to the queue. Returns false if the session has ended, or if `always` is false and there is no room
+  /// for the message. Any thread may call this.
   bool enqueue(Outgoing message, bool always) {
     const std::lock_guard lock(mutex_);
     if (ended_) return false;

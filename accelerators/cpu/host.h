@@ -12,8 +12,8 @@ namespace trainyard::cpu {
 int usable_cores();
 
 /// Returns the number of threads with which one rank computes if the launch file does not specify it: the value of
-/// OMP_NUM_THREADS if the user has set this variable, otherwise an equal share of the cores. `ranks` is the number of
-/// ranks on this host.
+/// OMP_NUM_THREADS if the user has set this variable, otherwise an equal share of the usable cores, at least 1. `ranks`
+/// is the number of ranks on this host.
 int automatic_threads(std::uint32_t ranks);
 
 /// Returns the average number of threads of this host that were running or ready to run during the last minute, or 0 if
@@ -37,17 +37,19 @@ struct Blas {
   std::string path;  ///< Empty if the library is linked into LibTorch.
   /// True for the reference implementation, which is correct but tens of times slower than other libraries.
   bool reference = false;
-  /// The processor for which the kernels of OpenBLAS were written, such as "SkylakeX"; empty for other libraries.
+  /// The kernels that OpenBLAS uses, named after the processor for which they were written, such as "SkylakeX". Empty
+  /// for other libraries.
   std::string kernels = {};
 };
 Blas loaded_blas();
 
-/// Returns the kernels that OpenBLAS should use instead of `kernels`, as a value of OPENBLAS_CORETYPE, or an empty text
-/// if nothing better is known. An OpenBLAS that is older than the processor may mistake it for a processor from 2004.
+/// Returns the kernels that OpenBLAS should use instead of `kernels` (Blas::kernels), as a value of OPENBLAS_CORETYPE,
+/// or an empty text if nothing better is known. An OpenBLAS that is older than the processor may mistake the processor
+/// for one from 2004.
 std::string better_kernels(const std::string& kernels);
 
-/// Returns true if the processor has instructions that multiply bfloat16 numbers, AVX512-BF16 or AMX. Processors with
-/// AMX have both.
+/// Returns true if the processor has instructions that multiply bfloat16 numbers: AVX512-BF16, which every processor
+/// with AMX has, too.
 bool multiplies_bfloat16();
 
 /// Sets the number of threads of OpenBLAS, if it is loaded, because LibTorch does not set it. If OPENBLAS_NUM_THREADS

@@ -19,14 +19,14 @@ namespace trainyard::cuda {
 /// that the next batch can be copied while the previous step still computes.
 class Gpu final : public ClaimedDevice {
  public:
-  /// If `record_steps` is true, recorder() returns an object.
+  /// `index` is the number of the GPU. If `record_steps` is true, recorder() returns an object, otherwise null.
   Gpu(const Accelerator& cuda, int index, bool record_steps);
   ~Gpu() override;
 
   /// Copies one flat block. If the copy goes to the device, the function does not wait for it.
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
-  /// Returns null if the device plugin `cuda` is not there or cannot be used; the log says why.
+  /// Returns null if the device plugin `cuda` is missing or cannot be used; the log says why.
   const NativeDevice* native() const override { return native_ ? &*native_ : nullptr; }
 
   std::function<double()> read_later(const at::Tensor& scalar) override;

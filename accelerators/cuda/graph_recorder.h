@@ -14,7 +14,8 @@
 
 namespace trainyard::cuda {
 
-/// Records work as CUDA graphs, one for each combination of shapes and types of the inputs, up to a limit.
+/// Records work as CUDA graphs, one for each combination of shapes and types of the inputs. The number of graphs is
+/// limited, because each graph keeps memory; further combinations are computed without a graph.
 class GraphRecorder final : public WorkRecorder {
  public:
   /// `where` is the prefix of log messages.

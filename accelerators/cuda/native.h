@@ -8,8 +8,8 @@
 
 namespace trainyard::cuda {
 
-/// Opens the GPU with this index through the device plugin `cuda`, and adopts `stream`, the cudaStream_t on which
-/// LibTorch computes. Returns nothing, and logs the reason, if the plugin is not there or cannot be used.
+/// Opens the GPU with the number `gpu` through the device plugin `cuda`. `stream` is the cudaStream_t on which LibTorch
+/// computes. Returns nothing, and logs the reason, if the plugin is missing or cannot be used.
 std::optional<NativeDevice> open_native(const PluginContext& context, int gpu, void* stream);
 
 }  // namespace trainyard::cuda

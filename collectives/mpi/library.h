@@ -10,8 +10,8 @@ namespace trainyard::collectives {
 /// Throws kIo with MPI's own text if `result` is not MPI_SUCCESS. `what` names the function that returned `result`.
 void check_mpi(int result, const char* what);
 
-/// Throws kUnsupported if MPI cannot work in this process: mpirun has not started it, and the process either does not
-/// belong to a run or cannot find mpirun in PATH. The error text says what the user can do.
+/// Throws kUnsupported if MPI cannot work in this process. A process of a run needs mpirun in PATH; any other process
+/// must have been started by mpirun. The error text says what the user can do.
 void check_reachable(const CollectiveContext& context);
 
 /// Returns an MPI communicator for the ranks of a group. Initialises MPI if necessary. All ranks of the group must call

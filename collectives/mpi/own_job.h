@@ -16,7 +16,7 @@ namespace trainyard::collectives {
 //     notes of the run <-- environment of each place
 //     rank 1's process <-- environment of place 1
 
-/// Returns true if the launcher started this process. If not, mpirun must have started it.
+/// Returns true if the launcher has started this process. Otherwise MPI works only if mpirun has started it.
 bool is_of_a_run();
 
 /// Throws kUnsupported if mpirun is not in PATH. The error text says what the user can do.
@@ -36,8 +36,9 @@ void take_place(const CollectiveContext& context);
 /// it does not wait.
 enum class Farewell : std::uint8_t { kTogether, kAtOnce };
 
-/// Must be called after MPI has ended in this process. On rank 0, ends mpirun. If the process of rank 0 ends without
-/// this call, mpirun still ends, because its input is closed.
+/// Must be called after MPI has ended in this process. On rank 0, ends mpirun; on any other rank, tells rank 0 that
+/// this rank no longer needs mpirun. Does nothing if take_place() has not been called. If the process of rank 0 ends
+/// without this call, mpirun still ends, because its input is closed.
 void give_place_back(Farewell farewell);
 
 }  // namespace trainyard::collectives

@@ -39,8 +39,8 @@ class SharedAgreement final : public collectives::Agreement {
   std::unique_ptr<Group> group_;
   Blocks blocks_;
   const std::chrono::microseconds spin_;
-  std::uint64_t all_done_ = 0;  ///< The number of operations of the group that all members have finished.
-  /// True if the member polls, rather than yields the processor, before it sleeps in the current pause.
+  std::uint64_t all_done_ = 0;  ///< All members are known to have finished this many operations.
+  /// True if the member polls, rather than yielding the processor, before it sleeps in the current pause.
   bool spins_ = false;
   std::optional<Clock::time_point> spins_since_;
 };

@@ -23,7 +23,7 @@ using collectives::Request;
 
 constexpr std::size_t kLine = 64;
 
-/// The maximum number of collective operations that a rank can have announced and that not all ranks have finished.
+/// The maximum number of collective operations that a rank has announced but that not all ranks have finished.
 /// Further operations are announced later.
 constexpr std::uint64_t kInFlight = 32;
 
@@ -93,8 +93,8 @@ struct Control {
   /// The number of the in-place operation whose chunks the rank is processing, or 0.
   alignas(kLine) std::atomic<std::uint64_t> working;
   std::atomic<std::uint32_t> beats;  ///< A counter that increases while the rank waits.
-  /// 0 if the rank does not wait, 1 if it cannot tell for whom it waits, otherwise 2 plus the member for which it
-  /// waits.
+  /// 0 if the rank does not wait, 1 if it cannot tell which member it waits for, otherwise 2 plus the index of that
+  /// member.
   std::atomic<std::uint32_t> waits_for;
   std::atomic<std::uint32_t> left;  ///< 1 if the rank has left the group.
   std::atomic<std::int32_t> core;   ///< The core on which the rank last announced an operation or waited.

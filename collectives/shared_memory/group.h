@@ -60,10 +60,11 @@ class Group {
   void wake_all();
 
   /// Announces that this member is about to sleep until the condition `need` is met. After this call, the caller must
-  /// check the condition once more and call sleep() only if it is not met yet. Returns the first argument for sleep().
+  /// check the condition once more, call sleep() only if it is not met yet, and in any case call awake() at the end.
+  /// Returns the first argument for sleep().
   std::uint32_t announce_sleep(const Need& need);
   /// Sleeps until another member wakes this one or until `time` has elapsed; spurious wake-ups are possible. `bell` is
-  /// the value that announce_sleep() returned. awake() must be called afterwards.
+  /// the value that announce_sleep() returned.
   void sleep(std::uint32_t bell, std::chrono::nanoseconds time);
   /// Announces that this member is awake, so that the other members no longer try to wake it.
   void awake();

@@ -12,8 +12,8 @@ namespace trainyard::shared_memory {
 using Reduce = void (*)(const void* const* inputs, std::size_t input_count, void* const* outputs,
                         std::size_t output_count, std::size_t elements);
 
-constexpr std::size_t kDTypes = 10;    ///< Numbered as in DType.
-constexpr std::size_t kReduceOps = 5;  ///< Numbered as in ReduceOp.
+constexpr std::size_t kDTypes = 10;    ///< The number of element types (DType).
+constexpr std::size_t kReduceOps = 5;  ///< The number of reductions (ReduceOp).
 
 /// The reduction functions compiled for one instruction set. The results of all sets are bit-identical. 16-bit floats
 /// are added in float32 and rounded once, and integers are added in 64 bits. For bools, the sum is a logical "or" and
@@ -21,7 +21,8 @@ constexpr std::size_t kReduceOps = 5;  ///< Numbered as in ReduceOp.
 /// by the number of inputs; for integers it is rounded towards zero.
 struct KernelSet {
   std::string_view name;
-  Reduce reduce[kDTypes][kReduceOps];  ///< Null only for the mean of bools, which does not exist.
+  /// The functions, by DType and ReduceOp. Null only for the mean of bools, which does not exist.
+  Reduce reduce[kDTypes][kReduceOps];
 };
 
 /// Returns the kernels that every processor can run.

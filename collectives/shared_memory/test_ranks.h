@@ -26,7 +26,7 @@ using RankBody = std::function<std::string(Collective&)>;
 /// returned or the text of the error that it threw.
 std::vector<std::string> on_threads(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
 
-/// Waits until a rank creates the file `path`. Returns false if the file does not appear before a deadline.
+/// Waits until a rank creates the file `path`. Returns false if the file does not appear within 30 s.
 bool wait_for_note(const std::string& path);
 
 /// Ranks that run as forked processes. The object must be constructed while this process has only one thread.

@@ -9,7 +9,8 @@
 namespace trainyard::tcp {
 
 /// An agreement over TCP: every member sends each of its requests to all other members, together with the elements if
-/// the operation is small. This object owns the streams (Links) and Control, which all parts of the backend use.
+/// the operation is small. This object owns what all parts of the backend use: the streams (Links), and the object that
+/// exchanges frames over the control streams (Control).
 class TcpAgreement final : public collectives::Agreement {
  public:
   TcpAgreement(std::unique_ptr<Links> links, const std::vector<std::uint32_t>& ranks, std::size_t direct_bytes,

@@ -36,7 +36,7 @@ struct FrameHead {
   std::uint32_t code = 0;
   std::uint64_t number = 0;
   std::uint64_t done = 0;  ///< The number of collective operations that the sender of the frame has finished.
-  /// The number of messages (send and recv) from the receiver of the frame that its sender has received completely.
+  /// How many messages (send and recv) the sender of the frame has received completely from the receiver of the frame.
   std::uint64_t taken = 0;
   Request request;
 };

@@ -40,7 +40,8 @@ class Mailbox {
   /// Records that message `number` has been received completely.
   void take(std::uint64_t number) { line_.take(number); }
 
-  // Called for the frames of the other member. They return false if a frame violates the protocol.
+  // These functions are called for the frames of the other member. Those that return a bool return false if the frame
+  // violates the protocol.
 
   bool hear_offer(const FrameHead& head, Bytes body);
   void hear_wanted(std::uint64_t number);

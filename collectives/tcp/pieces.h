@@ -16,8 +16,9 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// Goes through a range of elements in pieces, in ascending order. Piece n consists of those elements [n * size, (n +
-/// 1) * size) that are in the range, so all ranges of an operation number their pieces in the same way.
+/// Goes through a range of elements in pieces, in ascending order. Piece n consists of the elements of the range that
+/// lie in [n * size, (n + 1) * size). The pieces are thus numbered from element 0 of the data and not from the
+/// beginning of the range, so a piece number means the same in all ranges of an operation.
 class Pieces {
  public:
   Pieces(const Range& range, std::uint64_t size)

@@ -25,7 +25,7 @@ class SlowLinks {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// What had been sent to a member when its speed was last judged.
+  /// What had been sent to a member when the speed of its link was last judged.
   struct Judged {
     std::uint64_t bytes = 0;
     std::chrono::microseconds time{0};

@@ -203,7 +203,8 @@ class AcceleratorHost final : public Component {
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
   /// The trace of the last batch used: the number that is passed on in all messages that the batch causes.
   std::uint64_t trace_ = 0;
-  std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  ///< For tasks of run_later().
+  /// Tells the tasks of run_later() whether this component still exists.
+  std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace trainyard

@@ -61,7 +61,7 @@ class ActiveOrder {
 
   /// Returns the number of batches that the order has used.
   std::uint64_t used() const { return used_; }
-  /// Returns the number of samples in these batches.
+  /// Returns the number of samples in the batches that the order has used.
   std::uint64_t samples() const { return samples_; }
 
  protected:
@@ -86,8 +86,8 @@ class ActiveOrder {
   std::uint64_t samples_ = 0;
 };
 
-/// Returns true if a pause cannot interrupt the order, because it is a single unit of work (turnstile.h): a checkpoint,
-/// or the generation of output without input.
+/// Returns true if the order is a single unit of work (turnstile.h), which a pause cannot interrupt: a checkpoint, or
+/// the generation of output without input.
 bool is_one_unit(const Order& order);
 
 /// Makes the object that carries out an order. If an order to stop arrives while another order is in progress,

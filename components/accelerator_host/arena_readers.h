@@ -26,8 +26,8 @@ class ArenaReaders {
   /// Sends ArenaReadable to the readers. Step `step` must be complete.
   void show(std::uint64_t step);
 
-  /// Records the answer of one reader. Ignores answers to other ranks. Throws kInternal for an answer that is not
-  /// expected.
+  /// Records the answer of one reader. Ignores answers that are meant for other ranks. Throws kInternal for an answer
+  /// that is not expected.
   void read(const ArenaRead& answer);
 
   bool pending() const { return pending_ > 0; }

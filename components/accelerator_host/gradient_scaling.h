@@ -21,8 +21,8 @@ struct Clipping {
 
 /// Describes a step that is skipped because its gradients are not finite.
 struct SkippedStep {
-  bool overflow = false;       ///< True if the loss is scaled. The likely cause is then a loss scale that is too large.
-  double loss_scale = 1;       ///< The scale at which the gradients overflowed.
+  bool overflow = false;       ///< True if the loss is scaled, so that the likely cause is an overflow.
+  double loss_scale = 1;       ///< The scale of the skipped step; 1 if the loss is not scaled.
   double next_loss_scale = 1;  ///< The scale of the next step.
   std::uint64_t skipped = 0;   ///< The number of steps skipped since the run began.
 };

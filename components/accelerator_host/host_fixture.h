@@ -57,7 +57,7 @@ class AcceleratorHostTest : public ::testing::Test {
     throw Error(Code::kNotFound, "no entry {}", name);
   }
 
-  /// Returns the batch number `index` of the order with the id `order`, with `samples` samples of the split `split`.
+  /// Returns batch number `index` of the order with the id `order`, with `samples` samples of the split `split`.
   /// The values of the samples depend only on `index`.
   static Batch batch(std::uint64_t order, std::uint64_t index, std::int64_t samples = 4,
                      const std::string& split = "train") {
@@ -101,7 +101,7 @@ class AcceleratorHostTest : public ::testing::Test {
   /// Sets the number of components that read the parameters after each step, and for whose answers the host waits.
   void set_readers(std::size_t count) { set_connections("arena_read", count); }
 
-  /// Sets the number of components that send to an optional input. The host waits for a message of each.
+  /// Sets the number of components that send to the optional input `name`. The host waits for a message of each.
   void set_connections(const std::string& name, std::size_t count) {
     for (InputBase* input : host_->inputs()) {
       if (input->name() == name) input->set_connections(count);

@@ -20,7 +20,8 @@ class PredictOrder final : public ActiveOrder {
   void conclude(OrderDone& done) override;
 };
 
-/// Carries out an order to generate: the model produces output without input, for instance a text.
+/// Carries out an order to generate: the model produces output without input, for instance a text. Only rank 0 sends
+/// this output.
 class GenerateOrder final : public ActiveOrder {
  public:
   GenerateOrder(const std::shared_ptr<const Order>& order, Workplace& workplace) : ActiveOrder(order, workplace, 0) {}

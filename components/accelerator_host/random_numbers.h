@@ -18,7 +18,7 @@ class RandomNumbers final : public Stateful {
       : device_(device), seed_(seed), rank_(rank) {}
 
   /// Runs `build`, which gets the same random numbers on every rank, and then begins the rank's own sequence. LibTorch
-  /// has one generator for the whole process, so ranks that are threads of one process run `build` one after another.
+  /// has one generator for the whole process, so ranks in one process run `build` one after another.
   void draw_initial(const std::function<void()>& build);
 
   /// Returns the generator of this rank. Code that draws random numbers must hold a RankGenerator::Turn.

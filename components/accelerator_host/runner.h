@@ -64,14 +64,15 @@ class Runner {
 
   /// Runs the forward and the backward pass of one micro-batch of step `step`, and adds the gradients, multiplied by
   /// `weight`, to the rank's gradients. `last` is true for the last micro-batch of the step. Returns the loss. If the
-  /// batch has no samples, the rank only takes part in the communication, and the loss is an undefined tensor. Throws
-  /// kInvalidArgument if the loss is not finite and either OnNan::kStop or `detect_anomaly` is set.
+  /// batch has no samples, the rank only takes part in the communication, and the loss is an undefined tensor. With
+  /// `detect_anomaly`, or with OnNan::kStop if the loss is not scaled, throws kInvalidArgument for a loss that is not
+  /// finite. On some devices, the loss is checked later, by end_step() or check_all_losses().
   at::Tensor train(const Batch& batch, std::uint64_t step, double weight, bool last);
 
   /// Completes the gradients of a step: waits until they are reduced over the ranks, checks for overflow if the loss is
   /// scaled, clips them as `clipping` says, and makes them visible to the optimizer. Throws what
-  /// GradientScaling::end_step throws. If the step is not skipped and `look` is not empty, calls `look`, which can read
-  /// the gradients in Arena::own_gradients().
+  /// GradientScaling::end_step throws, and what train() throws for a loss that is not finite. If the step is not
+  /// skipped and `look` is not empty, calls `look`, which can read the gradients in Arena::own_gradients().
   StepResult end_step(const Clipping& clipping, const std::function<void(const StepResult&)>& look = {});
 
   /// Discards the accumulated gradients of a step that will not be completed.
@@ -92,16 +93,18 @@ class Runner {
   /// last step, for the error text.
   void check_parameters(std::uint64_t step) const;
 
-  /// Throws if a loss that has not been checked yet is not finite; see Passes::check_losses. Called when training
-  /// pauses or ends.
+  /// Throws kInvalidArgument if a loss that train() and end_step() have left unchecked is not finite; see train().
+  /// Called at the end of every order to train.
   void check_all_losses() { passes_->check_all_losses(); }
 
   /// Prepares the rank's memory for a copy by the checkpoint writer; see Strategy::begin_snapshot.
   void begin_snapshot() { strategy_->begin_snapshot(); }
-  /// Returns the copies to host memory that begin_snapshot() has begun; null if it has made them itself.
+  /// Returns the copies to host memory that begin_snapshot() has begun and that continue after it has returned; null if
+  /// there are none.
   SnapshotCopies* snapshot_copies() { return arena_->snapshot_copies(); }
 
-  /// Copies the model's buffers to host memory, if they are on a device, for other components that read them.
+  /// Brings the parameters and buffers in host memory up to date, for components that read them. Does nothing if the
+  /// device has no separate memory.
   void publish_to_readers() { arena_->publish_to_readers(); }
 
   /// Returns the state of this rank that a checkpoint stores besides the parameters: the state of the random numbers,
@@ -126,9 +129,9 @@ class Runner {
   /// Returns the device claimed by build().
   ClaimedDevice& device() { return *device_; }
   /// Returns the message that announces the arena. `optimizer_answers` is true if the optimizer announces its state to
-  /// this component. Only then can an optimizer in another process work on the device.
+  /// the accelerator host. Only then can an optimizer in another process work on the device.
   ArenaInfo arena_info(bool optimizer_answers);
-  /// Adopts the state of an optimizer in another process that works on the device.
+  /// Opens the state of an optimizer in another process, which updates the parameters on the device from now on.
   void adopt(const OptimizerState& state) { arena_->adopt(state); }
   ModelInfo model_info() const;
 

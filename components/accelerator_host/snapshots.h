@@ -41,7 +41,7 @@ class Snapshots {
 
   bool pending() const { return pending_ > 0; }
   /// Returns true if even the next forward pass must wait, because it would change buffers that are being copied.
-  /// Buffers in the memory of a device plugin wait on the device.
+  /// Returns false if a device plugin makes the copies, because the device itself then delays the forward pass.
   bool hold_computing() const {
     return pending() && runner_.arena().has_buffers() && runner_.snapshot_copies() == nullptr;
   }

@@ -9,8 +9,8 @@
 
 namespace trainyard::host {
 
-/// Carries out an order to train. Each step consists of `micro_batches` batches (a field of the order), but the last
-/// step can have fewer. The gradients of each step are passed to the optimizer.
+/// Carries out an order to train. Each step uses Order::micro_batches batches, but the last step of the order can use
+/// fewer. The gradients of each step are passed to the optimizer.
 ///
 ///     kAccumulating -> kUpdating        the gradients have been sent to the optimizer
 ///     kAccumulating -> kHolding         the gradients are complete, but the arena is still being read
@@ -18,7 +18,8 @@ namespace trainyard::host {
 ///     kHolding      -> kAccumulating    the arena is free, but this rank makes no update in this step
 ///     kUpdating     -> kAccumulating    the optimizer has answered
 ///
-/// A step whose gradients overflow is skipped: the optimizer does not receive them, but the batches count as used.
+/// A step whose gradients are not finite can be skipped (GradientScaling): the optimizer does not receive them, but the
+/// batches count as used.
 class TrainOrder final : public ActiveOrder {
  public:
   TrainOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)

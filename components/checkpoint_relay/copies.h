@@ -17,7 +17,8 @@ inline constexpr std::size_t kPieceBytes = 16 << 20;
 /// Returns the bytes [begin, end) of a buffer as a tensor of uint8. The tensor keeps the buffer alive.
 Tensor piece_of(const Buffer& buffer, std::size_t begin, std::size_t end);
 
-/// Copies blocks of memory that are to be sent. The memory of a copy is reused when ZeroMQ has sent all of it.
+/// Copies blocks of memory for a checkpoint. The memory of a copy is reused when no Buffer refers to it any more, for
+/// instance because ZeroMQ has sent all of it.
 class Copies {
  public:
   /// Returns a copy of the bytes of `block`.

@@ -32,8 +32,8 @@ class CheckpointStore {
   /// run; they count as the oldest, so they are deleted first.
   void adopt(std::uint64_t resumed_step);
 
-  /// Sets facts about the run that are written into the file run.json of every checkpoint: the names of the model and
-  /// of the update rule, and the options of the rule. `optimizer` is empty if the run has no optimizer.
+  /// Sets facts about the run that are written into the file run.json of every checkpoint: the name of the model, the
+  /// name of the update rule (`optimizer`; empty if the run has no optimizer), and the options of the rule.
   void describe(std::string model, std::string optimizer, std::map<std::string, double> hyperparameters);
 
   /// Makes the files of a checkpoint into which other hosts write, too (StateCopy::share). Any thread may call this
@@ -58,7 +58,7 @@ class CheckpointStore {
   struct TensorFile {
     const char* name = "";
     std::vector<checkpoints::SafetensorsTensor> tensors;
-    const std::vector<StateSlice>& slices;  ///< They describe the first tensors.
+    const std::vector<StateSlice>& slices;  ///< One for each of the first tensors, in the same order.
     std::map<std::string, std::string> metadata;
   };
 

@@ -34,9 +34,9 @@ class ComponentStates {
   /// The callback of collect(). It gets the states or, if `error` is not empty, the reason why they could not be
   /// collected.
   using Collected = std::function<void(std::vector<SavedState> states, const std::string& error)>;
-  /// Asks the components for their state, for the checkpoint of step `step` that order `order` requested. Calls `done`
-  /// when all components have answered, or with an error if one of them has not answered in time. If no component has
-  /// state, `done` is called before this function returns.
+  /// Asks the components for their state, for the checkpoint of step `step` that the order with the id `order`
+  /// requested. Calls `done` when all components have answered, or with an error if one of them has not answered in
+  /// time. If no component has state, `done` is called before this function returns.
   void collect(std::uint64_t order, std::uint64_t step, Collected done);
 
   /// Cancels collect(), if it is in progress, and passes `error` to its callback.
@@ -58,7 +58,7 @@ class ComponentStates {
   std::set<std::string> answered_;  ///< The components that have answered.
   std::set<std::string> left_;      ///< The names of the states that no component has restored yet.
   std::function<void(const std::set<std::string>& left)> given_back_;
-  std::uint64_t order_ = 0;  ///< The number of the order for which states are being collected.
+  std::uint64_t order_ = 0;  ///< The id of the order for which states are being collected.
   std::vector<SavedState> states_;
   Collected collected_;  ///< The callback of the collection in progress; empty if there is none.
 };

@@ -43,7 +43,8 @@ class RemoteRanks {
   /// when all relays have answered that they can, or with one sentence about the first relay that cannot.
   void probe(const std::string& directory, Done done);
 
-  /// What happens to the bytes that the relays copy.
+  /// What the relays do with the bytes that they copy: send them to this host (kSend), or keep them until write() is
+  /// called (kKeep).
   enum class Then : std::uint8_t { kSend, kKeep };
 
   /// Asks the relays to copy the blocks of `into.layout()` that are on other hosts, and calls `copied` when all relays

@@ -47,7 +47,7 @@ class SharedCheckpoint {
   void add(const MemoryWritten& answer);
 
   /// Writes the bytes of this host, reads all files, and returns their digests by name. Throws kCorrupt, naming the
-  /// file, if its size is wrong, or if it does not contain the bytes that a rank's host has written; in the second
+  /// file, if a file has the wrong size or does not contain the bytes that a rank's host has written; in the second
   /// case, the error also names the rank. Throws kIo if a file cannot be written or read.
   std::map<std::string, checkpoints::FileDigest> finish();
 
@@ -60,7 +60,7 @@ class SharedCheckpoint {
     std::uint64_t bytes = 0;
     std::span<const std::byte> near;  ///< Empty if the bytes are on another host.
     BlockPlace place;                 ///< The rank on another host whose bytes they are, and its block.
-    std::uint64_t begin = 0;          ///< Their offset in this block.
+    std::uint64_t begin = 0;          ///< The offset of the bytes in this block.
 
     bool is_remote() const { return near.empty(); }
   };

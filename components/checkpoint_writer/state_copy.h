@@ -23,8 +23,9 @@ class StateCopy {
   /// take().
   void take(const StateLayout& layout, const Snapshot& snapshot);
 
-  /// Copies bytes that have arrived from another host. They belong at byte `begin` of the rank's block `place`. Throws
-  /// kCorrupt if the layout does not contain these bytes.
+  /// Copies bytes that have arrived from another host to their place in this copy. `place` identifies the rank and the
+  /// block from which the bytes come, and `begin` is their offset in this block. Throws kCorrupt if the layout does not
+  /// contain these bytes.
   void place(const BlockPlace& place, std::size_t begin, std::span<const std::byte> bytes);
 
   /// Releases the components' states in the snapshot, whose tensors can refer to the memory of these components. Also
@@ -34,7 +35,7 @@ class StateCopy {
     snapshot_.states.clear();
   }
 
-  /// Adds states of components that have arrived after take().
+  /// Adds components' states that have arrived after take().
   void add(std::vector<SavedState> states);
 
   /// Returns the tensors of a checkpoint file, one for each slice, as views of the copied blocks.
@@ -47,7 +48,7 @@ class StateCopy {
   /// Returns the layout that was passed to the most recent take(), which must have been called at least once.
   const StateLayout& layout() const { return *layout_; }
   const Snapshot& snapshot() const { return snapshot_; }
-  /// Returns the tensors of all states as views, which are valid as long as this object exists.
+  /// Returns the tensors of all states as views, which are valid until take() or forget_states() is called.
   std::vector<checkpoints::SafetensorsTensor> state_tensors() const;
 
  private:

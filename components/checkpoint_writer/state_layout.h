@@ -32,7 +32,7 @@ struct StatePiece {
   bool is_remote() const { return data.buffer.empty() && data.bytes() != 0; }
 };
 
-/// A flat block of memory as a checkpoint contains it: the block of one rank, or the parts of all ranks one after
+/// A flat block of memory as it is stored in a checkpoint: the block of one rank, or the parts of all ranks one after
 /// another.
 struct StateBlock {
   std::size_t bytes = 0;

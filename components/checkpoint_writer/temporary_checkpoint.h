@@ -33,7 +33,7 @@ class TemporaryCheckpoint {
 
 /// Removes a checkpoint. Its directory is first renamed to a temporary name, so that a process that is killed in the
 /// meantime leaves a temporary directory and not a checkpoint with missing files. Does nothing if the checkpoint does
-/// not exist. Throws kIo if this fails.
+/// not exist. Throws kIo if it cannot be removed.
 void remove_checkpoint(const std::string& path);
 
 /// Removes the temporary directories that killed processes have left in `directory`. Returns the number of removed

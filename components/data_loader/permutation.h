@@ -11,7 +11,7 @@ namespace trainyard {
 ///
 /// A Feistel network of six keyed rounds permutes the numbers 0 to 2^k - 1, where 2^k is the smallest power of two that
 /// is not less than `size`. If a result is not less than `size`, it is passed through the network again until it is
-/// (cycle walking). On average, this takes fewer than two passes.
+/// less (cycle walking). On average, this takes fewer than two passes.
 class Permutation {
  public:
   Permutation(std::uint64_t size, std::uint64_t key);

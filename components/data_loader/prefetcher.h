@@ -105,7 +105,8 @@ class Prefetcher {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::uint64_t published_ = 0;  ///< Guarded by `mutex_`, like `claimed_` and `idle_`.
+  /// The number of jobs that have been made available to workers. Guarded by `mutex_`, like `claimed_` and `idle_`.
+  std::uint64_t published_ = 0;
   std::uint64_t claimed_ = 0;
   std::size_t idle_ = 0;                 ///< The number of workers that are asleep.
   std::atomic<bool> waited_for_{false};  ///< True if a worker must call `wake` when it has done a job.

@@ -59,8 +59,8 @@ class Clients {
   /// Starts (if `watch` is true) or stops sending a client the changes to the parameters `names`. If `names` is empty,
   /// this applies to all parameters.
   void watch_parameters(Id id, const std::vector<std::string>& names, bool watch);
-  /// Starts or stops sending a client the changes to the graph of topics, services and components, in the same way as
-  /// watch_parameters().
+  /// Starts (if `watch` is true) or stops sending a client the graph of topics, services and components: first the
+  /// whole graph, and then its changes.
   void watch_graph(Id id, bool watch);
 
   /// Returns the topics to which at least one client has subscribed. Also deletes the kept messages of all latched
@@ -74,8 +74,8 @@ class Clients {
   /// Sends the time `time_ns` to all clients, and tells each client that has missed messages how many it has missed.
   void tell_time(std::uint64_t time_ns);
   /// `values` contains parameters with their current values. If a parameter has changed since it was last passed to
-  /// this function, sends it to the clients that watch it. A parameter that is passed for the first time is sent only
-  /// if `just_set` is true, because a client has just set it.
+  /// this function, sends it to the clients that watch it. `just_set` is true if a client has just set the parameters;
+  /// if it is false, parameters that are passed for the first time are not sent.
   void tell_parameters(const nlohmann::json& values, bool just_set);
 
   /// Records that a request of this client is passed to the run. Throws kUnsupported if too many requests of the client

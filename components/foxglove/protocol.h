@@ -23,9 +23,9 @@ inline constexpr const char* kEncoding = "json";
 
 enum class StatusLevel : std::uint8_t { kInfo, kWarning, kError };
 
-/// Returns the first message to a client. `name` is the name of the server that clients show. If `may_change` is false,
-/// the client is not offered services, because every call could change the run. `session` must differ between instances
-/// of the server, so that a client notices that the server has been restarted.
+/// Returns the first message that a client gets. `name` is the name of the server that clients show. If `may_change` is
+/// false, the client is not offered services, because every call could change the run. `session` must differ between
+/// instances of the server, so that a client notices that the server has been restarted.
 std::string server_info(const std::string& name, bool may_change, const std::string& session);
 /// Returns a status message, which the client shows to its user. It replaces an earlier status message with the same
 /// `id`, unless `id` is empty.
@@ -41,8 +41,8 @@ std::string service_failure(std::uint32_t service, std::uint32_t call, const std
 /// Returns a message with the differences between two graphs, or an empty string if there are none.
 std::string graph_update(const Graph& before, const Graph& after);
 
-/// Returns the binary message that carries a message of the run, as JSON in `payload`, to the subscription
-/// `subscription`.
+/// Returns the binary message that carries a message of the run to the subscription `subscription`. `payload` is the
+/// message of the run as JSON, and `time_ns` is when it was sent.
 std::string message_data(std::uint32_t subscription, std::uint64_t time_ns, std::string_view payload);
 std::string time_message(std::uint64_t time_ns);
 std::string service_response(std::uint32_t service, std::uint32_t call, std::string_view payload);

@@ -20,11 +20,12 @@ class Console {
   /// `fd` must stay open. `colour` is only stored, for callers that compose lines; see colour().
   Console(int fd, bool colour) : fd_(fd), colour_(colour) {}
 
-  /// Shows a line. This erases the live line (see live()), so the caller must call live() again.
+  /// Adds a line to the pending text, which write_pending() writes. The line erases the live line (see live()), so the
+  /// caller must call live() again.
   void line(std::string_view text);
 
-  /// Shows `text` as the live line, which stays at the bottom and replaces the previous live line. Does nothing while
-  /// earlier text is pending.
+  /// Adds `text` to the pending text as the live line, which stays at the bottom and replaces the previous live line.
+  /// Does nothing while earlier text is pending.
   void live(std::string_view text);
 
   /// Ends the live line with a line feed, so that it is no longer replaced.
@@ -37,7 +38,7 @@ class Console {
   std::size_t width() const;
 
   bool colour() const { return colour_; }
-  /// Returns true if some text could not be written yet.
+  /// Returns true if some text has not been written yet.
   bool pending() const { return !pending_.empty(); }
 
  private:

@@ -27,7 +27,7 @@ std::string images_event(const EventPlace& place, std::uint32_t width, std::uint
                          std::span<const std::string> images);
 
 /// Returns the event that shows `values`, the hyper-parameters of a run. `wall_time` is in seconds since 1970. Lists
-/// and long texts are shortened.
+/// are converted to texts, and long texts are shortened.
 std::string hyperparameters_event(double wall_time, const std::map<std::string, nlohmann::json>& values);
 
 }  // namespace trainyard

@@ -150,7 +150,7 @@ class Optimizer final : public Component {
   optimizer::Rule settings_;
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
-  /// The arena on the device; null if this optimizer works in host memory. Destroyed after the update.
+  /// The arena on the device; null if this optimizer works in host memory. Declared before `pass_`, which uses it.
   std::shared_ptr<devices::DeviceArena> device_;
   bool opened_ = false;                        ///< True if `device_` is the memory of another process.
   std::optional<optimizer::UpdatePass> pass_;  ///< Set when the message ArenaInfo has arrived.

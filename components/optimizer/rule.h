@@ -48,8 +48,8 @@ bool has_momentum(const Rule& rule);
 /// Returns the formula that implements this rule. `moving_momentum` is true if a schedule will change the momentum.
 Formula formula_of(const Rule& rule, bool moving_momentum = false);
 
-/// Returns the names of the blocks of state, in the order in which kernels expect them. They are the same names as in
-/// torch.optim.
+/// Returns the names of the blocks of state that the formula uses, in the order in which kernels expect them. They are
+/// the same names as in torch.optim.
 std::vector<std::string> state_names(Formula formula);
 
 /// Returns the options that this rule uses, and the weight decay, by name, for the description of the run in

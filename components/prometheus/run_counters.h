@@ -10,7 +10,7 @@
 
 namespace trainyard::prometheus {
 
-/// Counters of what the components, processes and connections (edges) of a run have done.
+/// Counts what the components, processes and connections (edges) of a run do.
 ///
 /// An observation contains how long each component was busy or waited during one interval. Prometheus needs totals,
 /// from which it can compute the shares for any interval, so this class adds up the seconds since watching began.

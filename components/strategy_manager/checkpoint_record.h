@@ -10,8 +10,8 @@
 
 namespace trainyard::manager {
 
-/// A point in training, at which a checkpoint can be saved. At equal points of a run, the parameters are the same, and
-/// training continues with the same batch.
+/// A point in training, at which a checkpoint can be saved. If two points of a run are equal, the parameters at both
+/// are the same, and training continues with the same batch.
 struct Place {
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;    ///< The epoch in which training continues.

@@ -50,7 +50,7 @@ class MetricsMerger {
     std::uint64_t units = 0;
   };
   struct Rank {
-    std::uint64_t reached = 0;           ///< All metrics of the rank for smaller steps than this have arrived.
+    std::uint64_t reached = 0;           ///< All metrics of the rank for steps before this one have arrived.
     std::vector<std::uint64_t> answers;  ///< The steps of the last two answers, the older one first.
     Totals totals;                       ///< The largest totals that the rank has reported.
   };

@@ -33,8 +33,8 @@ class Pause {
   /// Ends the pause without an order, because the run is stopped.
   void drop() { state_ = State::kWorking; }
 
-  /// Returns the kind of order that the caller must send now, `kPause` or `kGoOn`, with the id `id`. Returns nothing if
-  /// no order must be sent.
+  /// Returns the kind of the order that the caller must send now, `kPause` or `kGoOn`, or nothing if no order must be
+  /// sent. `id` is the id that the order will have.
   std::optional<OrderKind> next(std::uint64_t id);
 
   /// Records an answer of a rank. Returns false if it is not an answer to the order to pause. Throws kInternal if the

@@ -55,8 +55,8 @@ class RunAgenda {
 
   /// Ends the run after the current step, with a checkpoint if there is something new to save. The outcome contains
   /// `reason`, and the checkpoint contains `checkpoint_reason`. Only the first call has an effect, and only if the run
-  /// is not over yet. Several ranks first pause after the same step, because a rank that stopped within a step would
-  /// leave the other ranks waiting for its gradients.
+  /// is not over yet. In a run with several ranks, the ranks first pause after the same step, because a rank that
+  /// stopped within a step would leave the other ranks waiting for its gradients.
   void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);
 
   /// Returns true if stop() saves a checkpoint when there is something new to save.

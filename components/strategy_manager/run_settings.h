@@ -52,7 +52,7 @@ struct RunSettings {
 
   std::string monitor = "loss";
   bool monitor_max = false;                  ///< True if a larger value is better.
-  std::int64_t early_stopping_patience = 0;  ///< The number of validations without improvement; 0 means off.
+  std::int64_t early_stopping_patience = 0;  ///< Stop after this many validations without improvement; 0 means never.
   double early_stopping_min_delta = 0;
 
   /// The permitted differences between the data of the checkpoint and the data of this run, if it resumes.

@@ -41,7 +41,7 @@ struct GoOnRequest {
 struct RunReply {
   static constexpr const char* kTypeName = "RunReply";
 
-  std::string text;  ///< A human-readable description of what will happen.
+  std::string text;  ///< A text for the user, which says what has happened or will happen.
 
   template <class Archive>
   void serialize(Archive& archive) {

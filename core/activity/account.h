@@ -14,9 +14,9 @@ class Component;
 
 namespace trainyard::core {
 
-/// How a component has spent its time since the accounting (the measurement of these times) began. The totals only
-/// grow. Time that is neither busy nor waiting is idle time: the component had nothing to do, and its next work did not
-/// come from another component but, for example, from a timer.
+/// How a component has spent its time since the accounting (the measurement of these times) began. All values except
+/// `quiet_ns` only grow. Time that is neither busy nor waiting is idle time: the component had nothing to do, and its
+/// next work did not come from another component but, for example, from a timer.
 struct Totals {
   struct Wait {
     WaitCause cause;
@@ -52,7 +52,8 @@ class Account {
   /// The time at which the component last finished a piece of work, on the clock of LoopActivity::now_ns(). If it has
   /// finished none yet, this is the time at which the accounting began.
   PublishedNumber<std::int64_t> last_end;
-  /// For how long the loop had run components in total, in nanoseconds, when `last_end` was set. Used only by the loop.
+  /// The total time, in nanoseconds, for which the loop had run components when `last_end` was set. Used only by the
+  /// loop.
   std::int64_t loop_ran = 0;
 
  private:

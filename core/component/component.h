@@ -67,8 +67,8 @@ class Component : public Configurable {
   /// Returns the event loop that runs the handlers. Other threads can run a task on this loop with loop().post().
   core::EventLoop& loop() const { return *context_.loop; }
 
-  /// Return the declared inputs, outputs and services, each in the order of declaration. The component owns them, as
-  /// members of the derived class or of its StatePort.
+  /// These functions return the declared inputs, outputs and services, each in the order of declaration. The component
+  /// owns them, as members of the derived class or of its StatePort.
   const std::vector<InputBase*>& inputs() const { return inputs_; }
   const std::vector<OutputBase*>& outputs() const { return outputs_; }
   const std::vector<ServiceBase*>& services() const { return services_; }

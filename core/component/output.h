@@ -64,9 +64,9 @@ class OutputBase {
   /// (OutputOptions::latched). Otherwise, or if no message was sent, returns an envelope without a message.
   const core::Envelope& last() const { return last_; }
   /// Called by a blocking edge that has room and at which no message waits any longer. `was_waiting` is true if
-  /// messages had waited at the edge until now. If no messages wait at any other edge of this output, passes on the
-  /// messages that the owner has kept in the meantime (Component::release_held), and then calls the callback set by
-  /// on_ready() if ready() is true.
+  /// messages had waited at the edge until now. If no messages wait at any other edge of this output, passes the
+  /// messages that the owner has kept in the meantime to their handlers (Component::release_held), and then calls the
+  /// callback set by on_ready() if ready() is true.
   void room_again(bool was_waiting);
   /// Returns true while messages wait at a blocking edge of this output. During this time the owner receives no further
   /// input.

@@ -19,8 +19,8 @@ struct InputOptions {
   Policy policy = Policy::kBlock;  ///< What an edge does when this input is slower than the sender.
   /// The maximum number of messages in flight on one edge, that is, sent but not yet handled.
   std::uint64_t window_messages = 64;
-  /// The maximum number of bytes in flight on one edge. A single message may be larger if no other message is in
-  /// flight.
+  /// The limit on the number of bytes in flight on one edge. The next message is sent while fewer bytes are in flight,
+  /// whatever its own size, so it can exceed the limit.
   std::uint64_t window_bytes = 256 << 20;
   std::string topic;  ///< The default topic, if it differs from the port's name.
   /// True if the input receives the messages of all ranks, false if it receives only the messages of rank 0. This

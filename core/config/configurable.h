@@ -24,7 +24,7 @@ class Configurable {
   /// `given` is the text of a JSON object with the values from the launch file; its keys are the names of the
   /// parameters. If `given` is an empty string (not "{}"), the object is constructed only so that a tool can read the
   /// declarations of its parameters. `where` names the plugin in errors. Throws kInvalidArgument if `given` is JSON but
-  /// not an object.
+  /// not an object. If it is not JSON, the JSON library throws its own exception.
   Configurable(std::string where, std::string_view given);
   virtual ~Configurable();
   Configurable(const Configurable&) = delete;

@@ -10,9 +10,9 @@
 
 namespace trainyard::core {
 
-/// Empties the rings of several queue edges (QueueEdge) that end on one event loop. A queue edge is a connection
-/// between two event loops of one process. When the rings are empty, the collector rests for a fixed time, so that a
-/// steady stream of messages is handled in batches.
+/// Takes the messages of several queue edges (QueueEdge) that end on one event loop. A queue edge is a connection
+/// between two event loops of one process; its messages wait in a ring. When all these rings are empty, the collector
+/// rests for a fixed time, so that a steady stream of messages is handled in batches.
 ///
 /// Waking a sleeping thread costs the sender several microseconds, and the receiver even more. A receiver that handles
 /// a message in a few microseconds falls asleep before the next message arrives, so it would have to be woken for every

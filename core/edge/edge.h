@@ -66,7 +66,7 @@ class Edge {
   /// Returns true if no message waits here and the receiver has handled every message that was sent.
   virtual bool drained() const = 0;
 
-  /// Asks the receiver to report handled messages without delay, until it has handled every message.
+  /// Asks the receiver to report every handled message without delay from now on.
   virtual void request_flush() {}
 
   std::uint32_t id() const { return id_; }

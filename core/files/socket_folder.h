@@ -6,7 +6,8 @@
 namespace trainyard::core {
 
 /// A new folder for Unix sockets, which only this user can enter. It is made in the folder for temporary files, or in
-/// /tmp if the address of a Unix socket could not contain its path. The destructor removes it.
+/// /tmp if the path there would be too long for the address of a Unix socket. The destructor removes the new folder
+/// with its contents.
 class SocketFolder {
  public:
   /// `where` is the prefix of error messages. Throws kIo if the folder cannot be made.

@@ -9,7 +9,7 @@ namespace trainyard::core {
 
 /// The rights that a key gives its owner in a run.
 enum class Role : std::uint8_t {
-  kWatch,    ///< The owner may ask questions and listen to topics, but change nothing.
+  kWatch,    ///< The owner may listen to topics and send requests that change nothing.
   kControl,  ///< The owner may also change the run: set parameters, call services, pause it.
   /// The owner is a host of the run, which proves with this key that it belongs to the run. It has the rights of
   /// kControl.

@@ -12,8 +12,8 @@ namespace trainyard::core {
 /// is not set, in `.config` of the home directory. Throws kNotFound if neither XDG_CONFIG_HOME nor HOME is set.
 std::string default_key_folder();
 
-/// The folder in which a user keeps keys. `NAME.key` is a key of the user's own, with its secret part. `NAME.pub` is
-/// the public key of somebody else, in one line.
+/// The folder in which a user keeps keys. `NAME.key` contains one of the user's own keys, with its secret part.
+/// `NAME.pub` contains somebody else's public key, in one line.
 ///
 /// Every function that accesses the folder throws kInvalidArgument if others may read or write it, if it is not a
 /// folder, or if it belongs to another user.

@@ -4,8 +4,7 @@
 #include <string>
 #include <string_view>
 
-// TRAINYARD_VERSION ("0.1") comes from the build. For code that links LibTorch, so does TRAINYARD_TORCH_VERSION
-// ("1.13.1").
+// The build defines TRAINYARD_VERSION ("0.1") and, for code that links LibTorch, TRAINYARD_TORCH_VERSION ("1.13.1").
 #ifndef TRAINYARD_TORCH_VERSION
 #define TRAINYARD_TORCH_VERSION "none"
 #endif

@@ -41,22 +41,24 @@ class PluginLoader {
   std::string find(std::string_view kind, std::string_view name) const;
 
   /// Loads the library at `path` unless it is loaded already, and returns its entry. If the ABI tag does not match,
-  /// throws kAbiMismatch before any code of the plugin can run; the error contains both tags. Throws kPluginLoad if the
-  /// file is not a plugin, is refused because of its owner or permissions (see PluginLoader), or cannot be loaded by
-  /// the dynamic linker.
+  /// throws kAbiMismatch before any code of the plugin can run; the error contains both tags. Throws kNotFound if there
+  /// is no such file, and kPluginLoad if the file is not a plugin, is refused because of its owner or permissions (see
+  /// PluginLoader), or cannot be loaded by the dynamic linker.
   const PluginEntry& load(const std::string& path);
 
   /// Finds, loads and constructs the plugin `name`. `Kind` is the base class of its kind, such as Model. An Error that
-  /// the constructor throws is passed on; any other exception becomes a kPluginLoad that names the plugin. This
-  /// function does not refuse undeclared parameters; call Configurable::check_all_given_are_known() on the result.
+  /// the constructor throws is passed on; any other exception becomes an Error with the code kPluginLoad that names the
+  /// plugin. This function does not refuse undeclared parameters; call Configurable::check_all_given_are_known() on the
+  /// result.
   template <class Kind>
   std::unique_ptr<Kind> create(std::string_view name, typename Kind::Context& context) {
     const PluginEntry& entry = load(find(Kind::kKind, name));
     return std::unique_ptr<Kind>(static_cast<Kind*>(create(entry, &context, context.where)));
   }
 
-  /// Constructs a plugin of a loaded library; the caller owns the result. `context` points to the context type of the
-  /// plugin's kind, and the result points to the base class of the kind. `where` names the plugin in errors.
+  /// Constructs a plugin of a loaded library; the caller owns the result. `context` points to an object of the context
+  /// type of the plugin's kind (Kind::Context), and the result points to an object of the kind's base class, such as
+  /// Model. `where` names the plugin in errors.
   static void* create(const PluginEntry& entry, void* context, const std::string& where);
 
   /// Constructs a plugin only to read its declaration and its traits. `parameters` is a JSON object, or an empty string

@@ -14,9 +14,9 @@ struct PluginEntry {
   const char* abi_tag;
   const char* kind;
   const char* name;
-  /// Constructs the plugin. `context` points to the context type of the plugin's kind, and the result points to the
-  /// base class of this kind. The pointers are untyped because the symbol is C; TRAINYARD_PLUGIN converts them. May
-  /// throw.
+  /// Constructs the plugin. `context` points to an object of the context type of the plugin's kind, and the result
+  /// points to an object of the kind's base class. The pointers are untyped because the symbol is C; TRAINYARD_PLUGIN
+  /// converts them. May throw.
   void* (*create)(void* context);
   /// Constructs the plugin only to read its declaration and its traits. `where` names the plugin in errors.
   /// `parameters` is a JSON object, or an empty string (not "{}") to give no values. All other members of the plugin's

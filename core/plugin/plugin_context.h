@@ -27,7 +27,7 @@ struct PluginContext {
   std::uint64_t seed = 0;  ///< The seed of the run.
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;          ///< The number of ranks of the run.
-  std::uint32_t host = 0;                ///< The number of the host in the run, counted from 0.
+  std::uint32_t host = 0;                ///< The number of this host, counted from 0.
   std::uint32_t first_rank_of_host = 0;  ///< The lowest rank on this host.
   std::uint32_t ranks_of_host = 0;       ///< The number of ranks on this host; 0 if all ranks are on it.
   std::string output_directory;          ///< The folder for the results of the run.

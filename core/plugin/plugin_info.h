@@ -54,10 +54,10 @@ struct PluginInfo {
   ComponentTraits component_traits() const;
 };
 
-/// Converts a description to JSON.
+/// Converts the information about a plugin to JSON.
 nlohmann::json to_json(const PluginInfo& info);
-/// Converts JSON back to a description. If a field is missing or of another type, the JSON library throws its own
-/// exception. Throws kPluginLoad for traits that are not allowed.
+/// Converts JSON back to the information about a plugin. If a field is missing or of another type, the JSON library
+/// throws its own exception. Throws kPluginLoad for traits that are not allowed.
 PluginInfo plugin_info_from_json(const nlohmann::json& json);
 
 }  // namespace trainyard::core

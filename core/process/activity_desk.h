@@ -49,8 +49,8 @@ class ActivityDesk {
 };
 
 /// Reads the body of a request for the counters. Returns the value of its key `activity_s`, the number of seconds for
-/// which the measurement is to be on, or an empty optional if the body does not have this key. Throws kInvalidArgument
-/// if the body is not a JSON object, or if the value is not a number in (0, kMostSeconds].
+/// which the measurement is to be on, or an empty optional if the body is empty or does not have this key. Throws
+/// kInvalidArgument if the body is not a JSON object, or if the value is not a number in (0, kMostSeconds].
 std::optional<double> read_activity_seconds(const std::string& body);
 
 }  // namespace trainyard::core

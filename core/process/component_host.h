@@ -18,8 +18,8 @@
 namespace trainyard::core {
 
 /// The components of one process, the threads on which they run, and the objects that they share: loaded plugins,
-/// shared memory, the rendezvous (the store through which ranks find each other) and the log. A host may be used only
-/// on the control thread (the thread that communicates with the launcher), unless a comment states otherwise.
+/// shared memory, the rendezvous (the store through which ranks find each other) and the log. A ComponentHost may be
+/// used only on the control thread (the thread that communicates with the launcher), unless a comment states otherwise.
 class ComponentHost {
  public:
   /// Callbacks for two events: a component asks to end the run (Component::finish_run), or a component fails. They are
@@ -30,7 +30,7 @@ class ComponentHost {
   };
 
   /// Makes a worker (a thread with its event loop) for every thread that the plan has in this process, but no
-  /// components. `plan` must outlive the host.
+  /// components. `plan` must outlive this object.
   ComponentHost(const PlanView& plan, Reports reports);
   /// Stops the threads before it destroys the other members, which the threads use.
   ~ComponentHost();

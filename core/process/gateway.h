@@ -59,7 +59,7 @@ class Gateway final : public Component {
   void finish();
 
   /// The counters of one subscription of a visitor: the number of messages sent to the visitor, and the number dropped,
-  /// either in the tap's ring or because the visitor had no room.
+  /// either in the rings of the taps or at the visitor's edge (VisitorEdge::dropped).
   struct VisitorCounters {
     std::string topic;
     std::uint64_t sent = 0;

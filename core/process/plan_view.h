@@ -18,14 +18,13 @@ class PlanView {
   const ProcessPlan& plan() const { return plan_; }
   const std::string& process() const { return process_; }
 
-  /// Returns a component by its index. The plan contains all components of the run, including the components of other
-  /// processes.
+  /// Returns a component by its index in the plan. This can be any component of the run, even one of another process.
   const ComponentPlan& component(std::uint32_t index) const { return plan_.components.at(index); }
   bool is_mine(std::uint32_t index) const { return component(index).process == process_; }
 
-  /// Returns the address at which a thread of this process publishes: the address in the plan or, if the plan has none
-  /// for `thread` (as for the gateway, which serves programs outside of the plan), the address of a socket in the run
-  /// directory.
+  /// Returns the address at which the thread `thread` of this process publishes. If the plan contains no address for
+  /// this thread, it is the address of a socket in the run directory. The gateway, which serves programs outside of the
+  /// plan, counts as a thread with the name "gateway".
   std::string address_of(const std::string& thread) const;
 
  private:

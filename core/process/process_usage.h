@@ -11,7 +11,7 @@ struct ProcessUsage {
   std::uint64_t memory_bytes = 0;  ///< The resident memory, including shared memory; 0 if it is unknown.
 };
 
-/// Returns these numbers for the calling process. A number that the system does not report is 0.
+/// Returns the usage of the calling process. A number that the system does not report is 0.
 ProcessUsage process_usage();
 
 }  // namespace trainyard::core

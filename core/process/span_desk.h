@@ -18,7 +18,7 @@
 
 namespace trainyard::core {
 
-/// Collects the spans of all event loops of a process (records of what its components did, and when) while somebody
+/// Collects the spans (records of what components did, and when) of all event loops of a process while somebody
 /// subscribes to them, and publishes them in batches. This class is used only on the control thread, which communicates
 /// with the launcher and with subscribers.
 class SpanDesk {
@@ -28,8 +28,8 @@ class SpanDesk {
   /// The maximum number of spans in one message. A message with this many spans has a size of about 130 kB.
   static constexpr std::size_t kMostSpans = 2048;
 
-  /// A function that publishes one batch: the spans of LibTorch's operations if `operations` is true, otherwise all
-  /// other spans.
+  /// A function that publishes one batch of spans. If `operations` is true, they are spans of LibTorch's operations;
+  /// otherwise the batch contains none of these.
   using Publish = std::function<void(Spans spans, bool operations)>;
 
   /// All objects passed by reference must outlive this object.

@@ -20,7 +20,9 @@ struct SpanRecord {
   std::int64_t end_ns = 0;
   std::uint64_t trace = 0;
   std::uint64_t step = 0;
-  std::uint64_t peer = 0;  ///< The other component, as WaitCause::packed(); 0 if there is none.
+  /// What the span refers to, as WaitCause::packed(): the component that sent the message, or what was waited for,
+  /// which can also be something other than a component, such as the device. 0 if the span refers to nothing.
+  std::uint64_t peer = 0;
   /// The name of the span, a text that is never freed; null for a handler without a message.
   const char* name = nullptr;
   const Component* component = nullptr;

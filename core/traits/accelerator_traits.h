@@ -46,14 +46,14 @@ struct AcceleratorTraits {
 
   /// The maximum size of a rank's arena plus one batch, in bytes; 0 means no limit.
   std::uint64_t memory_limit_bytes = 0;
-  /// The name of the hardware that these rules describe, such as "ipu", if the accelerator can simulate different
-  /// hardware; otherwise empty.
+  /// The name of the hardware that these rules describe, such as "ipu", if the accelerator can use or simulate several
+  /// kinds of hardware; otherwise empty.
   std::string rules;
 
   /// The priority of the accelerator for `accelerator = "auto"`, which chooses the available accelerator with the
-  /// highest number. An accelerator with the number 0, such as one that only simulates hardware or needs parameters, is
-  /// never chosen automatically. The accelerator `cpu` has the number 1; accelerators with separate devices have larger
-  /// numbers.
+  /// highest priority. An accelerator with the priority 0, such as one that only simulates hardware or needs
+  /// parameters, is never chosen automatically. The accelerator `cpu` has the priority 1; accelerators with separate
+  /// devices have higher priorities.
   int auto_rank = 50;
 
   template <class Archive>

@@ -14,21 +14,25 @@
 
 namespace trainyard::core {
 
-/// Passes the bytes of connections on to other connections, in both directions, on a thread of its own. If one side of
-/// a pair does not read, only this pair waits.
+/// Joins pairs of connections: on a thread of its own, it passes the bytes that arrive over one connection of a pair on
+/// to the other, in both directions. If one side of a pair does not read, only this pair waits.
 class ByteRelay {
  public:
+  /// The default of the constructor's parameter `buffer`, in bytes.
   static constexpr std::size_t kBuffer = 256 << 10;
 
-  /// Holds at most `buffer` bytes of each direction of a pair that the other side has not taken yet. If one side has
-  /// ended, the other may still read what is left, but is given up when it has taken nothing for `patience`.
+  /// For each direction of a pair, the relay holds at most `buffer` bytes that the receiving side has not taken yet.
+  /// When one side has ended, the other can still take the bytes that are left; the pair is closed if it takes nothing
+  /// for `patience`. Throws kIo if the system cannot provide a thread or descriptors.
   explicit ByteRelay(std::size_t buffer = kBuffer, std::chrono::milliseconds patience = std::chrono::seconds(5));
-  /// Waits, but only for a moment, until the bytes of connections that have ended have been passed on.
+  /// Closes all pairs. Before that, waits for at most half a second until the last bytes from the `inner` sides (see
+  /// add()) have been passed on.
   ~ByteRelay();
   ByteRelay(const ByteRelay&) = delete;
   ByteRelay& operator=(const ByteRelay&) = delete;
 
-  /// Begins to pass bytes between two sockets, until one of them ends. Any thread may call this function.
+  /// Takes ownership of two connected sockets, and passes bytes between them until one of the connections ends. Then,
+  /// when the other side has taken the bytes that are left, both are closed. Any thread may call this function.
   void add(FileDescriptor outer, FileDescriptor inner);
 
   /// Returns the number of pairs whose bytes are being passed on.
@@ -52,7 +56,7 @@ class ByteRelay {
     bool ready = false;           ///< True if the pair is in ready_.
     bool over = false;            ///< True if the pair is in over_.
     bool ended = false;           ///< True if one side has ended.
-    Clock::time_point last = {};  ///< When an ended pair is given up; the beginning of time unless it is in ending_.
+    Clock::time_point last = {};  ///< When an ended pair is closed; zero unless the pair is in ending_.
   };
 
   void run();
@@ -70,13 +74,16 @@ class ByteRelay {
   const std::chrono::milliseconds patience_;
   FileDescriptor epoll_, wakeup_;
   std::mutex mutex_;
-  std::list<Pair> new_;  ///< Guarded by mutex_. All other variables belong to the thread.
+  std::list<Pair> new_;  ///< Guarded by mutex_.
+  // Used only by the relay's thread.
   std::list<Pair> pairs_;
-  std::vector<Pair*> ready_;   ///< The pairs that may have more bytes to pass on.
-  std::vector<Pair*> ending_;  ///< The pairs of which one side has ended, while the other does not take the last bytes.
+  std::vector<Pair*> ready_;  ///< The pairs that may have more bytes to pass on.
+  /// The pairs in which one side has ended, and the other has not taken the last bytes yet.
+  std::vector<Pair*> ending_;
   std::vector<Pair*> over_;
   std::vector<char> bytes_;
-  Clock::time_point moved_;  ///< When the last bytes arrived, once the relay is stopping.
+  Clock::time_point moved_;  ///< When bytes last arrived; set only while the relay is stopping.
+  // Used by all threads.
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> stopping_{false};
   std::thread thread_;

@@ -15,31 +15,35 @@ namespace trainyard::core {
 class CurveOpening {
  public:
   static constexpr std::size_t kGreetingBytes = 64;
-  /// How many bytes of a greeting show that the other side speaks the protocol.
+  /// The number of bytes at the start of a greeting that show that the other side speaks ZeroMQ's protocol.
   static constexpr std::size_t kSignatureBytes = 10;
-  /// The size of what a client sends before the server has proved anything: its greeting and its HELLO.
+  /// The size of a client's greeting and its HELLO together. A client sends no more until the server has sent WELCOME.
   static constexpr std::size_t kBytes = kGreetingBytes + 202;
 
-  /// `secret` is the secret key of the server, as 40 characters in the encoding Z85.
+  /// `secret` is the secret key of the server, as 40 characters in the encoding Z85. Throws kInvalidArgument for any
+  /// other text, and kUnsupported if libsodium cannot be used.
   explicit CurveOpening(const std::string& secret);
   /// Overwrites the secret key.
   ~CurveOpening();
   CurveOpening(const CurveOpening&) = delete;
   CurveOpening& operator=(const CurveOpening&) = delete;
 
-  /// Returns the greeting of a server.
+  /// Returns the greeting that a server sends.
   static std::string server_greeting();
 
-  /// Returns false if a client that uses CURVE cannot have sent these bytes first.
+  /// Returns false if no client that uses CURVE begins a connection with `bytes`, which may be of any length.
   static bool is_possible(std::string_view bytes);
 
-  /// Returns true if the client, which has sent these kBytes bytes, knows the public key of the server.
+  /// Returns true if `bytes`, the first kBytes bytes from a client, prove that the client knows the public key of the
+  /// server.
   bool knows_server(std::string_view bytes) const;
 
-  /// Returns the key that the client, which has sent these kBytes bytes, has made for this connection alone.
+  /// Returns the public key that a client has made for this connection alone, as 32 bytes. `bytes` are the first kBytes
+  /// bytes from the client; the result refers to them.
   static std::string_view client_key(std::string_view bytes);
 
-  /// Returns true if the server, which has sent these bytes since the beginning of the connection, has sent READY.
+  /// Returns true if the server has sent READY, which means that it has admitted the client. `sent` is everything that
+  /// the server has sent since the connection began.
   static bool is_admitted(std::string_view sent);
 
  private:

@@ -6,19 +6,20 @@
 
 namespace trainyard::core {
 
-/// Decides whether this process has descriptors left for one more connection. It counts the open ones only from time to
-/// time, because counting is slow.
+/// Decides whether this process can open enough descriptors for one more connection. It counts the open descriptors
+/// only from time to time, because counting is slow.
 class DescriptorBudget {
  public:
-  /// `each` is the number of descriptors that a connection takes.
+  /// `each` is the number of descriptors that one connection needs.
   explicit DescriptorBudget(std::size_t each) : each_(each) {}
 
-  /// Returns true if, apart from `spare` descriptors, there are enough for a connection, which the caller then makes.
+  /// Returns true if there are enough descriptors for one more connection, which the caller then makes, and `spare`
+  /// descriptors would still be left for other purposes.
   bool take(std::size_t spare);
 
  private:
   std::size_t each_;
-  std::size_t left_ = 0;  ///< For how many more connections there were enough at the time counted_.
+  std::size_t left_ = 0;  ///< The number of connections that may still be made before the next count.
   std::chrono::steady_clock::time_point counted_;
 };
 

@@ -6,22 +6,25 @@
 
 namespace trainyard::core {
 
-/// Limits how many keys of strangers are examined. Any number of keys may be admitted in a short time, but only few may
-/// fail.
+/// Limits the examinations of keys: a stranger (a client that has not been admitted yet) is admitted if its key passes.
+/// Only examinations that are running or have failed count, so any number of keys can be admitted in a short time.
 class ExaminationLimit {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// At most `at_once` keys are examined at the same time or fail at once, and `per_second` more may fail per second.
+  /// `at_once` is the maximum number of examinations that run at the same time. It is also the maximum number that can
+  /// fail in quick succession; after that, `per_second` examinations can fail per second.
   ExaminationLimit(double at_once, double per_second)
       : at_once_(at_once), per_second_(per_second), allowance_(at_once) {}
 
-  /// Earns what has become allowed since the last call.
+  /// Counts the time since the last call, which allows further examinations. `now` is the current time. Call this
+  /// regularly.
   void earn(Clock::time_point now);
   /// Returns true if another examination may begin.
   bool may_begin() const { return allowance_ >= 1; }
+  /// Records that an examination has begun. Call this only if may_begin() has returned true.
   void begin();
-  /// Ends an examination whose key has been admitted or not.
+  /// Records that an examination has ended. `admitted` is true if the key was admitted.
   void end(bool admitted);
 
   /// Returns the number of examinations that have begun and not ended.

@@ -7,15 +7,15 @@
 
 namespace trainyard::core {
 
-/// The address of a socket of ZeroMQ to which only this object can connect: a Unix socket whose path is removed as soon
-/// as the socket has been bound. So nothing is left when the process is killed.
+/// Binds a socket of ZeroMQ so that only this object can connect to it: to a Unix socket whose path is removed as soon
+/// as the socket has been bound. So no file is left when the process is killed.
 class InnerDoor {
  public:
-  /// Binds `socket`, with room for `most_pending` connections that arrive at the same moment. Throws kIo if this fails,
-  /// and kUnsupported if /proc is not there.
+  /// Binds `socket`. `most_pending` is the maximum number of connections that wait to be accepted. Throws kIo if this
+  /// fails, and kUnsupported if /proc is not mounted.
   InnerDoor(zmq::socket_t& socket, int most_pending);
 
-  /// Returns a connection to the socket, or none if it cannot be made now.
+  /// Returns a new connection to the socket, or an empty FileDescriptor if it cannot be made now.
   FileDescriptor connect() const;
 
  private:

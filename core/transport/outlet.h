@@ -34,8 +34,8 @@ class RemoteEdge final : public Edge {
              std::uint64_t window_messages, std::uint64_t window_bytes);
 
   bool drained() const override { return peer_.empty() || (waiting() == 0 && returned_messages() == sent_messages_); }
-  /// Asks the subscriber to report every handled message without delay. Does nothing over a ring, because there the
-  /// subscriber always does this.
+  /// Asks the subscriber to report every handled message without delay from now on. Does nothing over a ring, because
+  /// there the subscriber always does this.
   void request_flush() override;
 
   /// Connects a subscriber, for the first time or again. `peer` is its routing id. Messages in flight to an earlier
@@ -59,8 +59,8 @@ class RemoteEdge final : public Edge {
   /// Returns the process index of the subscriber, under which shared buffers count its references.
   std::uint32_t reader() const { return reader_; }
   /// Returns true if the subscriber has sent its pid, and this pid differs from `dead`. This distinguishes a dead
-  /// subscriber from its restarted successor, which has the same process index and may already have subscribed. Both
-  /// pids were assigned by the subscriber's own host.
+  /// subscriber from its restarted successor, which has the same process index and may already have subscribed. The two
+  /// pids can be compared, because both were assigned by the subscriber's own host.
   bool has_successor_of(pid_t dead) const;
 
   /// Returns the routing id of the subscriber, or an empty string while there is none.

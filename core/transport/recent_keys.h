@@ -8,14 +8,14 @@
 
 namespace trainyard::core {
 
-/// The keys that clients have made for their last connections. If a key is used again, somebody has recorded the first
-/// messages of a connection and repeats them.
+/// The keys of recent connections. Each client makes a new key for every connection, so if a key is used again,
+/// somebody has recorded the beginning of a connection and replays it.
 class RecentKeys {
  public:
-  /// At least this many keys are remembered, and at most twice as many.
+  /// At least this many of the last keys are remembered, and at most twice as many.
   static constexpr std::size_t kRemembered = 16 << 10;
 
-  /// Returns true, and remembers the key, if it is not one of the last keys.
+  /// Returns false if the key is one of the remembered keys. Otherwise remembers it and returns true.
   bool is_new(std::string_view key);
 
  private:

@@ -35,13 +35,13 @@ class VisitorDoor final : public Source {
     /// Called when a subscription has ended. After this call nothing may be sent to the edge.
     std::function<void(VisitorEdge&)> left;
     /// Called for a message that is a question to a registry (docs/wire_format.md, section 2): `way_back` contains the
-    /// frames that must precede the answer, and `question` is the text. May be empty; questions are then ignored. While
-    /// a visitor has too many unread bytes, its questions are ignored, too.
+    /// frames that must precede the answer, and `question` is the text. If this callback is empty, questions are
+    /// ignored. While a visitor has too many unread bytes, its questions are ignored, too.
     std::function<void(const Frames& way_back, zmq::message_t& question)> question = {};
   };
 
-  /// Binds the address. With a `key`, visitors from other hosts can connect; see VisitorSocket. Throws kIo if the
-  /// address cannot be bound.
+  /// Binds the address. With a `key`, visitors from other hosts can connect. The constructor of VisitorSocket describes
+  /// this, and the errors.
   VisitorDoor(zmq::context_t& context, const std::string& address, Owner owner, const Key* key = nullptr);
 
   const std::string& endpoint() const { return socket_.endpoint(); }
@@ -57,8 +57,9 @@ class VisitorDoor final : public Source {
   /// Sends a message over the edges of several visitors. The message is encoded only once.
   void send(const Envelope& envelope, const std::vector<VisitorEdge*>& edges);
 
-  /// Ends the subscriptions of visitors that have disconnected, and returns their memory to the system. The owner must
-  /// call it regularly, because it is the only check for visitors that have disconnected without unsubscribing.
+  /// Ends the subscriptions of visitors that have disconnected, and returns unused memory to the system (StormTrim).
+  /// The owner must call it regularly, because it is the only check for visitors that have disconnected without
+  /// unsubscribing.
   void sweep();
 
   /// Tells every visitor that no more messages will follow.

@@ -35,8 +35,8 @@ class EncodedMessage {
 class VisitorEdge final : public Edge {
  public:
   /// Makes an edge for a request that has been checked. `encoded` stores the message that is being sent; edges of
-  /// several visitors share it. `visitor` is the name of the connection, and `account` counts the unread bytes of the
-  /// visitor. Nothing is sent before open() is called.
+  /// several visitors share it. `visitor` is the visitor's name (the routing id of its connection), and `account`
+  /// counts its unread bytes. Nothing is sent before open() is called.
   VisitorEdge(VisitorSocket& socket, EncodedMessage& encoded, OutputBase& output, std::string visitor,
               std::shared_ptr<VisitorAccount> account, const Subscribe& request);
 

@@ -25,22 +25,24 @@ struct Key;
 /// unread. The number of connections is limited, too.
 class VisitorSocket {
  public:
-  /// Binds the address, which must be on this host unless there is a `key`. With a key, which requires an address of
-  /// TCP, everything is encrypted (CURVE), a StrangerFilter keeps strangers away, and the socket accepts only visitors
-  /// whose keys the ZAP handler of the context admits. This handler must exist already, because libzmq would otherwise
-  /// accept every key. `largest_frame` is the size of the largest frame that a visitor may send; the connection of a
-  /// visitor that sends a larger frame is closed. `backlog` is the number of messages of one visitor that may wait
-  /// here. Throws kIo if the address cannot be bound.
+  /// Binds the address. Without a `key`, the address must be one that other hosts cannot reach (check_address()). With
+  /// a key, the address must be a TCP address, everything is encrypted (CURVE), a StrangerFilter keeps strangers away,
+  /// and the socket accepts only visitors whose keys the ZAP handler of the context admits. Throws kInternal if there
+  /// is no such handler yet, because libzmq would then accept every key. `largest_frame` is the size of the largest
+  /// frame that a visitor may send; the connection of a visitor that sends a larger frame is closed. `backlog` is the
+  /// number of messages of one visitor that may wait here. Throws kIo if the address cannot be bound, and kUnsupported
+  /// if a key is needed for it.
   VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame, int backlog,
                 const Key* key = nullptr);
 
   /// Returns the address to connect to.
   const std::string& endpoint() const { return filter_ ? filter_->endpoint() : limit_.endpoint(); }
   void* handle() { return socket_.handle(); }
-  /// Returns the source that watches the number of connections. The same loop must poll it.
+  /// Returns the source that watches the number of connections. It must be added to the event loop on which this socket
+  /// is used.
   ConnectionLimit& connections() { return limit_; }
-  /// Returns the number of connections that were refused because the other side had no admitted key or did not follow
-  /// ZeroMQ's protocol.
+  /// Returns the number of connections that were closed before the visitor was admitted, for example because it had no
+  /// admitted key or did not follow ZeroMQ's protocol.
   std::uint64_t refused() const { return limit_.refused() + (filter_ ? filter_->refused() : 0); }
   const VisitorLedger& ledger() const { return ledger_; }
 
@@ -51,7 +53,7 @@ class VisitorSocket {
   /// a pointer to it.
   std::shared_ptr<VisitorAccount> account(const std::string& visitor);
 
-  /// Sends the frames, whose first one is the visitor's name. Returns false if the visitor has disconnected. Large
+  /// Sends the frames, of which the first is the visitor's name. Returns false if the visitor has disconnected. Large
   /// frames must be made with VisitorLedger::frame().
   bool send(std::span<zmq::message_t> frames) { return send_frames(socket_, frames); }
 
@@ -59,8 +61,8 @@ class VisitorSocket {
   /// any other visitor, the function sends an empty frame to find out.
   bool present(const std::string& visitor, const std::shared_ptr<VisitorAccount>& account);
 
-  /// Sends text in one frame, preceded by `envelope`, whose first frame is the visitor's name. Sends nothing to a
-  /// visitor that has too many unread bytes or has disconnected.
+  /// Sends `text` as one frame after the frames in `envelope`, of which the first is the visitor's name. Sends nothing
+  /// to a visitor that has too many unread bytes or has disconnected.
   void answer(const Frames& envelope, std::string text);
 
  private:

@@ -14,10 +14,10 @@ namespace trainyard {
 /// The CIFAR-10 dataset in its binary version. The files consist of records of 3073 bytes: a label, and the red, green
 /// and blue values of 32 x 32 pixels.
 ///
-/// The folder contains the files `data_batch_1.bin` to `data_batch_5.bin`. Their first `train_count` samples are the
-/// split "train", and the others are the split "validate". The file `test_batch.bin`, if it exists, is the split
-/// "test". A file can have any number of records. The files are mapped into memory, so all processes on one machine
-/// share one copy.
+/// The folder contains the files `data_batch_1.bin` to `data_batch_5.bin`, or another number of them (see `files`).
+/// Their first `train_count` samples are the split "train", and the others are the split "validate". The file
+/// `test_batch.bin`, if it exists, is the split "test". A file can have any number of records. The files are mapped
+/// into memory, so all processes on one machine share one copy.
 ///
 /// Parameters  folder       required: the folder with the files
 ///             files        5: the number of files; data_batch_1.bin to data_batch_<files>.bin must exist

@@ -14,7 +14,7 @@ namespace trainyard::csv {
 /// A cell of a CSV file, with its position for error messages.
 struct Cell {
   std::string_view text;     ///< Without the enclosing quotes; valid until the next call of Reader::next().
-  std::uint64_t offset = 0;  ///< The position of the cell's first byte in the file.
+  std::uint64_t offset = 0;  ///< The position in the file at which the text begins.
 };
 
 /// A parser for CSV text (RFC 4180) that reads one row at a time. Quoted cells can contain separators, line ends and

@@ -71,7 +71,8 @@ class Synthetic final : public Dataset {
 
   std::size_t width_ = 0;       ///< The number of values in a sample.
   std::vector<float> centres_;  ///< [classes, width]
-  /// Random numbers for the noise. Every section that a sample uses begins at one of the first kPlaces numbers.
+  /// Random numbers for the noise. The table has `width_` numbers more than there are places at which a section can
+  /// begin.
   std::vector<float> table_;
 };
 

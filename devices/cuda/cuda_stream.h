@@ -15,22 +15,23 @@ namespace trainyard::cuda_device {
 
 class CudaDevice;
 
-/// A stream of a GPU. Behind every operation, an event is recorded, so that the stream knows which operations are done
-/// and can release their memory; it does so whenever an operation is submitted.
+/// A stream of a GPU. An event is recorded after every operation, so that the stream knows which operations are done
+/// and can release their memory. It does so whenever an operation is submitted.
 class CudaStream final : public devices::Stream {
  public:
   /// `owned` says whether the destructor destroys `stream`.
   CudaStream(CudaDevice& device, std::string name, cudaStream_t stream, bool owned);
-  /// Waits for the submitted operations. If they are not done within a few seconds, as when another process has ended
-  /// before it signalled a fence, everything that they use is kept until this process ends.
+  /// Waits for the submitted operations. If they are not done within a few seconds, for instance because another
+  /// process has ended before it signalled a fence, everything that they use is kept until this process ends.
   ~CudaStream() override;
 
   void drain(std::chrono::milliseconds limit) override;
 
   using Kept = std::vector<std::shared_ptr<const void>>;
-  /// Submits an operation, such as a kernel. `launch` submits it to the stream that it is given, with the GPU as the
-  /// current one, and returns CUDA's result; `function` is the name of the function that it calls. `what` names the
-  /// operation in errors, and must be a string literal. `kept` is kept until the operation is done.
+  /// Submits an operation, such as a kernel. `launch` is called with the stream while the GPU is the current one; it
+  /// must submit the operation and return CUDA's result. `function` is the name of the CUDA function that `launch`
+  /// calls, and `what` the name of the operation; both are for errors, and `what` must be a string literal. `kept` is
+  /// kept until the operation is done.
   void submit(const char* what, const char* function, Kept kept,
               const std::function<cudaError_t(cudaStream_t)>& launch);
 
@@ -58,7 +59,7 @@ class CudaStream final : public devices::Stream {
 
   cudaStream_t stream_;
   bool owned_;
-  std::deque<Operation> operations_;  ///< Those that were not done when it was last checked.
+  std::deque<Operation> operations_;  ///< The operations that were not done at the last check.
   std::vector<cudaEvent_t> events_;   ///< Events that can be used again.
 };
 

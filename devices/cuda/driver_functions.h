@@ -5,13 +5,13 @@
 
 namespace trainyard::cuda_device {
 
-/// Throws kUnsupported if no CUDA driver is installed. Without one, the error of the runtime would only say that the
-/// driver is too old.
+/// Throws kUnsupported if no CUDA driver is installed. Without this check, the error would be that of the runtime,
+/// which only says that the driver is too old.
 void check_driver_is_there();
 
-/// The functions of the CUDA driver with which a stream writes a number to memory and waits for one. The runtime does
-/// not offer them. They are looked up when they are needed, so that the plugin can be loaded on a machine without a
-/// driver.
+/// The functions of the CUDA driver with which a stream writes a number to memory, or waits until a number in memory
+/// has reached a value. The runtime does not offer them. They are looked up when they are needed, so that the plugin
+/// can be loaded on a machine without a driver.
 class DriverFunctions {
  public:
   /// Throws kUnsupported if there is no driver, if it is too old, or if it does not offer these functions for the GPU

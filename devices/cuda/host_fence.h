@@ -11,8 +11,8 @@
 
 namespace trainyard::cuda_device {
 
-/// A fence in shared host memory. The page is page-locked, so that streams of the GPU write to it and wait for it. A
-/// thread that waits polls, because a GPU cannot wake a thread through memory.
+/// A fence in a page of shared host memory. The page is page-locked, so that streams of the GPU can write to it and
+/// wait for it. A thread that waits for the fence polls it, because a GPU cannot wake a thread through memory.
 class HostFence final : public devices::Fence {
  public:
   /// Makes a fence that the GPU `gpu` can use.

@@ -38,7 +38,7 @@ class OwnBlock final : public devices::Block {
   OwnBlock(DeviceId device, std::shared_ptr<Memory> memory, void* address, std::size_t bytes, std::string what);
   ~OwnBlock() override;
 
-  /// Returns a handle for other processes. Throws kInternal if the driver cannot export the block.
+  /// Returns a handle for other processes. Throws kUnsupported if the driver cannot share the block.
   MemoryHandle handle();
 
  private:
@@ -80,9 +80,11 @@ class Memory : public std::enable_shared_from_this<Memory> {
 
   /// Allocates a zeroed block. Throws kUnsupported if there is no room; the error lists the blocks of this process.
   std::shared_ptr<OwnBlock> allocate(std::size_t bytes, std::string what);
-  /// Returns a handle of the allocation that a block of this process has.
+  /// Returns a handle with which other processes can open a block of this process. Throws what OwnBlock::handle()
+  /// throws.
   MemoryHandle export_block(const std::shared_ptr<OwnBlock>& block);
-  /// Opens a block of another process, or of this one.
+  /// Opens a block of another process, or of this one. Throws what OpenedAllocation and MemoryHandle::from() throw, and
+  /// kCorrupt if the block is not inside the allocation.
   std::shared_ptr<devices::Block> open(const BlockHandle& handle);
 
   std::size_t allocated_bytes() const;

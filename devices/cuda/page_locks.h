@@ -10,7 +10,7 @@
 namespace trainyard::cuda_device {
 
 /// The buffers in host memory that this process has page-locked. A copy from or to page-locked memory is as fast as the
-/// link and does not make the thread wait that submits it. Thread-safe.
+/// link allows, and the thread that submits it does not wait. Thread-safe.
 class PageLocks {
  public:
   explicit PageLocks(int gpu) : gpu_(gpu) {}
@@ -18,12 +18,13 @@ class PageLocks {
   PageLocks(const PageLocks&) = delete;
   PageLocks& operator=(const PageLocks&) = delete;
 
-  /// Page-locks the whole buffer, if it has at least the size of a page and is not locked yet. The buffer stays locked
-  /// until nothing else refers to its memory and another buffer is locked. If the operating system refuses, copies are
-  /// only slower.
+  /// Page-locks the whole buffer, if it has at least the size of a page and is not locked yet. When nothing else refers
+  /// to its memory any more, the next call for another buffer unlocks it. If the operating system refuses to lock a
+  /// buffer, copies still work, but are slower.
   void lock(const Buffer& buffer);
 
-  /// Called if a stream still waits when it is destroyed: the driver would wait for it when memory is unlocked.
+  /// Forgets the buffers without unlocking them. Called if a stream still waits when it is destroyed, because the
+  /// driver would wait for this stream before it unlocks memory.
   void abandon();
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The interface between the C++ code and the file that nvcc compiles, which uses no header of LibTorch.
+// This header is the interface between the C++ code and the file that nvcc compiles. It includes no header of LibTorch.
 
 #include <cstddef>
 #include <cstdint>

@@ -12,9 +12,9 @@
 
 namespace trainyard::test_device {
 
-/// A stream of a test device that carries out each operation within the call, on the calling thread. It is the stream
-/// of a library, such as LibTorch, whose kernels run within the call, too: so an operation comes after the kernels that
-/// were called before it, and before those that are called later.
+/// A stream of a test device that carries out each operation within the call, on the calling thread. It represents the
+/// stream of a library, such as LibTorch, whose kernels also run within the call. So kernels and operations run in the
+/// order of the calls.
 class ImmediateStream final : public TestStream {
  public:
   /// How long a wait for a fence may take. If a process ends before it signals, the thread must not wait forever.
@@ -24,9 +24,9 @@ class ImmediateStream final : public TestStream {
 
   /// Calls `copy`, a function that copies `bytes` bytes over the link for a library. `what` is kToDevice or kToHost.
   /// The operation takes the time that the link needs. The bytes are counted in TestDevice::crossed(), but not in
-  /// Device::link_bytes(), because the library does not know the purpose of the copy.
-  /// Unlike the other functions, this one can be called by several threads at a time, and if `copy` fails, the stream
-  /// does not.
+  /// Device::link_bytes(), because the library does not know the purpose of the copy. Unlike the other functions, this
+  /// one can be called by several threads at a time, and an exception that `copy` throws does not make later operations
+  /// of the stream fail.
   void copy_for_library(const char* what, std::size_t bytes, const std::function<void()>& copy);
 
   void drain(std::chrono::milliseconds limit) override;

@@ -24,7 +24,7 @@ struct Options {
   double latency_us = 0;     ///< The time added to every operation.
 };
 
-/// The number of devices that each process has.
+/// The number of devices that each process sees.
 inline constexpr int kDevices = 8;
 
 /// A simulated device for tests, which needs no special hardware. It has separate memory that the processor cannot

@@ -11,8 +11,8 @@
 
 namespace trainyard::test_device {
 
-/// The device plugin "test_device". It opens a device with any index, whose UUID is the index. A process that opens a
-/// device has memory of its own for the blocks that it allocates, and can open the blocks of other processes.
+/// The device plugin "test_device". The UUID of a device is its index, from 0 to kDevices - 1. Each process that opens
+/// a device allocates blocks in memory of its own, and can open the blocks of other processes.
 class TestDriver final : public devices::Driver {
  public:
   explicit TestDriver(PluginContext& context) : Driver(context) {}

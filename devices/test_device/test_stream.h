@@ -35,9 +35,8 @@ class TestStream : public devices::Stream {
   /// A function that is called with the bytes of each region, in the order of the regions.
   using Kernel = std::function<void(std::span<const std::span<std::byte>>)>;
 
-  /// Submits a kernel. The kernel may access no other memory of the device, and may access these bytes only while it
-  /// runs. `what` is the name of the kernel, normally a string literal, because the text must exist until the process
-  /// ends.
+  /// Submits a kernel. The kernel may access no memory of the device except `regions`, and these only while it runs.
+  /// `what` is the name of the kernel, normally a string literal, because the text must exist until the process ends.
   void launch(const char* what, std::vector<devices::Region> regions, Kernel kernel);
 
  protected:
@@ -45,7 +44,7 @@ class TestStream : public devices::Stream {
 
   TestDevice& test_device() const;
 
-  /// Takes an operation, which must be carried out after all operations that were submitted before.
+  /// Takes an operation, which must be carried out after all operations that were submitted before it.
   virtual void submit(Operation operation) = 0;
   /// Returns the time that the operation takes on the link, plus the latency.
   std::chrono::duration<double> time_of(const Operation& operation) const;

@@ -5,7 +5,8 @@
 
 namespace trainyard {
 
-/// Flux: the run is started with `flux run ... trainyard launch ...`, with one task on each host.
+/// Flux: the run is started with `flux run ... trainyard launch ...`, with one task on each host or, on a single host,
+/// one task for each device.
 ///
 /// Flux does not tell a task the names of the hosts. Set TRAINYARD_HOST_NAMES or TRAINYARD_MEET_AT for a job on several
 /// hosts.

@@ -21,9 +21,9 @@
 namespace trainyard::launch {
 
 /// The main object of `trainyard launch` on every host except host 0. The agent joins the launcher on host 0, and owns
-/// the processes of its host: it starts them, ends them, and reports what happens to them. All decisions are made on
-/// host 0, with one exception: if the agent has lost host 0, it ends its processes. The processes themselves
-/// communicate with the launcher directly.
+/// the processes of its host: it starts them, ends them, and reports what happens to them. Host 0 makes all decisions,
+/// but the agent ends its processes on its own if it loses host 0 or its guard, or if the user interrupts it a second
+/// time. The processes themselves communicate with the launcher directly.
 ///
 /// Like the class Supervisor, it must be constructed and run on the main thread.
 class Agent {
@@ -31,8 +31,8 @@ class Agent {
   /// Makes the run directory. `plan`, `settings`, `options` and `guard` must outlive this object.
   Agent(const Plan& plan, const HostSettings& settings, const LaunchOptions& options, const GuardLink& guard);
 
-  /// Runs until the run has ended. Returns an ExitCode: that of the launch on host 0 if the agent has received it,
-  /// otherwise kFailed.
+  /// Runs until the run has ended. Returns an ExitCode: that of the launch on host 0 if the agent has received it;
+  /// otherwise kInterrupted if a signal has ended the agent, or else kFailed.
   int run();
 
  private:

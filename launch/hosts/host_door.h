@@ -46,9 +46,11 @@ class HostDoor {
   const HostSettings& settings() const { return settings_; }
   /// Prints how many connections have been refused, if their number has grown. Call this function once a second.
   void say_refusals(RunConsole& console);
-  /// Returns the number of connections without the key of the hosts, or with another protocol, that have been refused.
+  /// Returns how many connections have been refused because the other side did not have the key of the hosts or used
+  /// another protocol.
   std::uint64_t refusals() { return socket_->refusals(); }
-  /// Returns the address of host 0 to which the other hosts have connected.
+  /// Returns an address of this machine that the other hosts can reach: the one to which they have connected, if it
+  /// belongs to this machine. All hosts must have joined.
   std::string own_address() const;
 
   /// The handlers for messages from agents. Their first argument is the number of the host.

@@ -25,7 +25,8 @@ class HostSearch {
     /// Called when host 0 has accepted this agent. `link` is the connection to it. `silence` is the time without
     /// messages after which host 0 counts as lost.
     std::function<void(HostLink& link, std::chrono::milliseconds silence)> accepted;
-    /// Called when host 0 has refused this agent, or was not found in time.
+    /// Called when the search has failed: host 0 was not found in time, has refused this agent, or has given up the
+    /// run.
     std::function<void(const std::string& reason)> failed;
   };
 

@@ -23,9 +23,10 @@ struct Join {
 
   std::uint32_t protocol = kHostProtocol;
   std::uint32_t host = 0;   ///< The number of the agent's host.
-  std::uint32_t hosts = 1;  ///< The number of hosts according to the engine that started the agent, such as Slurm.
+  std::uint32_t hosts = 1;  ///< The number of hosts of the run, according to the agent's own plan.
   std::string host_name;
-  /// A text that distinguishes this start of the job from all other starts; empty if the engine gives none.
+  /// A text that is the same on all hosts. If the engine (such as Slurm) names its jobs, the text distinguishes this
+  /// start of the job from all others.
   std::string job;
   std::string address;        ///< The agent's own address on the connection to host 0.
   std::string reached;        ///< The address of host 0 to which the agent has connected.
@@ -58,7 +59,7 @@ struct JoinAnswer {
 
   bool accepted = false;
   bool other_job = false;  ///< True if the launcher belongs to another job. The agent must then try the other ports.
-  std::string reason;      ///< The reason why the agent is refused; empty if it is accepted.
+  std::string reason;      ///< Why the agent is refused; empty if it is accepted, or if `other_job` is true.
   std::uint64_t silence_ms = 0;  ///< The time without messages after which each side counts the other as lost.
 
   template <class Archive>
@@ -109,7 +110,8 @@ struct HostPart {
   std::string control;  ///< The address at which the launcher accepts the control connections of processes.
   bool flush_denormals = true;
   std::vector<HostProcess> processes;
-  std::vector<Entrance> entrances;  ///< The entrances that the agent makes for the processes of its host.
+  /// The entrances that the agent makes on its host, to the gateways of processes on other hosts.
+  std::vector<Entrance> entrances;
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -19,7 +19,7 @@ class NameLookup {
 
   NameLookup(const std::string& host, Resolve resolve);
 
-  /// Returns the address, or nothing while it is not known yet. Throws what `resolve` has thrown.
+  /// Returns the address, or an empty optional while it is not known yet. Throws what `resolve` has thrown.
   std::optional<std::string> result() const;
 
  private:

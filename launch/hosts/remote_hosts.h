@@ -22,7 +22,8 @@ class RemoteHosts {
  public:
   /// Callbacks for events that concern the run as a whole.
   struct Reports {
-    /// Called when a host is lost. Its processes then no longer count as running. `reason` is a sentence for the user.
+    /// Called when a host is lost. The callback must mark the processes of the host as ended, because no report about
+    /// them will arrive. `reason` is a sentence for the user.
     std::function<void(std::uint32_t host, const std::string& reason)> lost;
     /// Called when an agent has received a signal that asks the run to stop.
     std::function<void(int signal)> interrupted;

@@ -44,9 +44,9 @@ class Tunnels {
   /// Handles a part that another host has sent to this one. A part that breaks the rules ends its tunnel.
   void handle(const TunnelPart& part);
 
-  /// Passes on what can be read and written now. Returns false if there was nothing to do. The loop calls this function
-  /// by itself. An agent also calls it before it reports that a process has ended, so that visitors receive the last
-  /// messages of the process.
+  /// Passes on what can be read and written now. Returns false if there was nothing to do. The poll loop calls this
+  /// function whenever a socket is ready. An agent also calls it before it reports that a process has ended, so that
+  /// visitors receive the last messages of the process.
   bool serve();
 
   /// Closes all tunnels to or from a host that is lost.
@@ -64,9 +64,9 @@ class Tunnels {
   struct Tunnel {
     TunnelPart name;  ///< A part without content, which is addressed to the other end.
     FileDescriptor socket;
-    std::string pending;        ///< What has come from the other end and is not written yet.
-    std::size_t sent = 0;       ///< How many bytes were sent and are not yet known to be written.
-    std::size_t written = 0;    ///< How many bytes were written and not yet reported.
+    std::string pending;        ///< What has come from the other end and is not yet written to the socket.
+    std::size_t sent = 0;       ///< How many bytes the other end was sent and has not yet reported as written.
+    std::size_t written = 0;    ///< How many bytes were written here and not yet reported to the other end.
     bool closing = false;       ///< True if the other end is closed: the tunnel ends when `pending` is written.
     std::uint32_t watched = 0;  ///< The events of the socket that are awaited.
   };
@@ -80,7 +80,7 @@ class Tunnels {
   void rest();
   void connect(const TunnelPart& part);
   void add(const TunnelPart& name, FileDescriptor socket);
-  // Awaits the events of the socket that are of use now.
+  // Sets which events of the socket are awaited.
   void watch(Key key, Tunnel& tunnel);
   // The functions below return false if the tunnel must be closed.
   bool take(Tunnel& tunnel, const TunnelPart& part);

@@ -10,10 +10,9 @@
 
 namespace trainyard::launch {
 
-// The planner's decisions about what a launch file leaves open: the number of ranks, the accelerator, the strategy and
-// the placement. No other file makes such decisions. Each decision is added to `choices`, so that `trainyard plan` can
-// show what was chosen and why. On one host, the planner does not choose the collective. It stays "auto" until the
-// processes run.
+// The planner's decisions about what a launch file leaves open: the number of ranks, the accelerator, the precision,
+// the strategy, the placement and, with several hosts, the collective. (On one host, the collective stays "auto" until
+// the processes run.) The decisions are added to `choices`, so that `trainyard plan` can show what was chosen and why.
 
 /// The maximum number of ranks of a run. It prevents a mistyped number from producing a huge plan.
 inline constexpr std::uint32_t kMostRanks = 4096;

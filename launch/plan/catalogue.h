@@ -26,7 +26,7 @@ class Catalogue {
   /// as the catalogue exists. Throws kNotFound if there is no such plugin; the error suggests the most similar name.
   virtual const core::PluginInfo& info(std::string_view kind, std::string_view name) = 0;
 
-  /// Returns the labels of all plugins in the catalogue.
+  /// Returns the labels (kind, name, version and so on) of all plugins in the catalogue.
   virtual std::vector<PluginLabel> list() = 0;
 
   /// Returns what a plugin reports when it is constructed with `parameters`, a JSON object. The answer can come from

@@ -31,7 +31,8 @@ struct RunHosts {
 
 /// Returns the number of hosts of the run: `topology.nodes`, or else what the engine has allotted. Throws, with the
 /// position in the file, if the number is not allowed or differs from what the engine has allotted. If the engine
-/// starts several launches on each machine, each launch counts as a host.
+/// starts several launches on each machine, each launch counts as a host of the run, but `topology.nodes` counts
+/// machines.
 std::uint32_t settle_hosts(const LaunchFile& file, const AllottedHosts& allotted, std::vector<Choice>& choices);
 
 /// Returns the names of the hosts of the run; empty if the engine does not provide names. If there are several launches
@@ -50,8 +51,8 @@ std::vector<std::uint32_t> read_ranks_per_host(const LaunchFile& file, std::uint
 
 /// Determines the host of every draft (a component while it is being planned). The ranks are in the order of the hosts:
 /// with 2 ranks on each of 2 hosts, the ranks 2 and 3 are on host 1. A component that exists once is on the host that
-/// its key `host` names; without the key, it is on host 0. Throws for a host that does not exist, and if `host` is
-/// given to a component that exists for each rank.
+/// its key `host` names; without the key, it is on host 0. Throws for a host that does not exist, and if, in a run on
+/// several hosts, `host` is given to a component that exists for each rank.
 void assign_hosts(std::vector<Draft>& drafts, const RunHosts& hosts);
 
 /// Returns the number of the host that the key `host` of the component names, or 0 if the component has no such key.

@@ -22,7 +22,8 @@ struct PlannedParameters {
 
 /// Returns all parameters that the file gives to one component, with their positions. They are the component's own
 /// `params`, the keys of [topology] that the component declares as parameters, and, for the strategy manager, the keys
-/// of [run].
+/// of [run] that the launcher does not use itself. `params` take precedence over [topology]. Throws, with the position
+/// in the file, for a key of [run] that the component does not have as a parameter or that `params` gives, too.
 Given gather_parameters(const LaunchFile& file, const Draft& draft);
 
 /// Fills in the parameters of every draft (a component while it is being planned), with the values that

@@ -21,7 +21,7 @@ struct RespawnPolicy {
 
   When when = When::kNever;
   std::chrono::milliseconds delay{1000};
-  /// The maximum number of restarts within `window`. A process that ends after so many restarts is not restarted.
+  /// The maximum number of restarts within `window`. A process that ends after that many restarts is not restarted.
   std::uint32_t max = 3;
   std::chrono::milliseconds window{60'000};
 };
@@ -82,7 +82,7 @@ struct PlannedProcess {
   /// True if the run fails when the process ends and is not restarted. An external program can end with exit code 0
   /// without that consequence.
   bool required = true;
-  bool tcp = false;        ///< True if the process binds TCP addresses instead of ipc://.
+  bool tcp = false;        ///< True if the process binds TCP addresses instead of ipc addresses.
   std::uint32_t host = 0;  ///< The number of the host on which the process runs.
 
   /// Returns true unless the process is an external program.
@@ -138,14 +138,14 @@ struct RunPlace {
 /// Returns the plan that is sent to one process. It contains all components, because a process needs to know the
 /// components at the other ends of its edges, but only the edges that begin or end in the process. `process_index` is
 /// the index of the process in `plan.processes`; the process must not be an external program. Each thread of the
-/// process binds an address: "ipc://<run_directory>/<process_index>.<n>", where n is the index of the thread in
-/// alphabetical order, or "tcp://<address>:*" if the process uses TCP.
+/// process binds an address: "ipc://<run_directory>/<process_index>.<n>", where n is the position of the thread among
+/// the threads of the process in alphabetical order, from 0, or "tcp://<address>:*" if the process uses TCP.
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place);
 
 /// Returns a host as text: "host 1 (node7)", or only "host 1" if its name is not known.
 std::string describe_host(const Plan& plan, std::uint32_t host);
 
-/// Returns the ranks of a host as text: "rank 3", "ranks 2 to 3", or "no rank".
+/// Returns the ranks of a host as text: "rank 3" or "ranks 2 to 3".
 std::string describe_ranks(const Plan& plan, std::uint32_t host);
 
 /// Returns a human-readable description of the plan, 80 columns wide: processes, threads, components with their

@@ -8,7 +8,7 @@
 
 namespace trainyard::launch {
 
-/// The plugin that a component uses for one kind, such as its accelerator or its strategy.
+/// The plugin of one kind that a component uses, such as its accelerator or its strategy.
 struct PluginChoice {
   /// The parameter that names the plugin; null if the component has no such parameter.
   const ParameterInfo* declared = nullptr;

@@ -12,7 +12,7 @@ namespace trainyard::launch {
 /// A topic that a visitor, a program outside of the plan, publishes at its own socket.
 struct Announcement {
   std::string topic;
-  std::string schema;     ///< The canonical text of the message type.
+  std::string schema;     ///< The canonical schema text of the message type.
   std::string endpoint;   ///< The ipc address at which others subscribe.
   std::string publisher;  ///< A name for users, such as "topic pub 12345".
   bool latched = false;   ///< True if a late subscriber receives the last message.
@@ -31,8 +31,8 @@ class Announcements {
   static constexpr std::size_t kMostNameBytes = 64;
 
   /// Adds an announcement, or renews it if there already is one with the same topic and endpoint. Throws
-  /// kInvalidArgument if the topic, the schema, the endpoint or the name is not valid, or if another visitor publishes
-  /// the topic. Throws kUnsupported if there are already kMost topics.
+  /// kInvalidArgument if the topic, the schema, the endpoint or the publisher's name is not valid, or if another
+  /// visitor publishes the topic. Throws kUnsupported if there are already kMost topics.
   void announce(const Announcement& announcement, Time now);
 
   /// Removes the announcement of this topic and endpoint, if there is one.

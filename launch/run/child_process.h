@@ -14,8 +14,8 @@
 namespace trainyard::launch {
 
 /// A process of the plan, with its pid and its output. The object stays the same when the process is restarted. It must
-/// be used only on the launcher's thread. It does not reap the process: Crew::reap() does that for all processes of
-/// this host, and on every other host, the agent (the process that acts for the launcher there) does it.
+/// be used only on the thread of its poll loop. It does not reap the process: Crew::reap() does that for all processes
+/// of this host, and on every other host, the agent (the process that acts for the launcher there) does it.
 class ChildProcess {
  public:
   using OnLine = ProcessOutput::OnLine;
@@ -68,9 +68,9 @@ class ChildProcess {
 
   /// Records that a signal has stopped the process.
   void stopped_by(int signal) { stopped_by_ = signal; }
-  /// Records that the process continues after a signal had stopped it.
+  /// Records that the process has continued after it was stopped by a signal.
   void continues() { stopped_by_.reset(); }
-  /// Returns the signal that has stopped the process, or nothing if the process is not stopped.
+  /// Returns the signal that has stopped the process, or an empty optional if the process is not stopped.
   const std::optional<int>& stopped_by() const { return stopped_by_; }
 
   /// Returns true if the respawn policy allows another restart, which is then counted. `failed` is true if the process

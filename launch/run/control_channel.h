@@ -20,7 +20,8 @@ namespace trainyard::launch {
 class ControlChannel {
  public:
   /// Binds the address `endpoint`. Only processes that have the keys of the run can connect, unless `keys` is empty. If
-  /// a message cannot be decoded, `on_broken` is called with the process that sent it and the reason.
+  /// a message cannot be decoded or has an unknown type, `on_broken` is called with the process that sent it and a
+  /// description of the message (`what`).
   ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint, const core::RunKeys& keys,
                  std::function<void(const std::string& process, const std::string& what)> on_broken);
   ~ControlChannel();
@@ -31,7 +32,7 @@ class ControlChannel {
   const std::string& endpoint() const { return endpoint_; }
 
   /// Binds a further address, for processes of other hosts that have `keys`. Returns the address to connect to. Throws
-  /// kIo.
+  /// kIo if the address cannot be bound.
   std::string listen_at(const std::string& endpoint, const core::RunKeys& keys) { return socket_.bind(endpoint, keys); }
 
   /// Sets the handler that is called with every message of type T. Each type has one handler.

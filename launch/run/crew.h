@@ -25,10 +25,10 @@ struct CrewOptions {
   bool flush_denormals = true;
   /// A program, such as a profiler, and its arguments, under which `wrapped_process` is started; empty = none.
   std::vector<std::string> wrapper;
-  std::string wrapped_process;  ///< The name of a process.
+  std::string wrapped_process;  ///< The name of the process that `wrapper` wraps.
   /// Signals that the engine (the program that has started the launcher on this host, such as Slurm) sends not only to
-  /// the launcher but also to every process of the run. The processes are started so that they ignore these signals,
-  /// because only the launcher decides when they end.
+  /// the launcher but also to every process of the run. The processes are started so that they ignore these signals
+  /// (external programs do not ignore SIGTERM), because only the launcher decides when they end.
   std::vector<int> engine_signals;
 };
 

@@ -21,7 +21,7 @@ struct Engine {
   /// Why this environment was chosen, such as "SLURM_JOB_ID is 7"; empty if the launch file names it.
   std::string reason;
   Allocation allocation;             ///< What the engine has allotted to the run.
-  std::vector<std::string> removed;  ///< The variables that the processes of the run must not inherit.
+  std::vector<std::string> removed;  ///< The environment variables that the processes of the run must not inherit.
 };
 
 /// Determines which engine has started this launcher. `named` is the environment that the launch file names; if it has

@@ -8,12 +8,13 @@
 
 namespace trainyard::launch {
 
-/// Returns the address of the entrance through which a visitor reaches a process on another host (see
-/// launch/hosts/tunnels.h). `process` is the index of the process, and `run_directory` that of the visitor's host.
+/// Returns the address of the entrance, the socket through which a visitor (a program outside of the plan) reaches the
+/// gateway of a process on another host; see launch/hosts/tunnels.h. `run_directory` is the run directory of the
+/// visitor's host, and `process` is the index of the process in the plan.
 std::string entrance_address(const std::string& run_directory, std::uint32_t process);
 
-/// Returns true if a host has entrances to the gateways of the other hosts: host 0, where visitors are, and every host
-/// with a component that listens to the log.
+/// Returns true if a host has entrances to the gateways of processes on other hosts: host 0, where visitors attach, and
+/// every host with a component that listens to the log.
 bool has_entrances(const RunContext& run, std::uint32_t host);
 
 /// Returns the address to which visitors on host 0 connect to reach the gateway of a process, or an empty text while

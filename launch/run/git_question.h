@@ -39,8 +39,8 @@ class GitQuestion {
   std::string text_;
 };
 
-/// Reads what `git status --porcelain=v2 --branch` has printed. Returns nothing if git has printed no commit, as
-/// outside of a repository.
+/// Reads what `git status --porcelain=v2 --branch` has printed. Returns an empty optional if git has printed no commit,
+/// as outside of a repository.
 std::optional<archive::GitState> parse_git_status(std::string_view text);
 
 }  // namespace trainyard::launch

@@ -43,7 +43,8 @@ class ProgressWatch {
   void on_gone(const std::string& process) { pulses_.erase(process); }
 
   /// Returns a sentence, without a full stop, that names what the run waits for: the processes that are stopped; if
-  /// there are none, the processes that do not answer; otherwise the components that are busy.
+  /// there are none, the processes that do not answer; otherwise the components that are busy. If there is none of
+  /// these, the sentence says that every component waits for another.
   std::string who() const;
 
  private:

@@ -20,9 +20,8 @@ class RouterSocket {
  public:
   using Frames = std::vector<std::string>;
 
-  /// Whether strangers know the address. If they do, which is possible only for an address of TCP, they are kept away
-  /// from the socket (core::StrangerFilter) and counted. The owner of the socket must then call refusals() at
-  /// intervals.
+  /// Whether strangers can know the address, which must then be a TCP address. If so, they are kept away from the
+  /// socket (core::StrangerFilter) and counted. The owner of the socket must then call refusals() at intervals.
   enum class Exposure : std::uint8_t { kInternal, kPublic };
 
   /// Binds the address `endpoint`. If `keys` is not empty, only processes that have the keys of the run can connect
@@ -37,7 +36,7 @@ class RouterSocket {
   /// Sends a message. Returns false if the peer is not connected, or if it has too many unread messages.
   bool send(const Frames& frames);
 
-  /// Returns the next message, or nothing if none has arrived.
+  /// Returns the next message, or an empty optional if none has arrived.
   std::optional<Frames> receive();
 
   /// Returns the number of connections that were refused because the other side had no admitted key or used another

@@ -40,10 +40,10 @@ struct LaunchOptions {
   std::chrono::milliseconds silence{30'000};        ///< A process that sends nothing for this long is reported.
   /// A program, such as a profiler, and its arguments, under which `wrapped_process` is started; empty = none.
   std::vector<std::string> wrapper;
-  std::string wrapped_process;  ///< The name of a process.
+  std::string wrapped_process;  ///< The name of the process that `wrapper` wraps.
   /// Signals that the engine (the program that has started the launcher, such as Slurm) sends not only to the launcher
-  /// but also to every process of the run. The processes are started so that they ignore these signals, because only
-  /// the launcher decides when they end.
+  /// but also to every process of the run. The processes are started so that they ignore these signals (external
+  /// programs do not ignore SIGTERM), because only the launcher decides when they end.
   std::vector<int> engine_signals;
   /// Signals that arrive within this time count as one request to stop.
   std::chrono::milliseconds same_request{250};
@@ -97,7 +97,7 @@ struct RunContext {
   /// Returns what a component declares, or null if the launcher does not know it.
   const core::PluginInfo* declaration_of(const ComponentPlan& component) const;
 
-  /// Asks a component to change its state.
+  /// Asks a component to change to the state `state`.
   void ask(std::uint32_t component, State state);
 
   /// Calls a method of a component, or of the process itself if `component` is empty. `body` contains the arguments as

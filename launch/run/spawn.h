@@ -15,8 +15,8 @@ namespace trainyard::launch {
 /// The settings for starting a process.
 struct SpawnOptions {
   std::vector<std::string> command;                ///< The program, which is looked up in PATH, and its arguments.
-  std::map<std::string, std::string> environment;  ///< Variables that are added to this process's own environment.
-  std::string directory;                           ///< The working directory; if empty, this process's own.
+  std::map<std::string, std::string> environment;  ///< Variables that are added to the calling process's environment.
+  std::string directory;                           ///< The working directory; if empty, that of the calling process.
   std::string input;                               ///< The content of its stdin, at most 4096 bytes.
   std::vector<std::uint32_t> cpus;                 ///< The process is pinned to these CPUs; empty if it is not pinned.
   /// Signals that the process ignores, unless it installs its own handler.

@@ -8,7 +8,8 @@
 namespace trainyard::launch {
 
 /// The stages that the processes with components have reached during the start. No component is activated before all
-/// processes have reached the last stage, so every receiver exists before the first message is sent.
+/// processes have reached the last stage, so every receiver exists before the first message is sent. Hello, Configured
+/// and Connected are messages of a process to the launcher (messages/control.h).
 class StartBarrier {
  public:
   enum class Stage {

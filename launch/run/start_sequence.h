@@ -10,7 +10,8 @@
 
 namespace trainyard::launch {
 
-/// The start of a run, and of a process that is restarted later:
+/// The start of a run, and of a process that is restarted later. Hello and the other capitalised names are messages
+/// (messages/control.h, messages/plan.h):
 ///
 ///    every process:  Hello -> ProcessPlan -> Configured
 ///    all configured: Connect -> Connected

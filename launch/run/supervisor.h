@@ -25,8 +25,8 @@ namespace trainyard::launch {
 ///
 ///     on a signal           the first signal asks components to stop; the second ends all processes, unless it is
 ///                           SIGHUP, SIGUSR1 or SIGUSR2, or arrives together with the first
-///     on RunFinished        ends the run normally; only the first RunFinished counts
-///     on an error           reports it with the process's last lines; lets components save, then ends the run
+///     on RunFinished        (a component's message) ends the run normally; only the first RunFinished counts
+///     on an error           reports it, and the last lines of its process; lets components save, then ends the run
 ///     on a process's end    restarts the process if its policy allows it; otherwise continues without it, or fails
 ///     on no progress        reports what the run waits for, and fails
 ///     on a lost host        reports it, and fails

@@ -20,22 +20,23 @@ struct StateTensor;
 /// A model whose layers were compiled in Python with AOTInductor, for example with
 /// `torch._inductor.aoti_compile_and_package(torch.export.export(module, (example,)), package_path="net.pt2")`.
 ///
-/// A package computes the forward pass only, and for the device, the types and the shapes for which it was compiled. So
-/// this model evaluates and predicts, and refuses to train. Its weights are those of the package, or those of the
-/// checkpoint that the run resumes from: the compiled code reads them where they are, in the arena.
+/// A package computes only the forward pass, and only for the device, the types and the shapes for which it was
+/// compiled. So this model evaluates and predicts, and refuses to train. Its weights are those of the package or, if
+/// the run resumes, those of the checkpoint. The compiled code reads them in the arena, the memory in which the run
+/// keeps parameters and buffers.
 ///
-/// The package does not say which of its weights are trained, which have the same names in a checkpoint, and which the
-/// compiler has removed. It can contain this description as the metadata entry "state": a JSON list with one entry
-/// [names, type, shape, trained] for each parameter and buffer of the module. `names` is a list, because the module can
-/// use a tensor in several places; the first name is that in checkpoints. Without a description, the tensors of the
-/// type float32 are the parameters, and all others the buffers, in the order of their names.
+/// The compiled code does not show which tensors of the module are trained, what they are called in checkpoints, and
+/// which of them the compiler has removed. The metadata entry "state" of the package can describe this: a JSON list
+/// with one entry [names, type, shape, trained] for each parameter and buffer of the module. `names` is a list, because
+/// the module can use a tensor in several places; the first name is used in checkpoints. Without this entry, the
+/// tensors of the type float32 are the parameters, and all others are the buffers, in the order of their names.
 ///
 /// A package contains machine code, which runs when the package is loaded. With `trust = true` you confirm that you
 /// trust the file.
 ///
 /// Parameters  path   required: the .pt2 file
-///             trust  false: the file is refused
-///             loss   cross_entropy (logits), nll (log probabilities), mse, l1, bce_with_logits
+///             trust  must be true; with false, the default, the file is refused
+///             loss   cross_entropy (logits; the default), nll (log probabilities), mse, l1, bce_with_logits
 /// Errors      kInvalidArgument (trust), kNotFound, kCorrupt (no package, or a description that does not fit it),
 ///             kShapeMismatch (data, input or result), kTypeMismatch (precision), kUnsupported (training, another
 ///             device, weights that cannot be replaced)
@@ -49,7 +50,7 @@ class Aoti final : public Model {
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }
   std::vector<NamedTensor> buffers() override { return buffers_; }
-  /// Does nothing: whether layers such as dropout work was decided when the module was compiled.
+  /// Does nothing: whether layers such as dropout are active was decided when the module was compiled.
   void set_training(bool /*training*/) override {}
   /// Throws kUnsupported, naming the model to use instead.
   at::Tensor training_step(const ModelBatch& batch) override;

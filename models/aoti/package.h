@@ -20,7 +20,7 @@ namespace trainyard::aoti {
 /// A tensor of the module, as the entry "state" of the package's metadata describes it.
 struct StateTensor {
   std::vector<std::string> names;  ///< At least one. A tensor that the module uses in several places has several names.
-  std::string type;                ///< In the words of PyTorch: "float32", "int64", ...
+  std::string type;                ///< The name of its type in PyTorch: "float32", "int64", ...
   std::vector<std::int64_t> shape;
   bool trained = false;
 };
@@ -29,31 +29,36 @@ struct StateTensor {
 /// values can be replaced.
 class Package {
  public:
-  /// Loads the package, which runs its code. Throws kNotFound, kCorrupt or kUnsupported; the error begins with `where`.
+  /// Loads the package, which runs its code. Throws kNotFound if there is no such file, kCorrupt if it is not a package
+  /// that this LibTorch can load, and kUnsupported if it was compiled for a device that this LibTorch lacks. The error
+  /// begins with `where`.
   Package(const std::string& path, const std::string& where);
   ~Package();
 
-  /// Copies the constants to host memory and returns the copies, whose keys are the names of the constants in the
-  /// module. A tensor with several names in the module is listed under the first name that state() gives for it.
+  /// Returns copies of the constants in host memory, by the names of the constants in the module. A tensor with several
+  /// names in the module is listed under the first name that state() gives for it.
   std::map<std::string, at::Tensor> constants() const;
   /// Returns the description of the module's tensors, if the package has one.
   const std::optional<std::vector<StateTensor>>& state() const { return state_; }
 
   /// Lets the code read `tensors` in place of the constants of the same names. They are not copied, so a value that
-  /// changes later counts in the next run. There is one exception: a package that was compiled with
-  /// `use_runtime_constant_folding` computes some of its values from these tensors only once, in the first run after
-  /// their memory has changed. Cheap if the memory of all tensors is the same as in the last call. Throws kUnsupported
-  /// or kTypeMismatch if the code cannot read a tensor.
+  /// changes later has an effect in the next call of run(). There is one exception: a package that was compiled with
+  /// `use_runtime_constant_folding` computes some of its values from these tensors only once, in the first call of
+  /// run() after use() was given tensors in other memory. Cheap if the memory of all tensors is the same as in the last
+  /// call. Throws kUnsupported or kTypeMismatch if the code cannot read a tensor.
   void use(const std::vector<NamedTensor>& tensors);
 
-  /// Computes the only output. Throws kShapeMismatch if the code was compiled for other inputs.
+  /// Computes the output for `input`. Throws kShapeMismatch if the code was compiled for another shape or type, and
+  /// kUnsupported if it returns several tensors.
   at::Tensor run(const at::Tensor& input);
 
  private:
   /// What the code expects of a constant.
   struct Compiled {
-    std::vector<std::string> names_in_code;  ///< One, unless the compiler keeps a tensor with several names repeatedly.
-    std::string name_in_package;  ///< If the tensor has several names in the module, the compiler keeps any of them.
+    /// One name, unless the compiler keeps several copies of a tensor that has several names in the module.
+    std::vector<std::string> names_in_code;
+    /// The name of the constant in the package. If the tensor has several names in the module, it can be any of these.
+    std::string name_in_package;
     at::ScalarType type = at::kFloat;
     std::vector<std::int64_t> strides;
   };
@@ -69,7 +74,8 @@ class Package {
   std::unique_ptr<torch::inductor::AOTIModelPackageLoader> loader_;
   std::map<std::string, Compiled> compiled_;
   std::optional<std::vector<StateTensor>> state_;
-  std::map<std::string, at::Tensor> used_;  ///< What the code reads. It has pointers to these tensor objects.
+  /// The tensors that the code reads, by name. The code has pointers to these objects.
+  std::map<std::string, at::Tensor> used_;
 };
 
 }  // namespace trainyard::aoti

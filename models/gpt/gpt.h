@@ -38,12 +38,12 @@ class Gpt final : public Model {
   at::Tensor training_step(const ModelBatch& batch) override;
   std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
 
-  /// For every sample of the batch, generates a text that continues the sample's input. If the batch has no tensors,
-  /// generates one text that continues `prompt`.
+  /// Generates a text for every sample of the batch: the sample's input, and a continuation. If the batch has no
+  /// tensors, generates one text: `prompt`, and a continuation.
   Prediction predict(const ModelBatch& batch) override;
 
   /// Returns the stages: the embeddings, one stage for each block, and the head, which shares the token embedding with
-  /// the first stage. Each stage passes the residual stream, of shape (B, T, width), to the next stage.
+  /// the first stage. Each stage passes the residual stream, of shape (samples, tokens, width), to the next stage.
   std::vector<Stage> stages() override;
   at::Tensor stage_input(const ModelBatch& batch) override;
   at::Tensor loss(const at::Tensor& output, const ModelBatch& batch) override;

@@ -11,8 +11,9 @@
 namespace trainyard::gpt {
 
 /// The sizes and options of a GPT. `width` is the number of values per token, and must be a multiple of `heads`.
-/// `context` is the largest number of tokens in a sample. If `width` and `width / heads` are multiples of 16, the
-/// network uses the faster fused kernels of this project on the CPU; otherwise it uses LibTorch's kernels.
+/// `context` is the largest number of tokens in a sample. On the CPU, the network is fastest if it can use all fused
+/// kernels of this project (tensors/fused/ops.h). This requires that `width` and the width of a head, `width / heads`,
+/// are multiples of 16, that the latter is at most 128, and that `dropout` is 0.
 struct Sizes {
   std::int64_t layers = 4;
   std::int64_t heads = 4;

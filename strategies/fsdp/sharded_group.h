@@ -56,7 +56,7 @@ class ShardedGroup {
     std::vector<std::uint64_t> bounds;  ///< The bounds of all ranks' parts, counted from `place`.
     std::int64_t own_place = 0;         ///< Where this rank's part begins in the group's memory.
     std::int64_t own_count = 0;
-    /// Where this part begins in the rank's blocks of parameters and gradients, which contain only the rank's own
+    /// Where this rank's part begins in its blocks of parameters and gradients, which contain only the rank's own
     /// parts.
     std::int64_t shard_place = 0;
   };

@@ -35,7 +35,7 @@ class Board {
     /// The number of sleeping workers. A worker that is killed while it sleeps stays counted. The only consequence is
     /// that the others make unnecessary system calls.
     std::atomic<std::uint32_t> sleepers;
-    /// 1 plus the rank that has the turn (the right to access the server's parameters), or 0.
+    /// 1 plus the rank that has the turn (the right to access the server's parameters), or 0 if no worker has it.
     std::atomic<std::uint32_t> holder;
     std::atomic<std::uint64_t> updates;  ///< The number of updates that all workers together have made.
     /// The largest number of steps by which a worker has been ahead of the slowest worker when it began a step.

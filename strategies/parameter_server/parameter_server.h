@@ -77,7 +77,8 @@ class ParameterServer final : public ReplicaStrategy {
   Buffer memory_;      ///< The server's parameters. Empty if there is only one rank, which needs no server.
   at::Tensor server_;  ///< A flat view of the server's parameters.
   std::optional<parameter_server::WorkerTable> table_;
-  /// The number of the last step before this process started, 0 for a new run; set by the first update.
+  /// The number of steps before the first one for which claim_update() is called: the step from which the run resumed,
+  /// or 0 for a new run. The numbers of updates continue from there. Not used in the mode sync.
   std::optional<std::uint64_t> steps_before_;
 };
 

@@ -57,7 +57,7 @@ class StageLink {
   std::set<Key> told_;              ///< The keys whose shape has been sent to the peer.
   std::map<Key, Shape> known_;      ///< The shapes that the peer has sent.
   std::deque<Transfer> leaving_;    ///< Tensors that may not have been sent yet.
-  std::optional<Transfer> coming_;  ///< The tensor of expect(), until receive() returns it.
+  std::optional<Transfer> coming_;  ///< The tensor that is being received, until receive() returns it.
 };
 
 }  // namespace trainyard::pipeline

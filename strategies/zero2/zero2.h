@@ -21,7 +21,7 @@ struct Bucket;
 /// micro-batch, and otherwise equal up to rounding.
 ///
 /// In addition to its part, a rank needs memory for the gradients that autograd allocates until a bucket is complete,
-/// and two buffers in which gradients are reduced.
+/// and for two buffers in which gradients are reduced.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class Zero2 final : public Strategy {

@@ -81,8 +81,8 @@ TRAINYARD_INLINE Lanes<T> fill(T value) {
   return Lanes<T>{} + value;
 }
 
-/// Returns the vector whose first W elements are those that follow the first W elements of `lanes`. The other elements
-/// have no meaning.
+/// Returns a vector whose first W elements are the elements W to 2 W - 1 of `lanes`. The other elements have no
+/// meaning.
 template <int W, class T>
 TRAINYARD_INLINE Lanes<T> shifted_down(Lanes<T> lanes) {
   if constexpr (kLanes<T> == 16) {

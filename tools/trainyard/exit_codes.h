@@ -11,7 +11,7 @@ constexpr int kExitOk = 0;
 constexpr int kExitFailed = 1;         ///< The run, or a request to it, failed.
 constexpr int kExitUsage = 2;          ///< The command line or the launch file is not valid.
 constexpr int kExitNotFound = 3;       ///< No run is active, or the named object does not exist.
-constexpr int kExitTimeout = 124;      ///< Nothing arrived in time.
+constexpr int kExitTimeout = 124;      ///< No message, answer or subscriber arrived in time.
 constexpr int kExitInterrupted = 130;  ///< The user pressed Ctrl-C.
 
 /// Returns the exit code of a command that ends with an error of this code.

@@ -14,8 +14,8 @@ struct LaunchChoices {
   /// The name of the run, by which other commands can find it with --run. If it is empty, the run has the name in the
   /// launch file.
   std::string name;
-  /// A program, such as a profiler, and its arguments, under which the process of `wrapped_component` is started; empty
-  /// to start the process directly.
+  /// The program under which the process of `wrapped_component` is started, such as a profiler, followed by the
+  /// program's arguments; empty to start the process directly.
   std::vector<std::string> wrapper;
   /// The name of the component whose process is started under the wrapper. If the component exists for each rank, this
   /// is the component of rank 0.

@@ -12,8 +12,8 @@ namespace trainyard::tools {
 /// By default, runs write their output directories to this folder, and the commands search for past runs in it.
 inline constexpr const char* kRunsFolder = "runs";
 
-/// Returns the runs in all of `folders`, sorted by name within each folder. Throws kNotFound if a folder does not
-/// exist.
+/// Returns the runs in all of `folders`, sorted by name within each folder. If there are several folders, each run is
+/// named by its path, because the name alone could be ambiguous. Throws kNotFound if a folder does not exist.
 std::vector<archive::RunRecord> find_past_runs(const std::vector<std::string>& folders);
 
 /// Returns the run that `word` refers to. `word` is one of three things: the path of an output directory; the path of a

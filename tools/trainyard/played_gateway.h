@@ -36,8 +36,8 @@ class PlayedGateway {
   /// subscribe later receive it, too.
   void add_topic(const std::string& topic, const MessageType& type, bool latched);
 
-  /// Sends a message to all visitors (programs that have subscribed) of the topic. `envelope` contains the message and
-  /// its header; this function sets the type and the size.
+  /// Sends a message to every visitor that has subscribed to the topic. `envelope` contains the message and its
+  /// header; this function sets the type and the size.
   void publish(const std::string& topic, core::Envelope envelope);
 
   /// Tells every visitor that no more messages will follow.

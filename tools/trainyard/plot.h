@@ -15,7 +15,7 @@ struct Plot {
   /// The curves before smoothing. An SVG picture shows them behind the smoothed curves. Empty if the curves are not
   /// smoothed.
   std::vector<Curve> rough;
-  std::string x_name;  ///< The name of the horizontal axis: "step", "samples" or "time (min)".
+  std::string x_name;  ///< The name of the horizontal axis, such as "step" or "time (min)".
   bool logarithmic = false;
 };
 

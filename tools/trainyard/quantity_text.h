@@ -5,7 +5,8 @@
 
 namespace trainyard::tools {
 
-// Measured quantities with four significant digits, for people. The units are ASCII, so that columns stay aligned.
+// Measured quantities, for people: numbers below 1000 have up to four significant digits, larger numbers are whole. The
+// units are ASCII, so that columns stay aligned.
 
 /// Returns a time such as "9.981 ms", "12.5 us" or "1.5 s".
 std::string seconds_text(double seconds);

@@ -20,8 +20,8 @@ struct RunChoice {
   void add_to(CLI::App& verb);
 };
 
-/// Returns the running launch with the chosen name, or the newest running launch if the name is empty. Throws kNotFound
-/// if there is none.
+/// Returns the running launch with the chosen name, or the newest running launch if the name is empty. A name of the
+/// form KEY@tcp://HOST:PORT refers to a run on another host. Throws kNotFound if there is none.
 inline visitors::RunInfo find_run(const RunChoice& choice) { return visitors::find_run(choice.name); }
 
 }  // namespace trainyard::tools

@@ -28,7 +28,7 @@ int list_runs(const RunsArguments& arguments);
 int show_run(const RunsArguments& arguments);
 /// `runs compare RUN RUN...`: prints the parameters and metrics of several runs side by side.
 int compare_runs(const RunsArguments& arguments);
-/// `runs best --by STAGE/NAME`: prints the runs, ordered by a metric.
+/// `runs best --by STAGE/NAME`: prints the runs with the best values of a metric, the best first.
 int rank_runs(const RunsArguments& arguments);
 /// `runs rm RUN...`: removes everything that these runs have written.
 int remove_runs(const RunsArguments& arguments);

@@ -11,14 +11,14 @@ namespace trainyard::tools {
 /// What the measurements of `topic hz`, `bw` and `delay` need to know about one message. Both times are in nanoseconds
 /// since 1970.
 struct MessageRecord {
-  /// The sender: the number of the publisher, and the index of the component in the plan.
+  /// The sender: a hash of the address of its process, and the index of the component in the plan.
   std::pair<std::size_t, std::uint32_t> source;
   /// The number that the source has given to the message; it increases by 1 with each message.
   std::uint64_t sequence = 0;
   std::int64_t sent_ns = 0;
   std::int64_t arrived_ns = 0;
   std::uint64_t body_bytes = 0;
-  std::uint64_t tensor_bytes = 0;  ///< The size of the tensors of the message, whose bytes were not received.
+  std::uint64_t tensor_bytes = 0;  ///< The size of the message's tensors, whose bytes were not received.
 };
 
 /// Keeps the newest messages of a topic. Also counts all messages that have arrived or were missed since the beginning.

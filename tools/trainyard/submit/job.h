@@ -57,7 +57,7 @@ struct Job {
   /// options specify a file with a key.
   bool makes_key() const { return nodes > 1 && key.empty() && !names_key; }
 
-  /// Returns the command that every host runs.
+  /// Returns the command that every host runs, without the argument in `resume`.
   std::vector<std::string> command() const {
     std::vector<std::string> words{program, "launch", file};
     words.insert(words.end(), arguments.begin(), arguments.end());
