@@ -36,7 +36,7 @@ class Evaluator {
 
   explicit Evaluator(const Parts& parts) : parts_(parts) {}
 
-  /// Begins an evaluation or a prediction. Every rank must call this function, even if it has no batches.
+  /// These functions begin and end an evaluation or a prediction. Every rank must call them, even without batches.
   void begin() { parts_.mode.begin(); }
   void end() { parts_.mode.end(); }
 

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "core/loop/quiet_thread.h"
@@ -135,7 +137,7 @@ void StrangerFilter::accept() {
     if (!outer) return;
     if (strangers_.opening() >= limits_.strangers) close(strangers_.oldest_opening());
     prepare_connection(outer);
-    Stranger& stranger = strangers_.add(std::move(outer));
+    Stranger& stranger = strangers_.add(std::move(outer), Clock::now());
     epoll_event event{.events = EPOLLIN | EPOLLRDHUP, .data = {.ptr = &stranger}};
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stranger.outer.get(), &event) != 0) close(stranger);
   }
@@ -167,7 +169,7 @@ void StrangerFilter::hear(Stranger& stranger) {
       strangers_.waiting() >= limits_.strangers) {
     return close(stranger);
   }
-  strangers_.enqueue(stranger);
+  strangers_.enqueue(stranger, Clock::now());
 }
 
 void StrangerFilter::examine_next() {

@@ -7,17 +7,17 @@
 
 namespace trainyard::core {
 
-Stranger& StrangerQueues::add(FileDescriptor outer) {
+Stranger& StrangerQueues::add(FileDescriptor outer, Clock::time_point now) {
   Stranger& stranger = opening_.emplace_back();
   stranger.outer = std::move(outer);
-  stranger.last = Clock::now() + patience_;
+  stranger.last = now + patience_;
   stranger.place = std::prev(opening_.end());
   return stranger;
 }
 
-void StrangerQueues::enqueue(Stranger& stranger) {
+void StrangerQueues::enqueue(Stranger& stranger, Clock::time_point now) {
   stranger.state = Stranger::State::kWaiting;
-  stranger.last = Clock::now() + patience_;
+  stranger.last = now + patience_;
   knowing_.splice(knowing_.end(), opening_, stranger.place);
   waiting_.push_back(&stranger);
 }

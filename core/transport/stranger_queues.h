@@ -23,7 +23,7 @@ struct Stranger {
   FileDescriptor outer;  ///< The connection to the other side.
   FileDescriptor inner;  ///< The connection to the socket; none until the examination begins.
   State state = State::kOpening;
-  std::string heard;  ///< What the other side has sent before it was connected to the socket.
+  std::string heard;  ///< What the other side has sent.
   std::string told;   ///< What the socket has sent.
   bool greeted = false;
   std::chrono::steady_clock::time_point last;  ///< When the connection is closed.
@@ -40,22 +40,24 @@ class StrangerQueues {
   /// A stranger has the time `patience` for its opening, and the same time again for the rest.
   explicit StrangerQueues(std::chrono::milliseconds patience) : patience_(patience) {}
 
-  /// Adds a stranger that has just connected.
-  Stranger& add(FileDescriptor outer);
+  /// Adds a stranger that has connected at the time `now`.
+  Stranger& add(FileDescriptor outer, Clock::time_point now);
   /// Lets a stranger whose opening is complete wait for its turn.
-  void enqueue(Stranger& stranger);
+  void enqueue(Stranger& stranger, Clock::time_point now);
   /// Returns the stranger whose turn is next. One must be waiting.
   Stranger& next() { return *waiting_.front(); }
   /// Begins the examination of the next stranger.
   void begin_next();
-  /// Ends the time of a stranger. It stays where it is until forget_over() is called.
+  /// Takes a stranger out of all queues. The object exists until forget_over() is called.
   void end(Stranger& stranger);
-  /// Destroys the strangers whose time end() has ended.
+  /// Destroys the strangers that were passed to end().
   void forget_over() { over_.clear(); }
 
-  /// Returns the number of strangers whose opening is not complete, and the number of those that wait for their turn.
+  /// These functions return the number of strangers whose opening is not complete, of those that wait for their turn,
+  /// and of those that forget_over() will destroy.
   std::size_t opening() const { return opening_.size(); }
   std::size_t waiting() const { return waiting_.size(); }
+  std::size_t over() const { return over_.size(); }
   /// Returns the stranger that has taken longest for its opening. There must be one whose opening is not complete.
   Stranger& oldest_opening() { return opening_.front(); }
 

@@ -10,22 +10,22 @@ using namespace std::chrono_literals;
 using State = Stranger::State;
 
 struct StrangerQueuesTest : ::testing::Test {
-  Stranger& add() { return queues.add(FileDescriptor()); }
-  Stranger& add_waiting() {
-    Stranger& stranger = add();
-    queues.enqueue(stranger);
+  Stranger& add(std::chrono::seconds at = 0s) { return queues.add(FileDescriptor(), start + at); }
+  Stranger& add_waiting(std::chrono::seconds at = 0s) {
+    Stranger& stranger = add(at);
+    queues.enqueue(stranger, start + at);
     return stranger;
   }
-  static auto after_all() { return StrangerQueues::Clock::now() + 1h; }
 
-  StrangerQueues queues{1min};
+  const StrangerQueues::Clock::time_point start = StrangerQueues::Clock::now();
+  StrangerQueues queues{60s};
 };
 
-TEST_F(StrangerQueuesTest, turns_come_in_the_order_in_which_the_openings_were_complete) {
+TEST_F(StrangerQueuesTest, TurnsComeInTheOrderInWhichTheOpeningsWereComplete) {
   Stranger& first = add();
   Stranger& second = add();
-  queues.enqueue(second);
-  queues.enqueue(first);
+  queues.enqueue(second, start);
+  queues.enqueue(first, start);
   EXPECT_EQ(&queues.next(), &second);
   queues.begin_next();
   EXPECT_EQ(second.state, State::kExamined);
@@ -33,7 +33,7 @@ TEST_F(StrangerQueuesTest, turns_come_in_the_order_in_which_the_openings_were_co
   EXPECT_EQ(queues.waiting(), 1U);
 }
 
-TEST_F(StrangerQueuesTest, a_stranger_that_has_ended_gets_no_turn) {
+TEST_F(StrangerQueuesTest, AStrangerThatHasEndedGetsNoTurn) {
   Stranger& first = add_waiting();
   Stranger& second = add_waiting();
   queues.end(first);
@@ -42,50 +42,52 @@ TEST_F(StrangerQueuesTest, a_stranger_that_has_ended_gets_no_turn) {
   EXPECT_EQ(queues.waiting(), 1U);
 }
 
-TEST_F(StrangerQueuesTest, counts_only_those_whose_opening_is_not_complete_as_opening) {
-  Stranger& oldest = add();
-  add();
-  EXPECT_EQ(queues.opening(), 2U);
-  EXPECT_EQ(&queues.oldest_opening(), &oldest);
-  queues.enqueue(oldest);
-  EXPECT_EQ(queues.opening(), 1U);
-  EXPECT_NE(&queues.oldest_opening(), &oldest);
-}
-
-TEST_F(StrangerQueuesTest, finds_everybody_whose_time_has_ended_in_every_state) {
-  add();
-  add_waiting();
-  Stranger& examined = add_waiting();
-  queues.end(queues.next());
-  queues.begin_next();
-  EXPECT_EQ(examined.state, State::kExamined);
-  EXPECT_EQ(queues.late(StrangerQueues::Clock::now()), nullptr);
-  int ended = 0;
-  while (Stranger* late = queues.late(after_all())) {
-    queues.end(*late);
-    ++ended;
-  }
-  EXPECT_EQ(ended, 2);
-  EXPECT_FALSE(queues.first_deadline());
-}
-
-TEST_F(StrangerQueuesTest, a_complete_opening_gives_the_same_time_again) {
+TEST_F(StrangerQueuesTest, CountsOnlyThoseWhoseOpeningIsNotCompleteAsOpening) {
   Stranger& first = add();
-  const auto deadline = first.last;
-  add();
-  queues.enqueue(first);
-  EXPECT_GE(first.last, deadline);
-  ASSERT_TRUE(queues.first_deadline());
-  EXPECT_EQ(*queues.first_deadline(), queues.oldest_opening().last);
+  Stranger& second = add();
+  EXPECT_EQ(queues.opening(), 2U);
+  EXPECT_EQ(&queues.oldest_opening(), &first);
+  queues.enqueue(first, start);
+  EXPECT_EQ(queues.opening(), 1U);
+  EXPECT_EQ(&queues.oldest_opening(), &second);
 }
 
-TEST_F(StrangerQueuesTest, keeps_a_stranger_that_has_ended_until_it_is_forgotten) {
+TEST_F(StrangerQueuesTest, FindsThoseWhoseTimeHasEndedInEveryState) {
+  Stranger& examined = add_waiting();
+  queues.begin_next();
+  Stranger& waiting = add_waiting(1s);
+  Stranger& opening = add(2s);
+  EXPECT_EQ(queues.late(start + 59s), nullptr);
+  EXPECT_EQ(queues.late(start + 60s), &examined);
+  queues.end(examined);
+  EXPECT_EQ(queues.late(start + 60s), nullptr);
+  EXPECT_EQ(queues.late(start + 61s), &waiting);
+  queues.end(waiting);
+  EXPECT_EQ(queues.late(start + 62s), &opening);
+  queues.end(opening);
+  EXPECT_EQ(queues.late(start + 1h), nullptr);
+}
+
+TEST_F(StrangerQueuesTest, ACompleteOpeningGivesTheSameTimeAgain) {
+  Stranger& first = add();
+  add(10s);
+  EXPECT_EQ(queues.first_deadline(), start + 60s);
+  queues.enqueue(first, start + 30s);
+  EXPECT_EQ(queues.first_deadline(), start + 70s);  // That of the other one.
+  queues.end(queues.oldest_opening());
+  EXPECT_EQ(queues.first_deadline(), start + 90s);
+  queues.end(first);
+  EXPECT_EQ(queues.first_deadline(), std::nullopt);
+}
+
+TEST_F(StrangerQueuesTest, KeepsAStrangerThatHasEndedUntilItIsForgotten) {
   Stranger& stranger = add();
   stranger.heard = "greeting";
   queues.end(stranger);
-  EXPECT_EQ(stranger.heard, "greeting");  // Freed memory would be reported by the address sanitizer.
-  EXPECT_EQ(queues.opening(), 0U);
+  EXPECT_EQ(queues.over(), 1U);
+  EXPECT_EQ(stranger.heard, "greeting");
   queues.forget_over();
+  EXPECT_EQ(queues.over(), 0U);
 }
 
 }  // namespace

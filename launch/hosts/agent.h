@@ -40,7 +40,8 @@ class Agent {
   void on_accepted(HostLink& link, std::chrono::milliseconds silence);
   void on_part(const HostPart& part);
   void reap();
-  // Sends a sign of life to host 0, now and from then on. Ends the run if nothing was heard for `most_silence`.
+  // Sends a sign of life to host 0, now and from then on. Ends the processes of this host if host 0 has closed the
+  // connection, or if nothing was heard for `most_silence`.
   void beat(std::chrono::milliseconds most_silence);
   void end(int exit_code, const std::string& reason);
 

@@ -10,4 +10,5 @@ includes = {str(header.relative_to(folder)): set(re.findall(r'^#include [<"](.*?
 found = {header for header, included in includes.items() if wanted in included}
 while more := {header for header, included in includes.items() if included & found} - found:
     found |= more
-print("\n".join(sorted(found)))
+for header in sorted(found):
+    print(header)
