@@ -84,7 +84,7 @@ Mesh::Mesh(const CollectiveContext& context, Sockets sockets)
   open(context, sockets);
 }
 
-// Of every two members, the one with the lower index binds. Each member publishes its part of the key, and the
+// In each pair of members, the one with the lower index binds. Each member publishes its part of the key, and the
 // addresses at which members with higher indices can connect.
 void Mesh::open(const CollectiveContext& context, Sockets sockets) {
   std::optional<core::SocketFolder> folder;

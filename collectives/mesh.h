@@ -46,9 +46,9 @@ struct Parcel {
 /// interface.
 enum class Sockets : std::uint8_t { kIpc, kTcp };
 
-/// Connects every two members of a group with a ZeroMQ socket. A mesh stores the messages that arrive until take() asks
-/// for them, and detects when a member has left or is lost. ZeroMQ sends and receives on a separate thread, so only the
-/// constructor, sleep() and leave() ever wait.
+/// Connects each pair of members of a group with a ZeroMQ socket. A mesh stores the messages that arrive until take()
+/// asks for them, and detects when a member has left or is lost. ZeroMQ sends and receives on a separate thread, so
+/// only the constructor, sleep() and leave() ever wait.
 ///
 /// Members find each other's addresses through notes (small files that only this user can read; see core/rendezvous).
 /// The folder with the Unix sockets is removed as soon as the group is connected. Every message contains a secret key

@@ -10,7 +10,7 @@ namespace trainyard::collectives {
 
 /// An agreement over a mesh of sockets. Every member sends each of its requests to all other members, so each member
 /// sees for itself which requests differ or are missing. For each operation, this takes one message in each direction
-/// between every two members.
+/// between each pair of members.
 class MeshAgreement final : public Agreement {
  public:
   /// Connects the mesh. Throws what Mesh throws.

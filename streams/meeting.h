@@ -36,7 +36,7 @@ struct NewStream {
 };
 
 /// Makes all streams between the calling member of a group and the other members; all members must call this function.
-/// Of every two members, the one with the lower number accepts the connections of the other. Returns the streams,
+/// In each pair of members, the one with the lower number accepts the connections of the other. Returns the streams,
 /// indexed by member; the list at `meeting.own` is empty. Both ends have the streams between two members in the same
 /// order.
 ///

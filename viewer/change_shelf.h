@@ -37,8 +37,8 @@ class ChangeShelf {
 
   /// Returns the number that the next change will get.
   std::uint64_t end() const { return changes_.end(); }
-  /// For each change with the number `position` or a larger one, appends to `news` one message for a page (a "push" in
-  /// docs/viewer_protocol.md). Then sets `position` to end().
+  /// Appends each change numbered `position` and above to `news`, as a message for a browser page (a "push" in
+  /// docs/viewer_protocol.md), and sets `position` to end().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -39,7 +39,7 @@ class CurveShelf {
   /// For each stage, the number of rows that a page knows of.
   using Position = std::map<std::string, std::size_t>;
   Position position() const;
-  /// If stages have changed since `position`, appends to `news` one message for a page (a "push" in
+  /// If stages have changed since `position`, appends to `news` one message for a browser page (a "push" in
   /// docs/viewer_protocol.md) that names these stages, and updates `position`.
   void append_news(Position& position, std::vector<nlohmann::json>& news) const;
 

@@ -39,8 +39,8 @@ class HistogramShelf {
 
   /// Returns a number that increases with every message that is added.
   std::uint64_t revision() const { return revision_; }
-  /// If histograms were added since revision() returned `position`, appends to `news` one message for a page (a "push"
-  /// in docs/viewer_protocol.md) that announces them, and sets `position` to revision().
+  /// If histograms were added since revision() returned `position`, appends to `news` one message for a browser page (a
+  /// "push" in docs/viewer_protocol.md) that announces them, and sets `position` to revision().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

@@ -36,9 +36,9 @@ class LogShelf {
 
   /// Returns the number that the next record will get.
   std::uint64_t end() const { return records_.end(); }
-  /// If there are records with the number `position` or a larger one, appends to `news` one message for a page (a
-  /// "push" in docs/viewer_protocol.md) that contains these records (at most the newest kMostNews), and sets `position`
-  /// to end().
+  /// Appends the records numbered `position` and above to `news`, as one message for a browser page (a "push" in
+  /// docs/viewer_protocol.md), and sets `position` to end(). If there are more than kMostNews, only the newest
+  /// kMostNews are included. Does nothing if there are none.
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

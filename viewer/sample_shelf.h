@@ -47,9 +47,9 @@ class SampleShelf {
 
   /// Returns the number that the next sample will get.
   std::uint64_t end() const { return samples_.end(); }
-  /// If there are samples with the number `position` or a larger one, appends to `news` one message for a page (a
-  /// "push" in docs/viewer_protocol.md) that contains these samples (at most the newest kMostNews), and sets `position`
-  /// to end().
+  /// Appends the samples numbered `position` and above to `news`, as one message for a browser page (a "push" in
+  /// docs/viewer_protocol.md), and sets `position` to end(). If there are more than kMostNews, only the newest
+  /// kMostNews are included. Does nothing if there are none.
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

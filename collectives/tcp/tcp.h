@@ -10,11 +10,11 @@ namespace trainyard::tcp {
 
 /// A collective over TCP, between hosts or on one host, encrypted and authenticated.
 ///
-/// Every two ranks have a control stream for small operations, messages and pings; ranks with consecutive numbers, and
-/// the first and the last rank, also have streams for bulk data. In a large reduction, partial sums travel from each
-/// rank to the next in pieces. So every sum is computed in the order of the ranks, and the results have the same bits
-/// as those of `shared_memory`. With `order = "any"`, large reductions use a ring instead, in which all ranks have the
-/// same amount of work.
+/// Each pair of ranks has a control stream for small operations, messages and pings; ranks with consecutive numbers,
+/// and the first and the last rank, also have streams for bulk data. In a large reduction, partial sums travel from
+/// each rank to the next in pieces. So every sum is computed in the order of the ranks, and the results have the same
+/// bits as those of `shared_memory`. With `order = "any"`, large reductions use a ring instead, in which all ranks have
+/// the same amount of work.
 ///
 /// All connections are authenticated when they are made. Unless `encrypt` is false, all data is encrypted and
 /// authenticated with AES-128-GCM, with keys that are new for every group. If encrypted data was changed, repeated,

@@ -6,9 +6,9 @@
 
 namespace trainyard::tcp {
 
-/// Transfers the data of collective operations (all operations except send, recv and barriers). In small operations,
-/// every two members exchange their elements directly (Direct). The data of large ones travels from member to member,
-/// along a chain (Chain) or around a ring (Ring).
+/// Transfers the data of collective operations. A barrier has no data, and send and recv do not use this class. In a
+/// small operation, each pair of members exchanges its elements directly (Direct). In a large one, the data travels
+/// from member to member, along a chain (Chain) or around a ring (Ring).
 class TcpTransport final : public collectives::Transport {
  public:
   TcpTransport(Links& links, Direct& direct, const Settings& settings);

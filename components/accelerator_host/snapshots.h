@@ -17,9 +17,9 @@ namespace trainyard::host {
 /// Requests copies of the arena (the memory with all parameters) from the checkpoint writer, and counts the copies that
 /// have not been made yet. There can be several.
 ///
-/// Until all requested copies have been made, the next step may be computed, but the optimizer must not update the
-/// parameters. If a device plugin copies the arena to host memory (SnapshotCopies), the checkpoint writer is asked when
-/// these copies are complete.
+/// Until all requested copies have been made, the optimizer must not update the parameters. The next step may be
+/// computed unless hold_computing() returns true. If a device plugin first copies the arena to host memory
+/// (SnapshotCopies), the request is sent to the checkpoint writer only after these copies are complete.
 class Snapshots {
  public:
   /// A function that any thread may call, and that runs a task on the thread of the accelerator host.

@@ -8,8 +8,8 @@ namespace trainyard {
 
 // These functions write numbers as text: exactly for files, and shortened for the console.
 
-/// Appends the shortest text from which exactly the same double can be read. Whole numbers below 1e15 are written
-/// without an exponent: "0.1", "2000000", "1e-05", "nan", "inf", "-inf".
+/// Appends the shortest text from which exactly the same double can be read, such as "0.1", "1e-05", "nan" or "-inf".
+/// Whole numbers below 1e15 are written without an exponent: "2000000".
 void append_exact(std::string& out, double value);
 /// Appends a whole number.
 void append_exact(std::string& out, std::uint64_t value);
