@@ -2,7 +2,9 @@
 #include "launch/run/crew.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +19,13 @@ namespace {
 
 /// The lowest number that the duplicate of stdout can get, so that low numbers remain free for programs that need them.
 constexpr int kLowestConsoleFile = 20;
+
+/// Returns the names of the signals, such as "SIGTERM SIGUSR1".
+std::string names_of(const std::vector<int>& signals) {
+  std::string names;
+  for (const int signal : signals) names += fmt::format("{}SIG{}", names.empty() ? "" : " ", ::sigabbrev_np(signal));
+  return names;
+}
 
 }  // namespace
 
@@ -73,7 +82,11 @@ SpawnOptions spawn_options(const PlannedProcess& planned, const CrewOptions& cre
   if (hosts_plugins) add({crew.process_program});
   // These arguments are the same for every process with components, whatever its language.
   add({"--control", crew.control_endpoint, "--process", planned.name});
-  if (hosts_plugins) add({"--denormals", crew.flush_denormals ? "flush" : "keep"});
+  if (hosts_plugins) {
+    add({"--denormals", crew.flush_denormals ? "flush" : "keep"});
+  } else {
+    options.environment["TRAINYARD_IGNORED_SIGNALS"] = names_of(options.ignored_signals);
+  }
   return options;
 }
 

@@ -302,6 +302,17 @@ class FailuresTest(ContractTest):
         text = self.finish_two(CPP, sink, "component.tally.params.die_at=5", code=1)
         self.assertRegex(text, r"process 'tally' \(.*\) was killed by signal 9")
 
+    @in_each_language
+    def test_a_signal_that_an_engine_sends_to_all_processes_does_not_end_it(self, sink):
+        self.environment.update(SLURM_JOB_ID="7", SLURMD_NODENAME="here")
+        launch = self.start(CPP, sink, "environment=slurm")
+        for one in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
+            os.kill(self.node["pid"], one)
+        total = self.call("tally", "add", '{"number": 0}')["total"]
+        self.wait_for(lambda: self.call("tally", "add", '{"number": 0}')["total"] > total, "more messages")
+        self.assertEqual(self.nodes()["tally"]["pid"], self.node["pid"])
+        self.interrupt(launch)
+
     def kill(self, name):
         """Kills a component of a run that has started: what ends before that ends the run. Returns its process."""
         killed = {one: self.wait_active(one)["pid"] for one in ("ticker", "tally")}[name]

@@ -34,6 +34,15 @@ function readArguments() {
 }
 
 /**
+ * Ignores the signals that the launcher has ignored for this process, because an engine, such as Slurm, sends them to
+ * all processes. Node.js gives every signal its default action when it starts.
+ */
+function ignoreSignalsOfTheEngine() {
+  const names = (process.env.TRAINYARD_IGNORED_SIGNALS ?? "").split(" ").filter(Boolean);
+  for (const name of names) process.on(/** @type {NodeJS.Signals} */ (name), () => {});
+}
+
+/**
  * Runs a component of the class `kind` as a member of a run, and ends the program. The launcher passes the command-line
  * arguments: `--describe` requests the declaration of the class, and `--control` and `--process` identify the run and
  * the process.
@@ -41,6 +50,7 @@ function readArguments() {
  * @returns {Promise<never>}
  */
 export async function runMember(kind) {
+  ignoreSignalsOfTheEngine();
   const given = readArguments();
   if (given.help) {
     process.stdout.write(`${kind.description}\n\n${HELP}`);

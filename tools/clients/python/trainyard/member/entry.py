@@ -53,9 +53,11 @@ def run_member(kind: Type[Component]) -> None:
     arguments = parser.parse_args()
     if not arguments.describe and not (arguments.control and arguments.process):
         parser.error("name this program in a launch file, with `command` and `declaration`, and launch that")
-    # The launcher decides when this process ends. Its signals must end the process without a traceback.
+    # The launcher decides when this process ends. Its signals must end the process without a traceback. It has ignored
+    # those that an engine, such as Slurm, sends to all processes.
     for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, signal.SIG_DFL)
+        if signal.getsignal(one) is not signal.SIG_IGN:
+            signal.signal(one, signal.SIG_DFL)
     try:
         _check(kind)
         if arguments.describe:
