@@ -37,8 +37,7 @@ void Prefetcher::publish() {
 }
 
 Prefetcher::Slot* Prefetcher::head() {
-  skip_discarded();
-  if (popped_ == pushed_) return nullptr;
+  if (!skip_discarded() || popped_ == pushed_) return nullptr;
   Slot& oldest = slot(popped_);
   if (workers_.empty()) fill(oldest, own_scratch_, {});
   return is_done(oldest) ? &oldest : nullptr;
@@ -54,11 +53,12 @@ bool Prefetcher::is_done(Slot& slot) {
   return true;
 }
 
-void Prefetcher::skip_discarded() {
+bool Prefetcher::skip_discarded() {
   while (popped_ != pushed_ && slot(popped_).discarded.load(std::memory_order_relaxed)) {
-    if (!workers_.empty() && !is_done(slot(popped_))) return;
+    if (!workers_.empty() && !is_done(slot(popped_))) return false;
     pop();
   }
+  return true;
 }
 
 void Prefetcher::pop() { slot(popped_++).buffer = {}; }

@@ -43,9 +43,9 @@ class Prefetcher {
 
   /// `layout` is the layout of the fields of `reader`; both must outlive the prefetcher. `pool` supplies the memory of
   /// the batches, and must also outlive the prefetcher. `slots` is the maximum number of batches that are read ahead,
-  /// and `workers` is the number of threads. When head() has returned null, `wake` is called on a worker's thread as
-  /// soon as the oldest job is done. `activity` records how busy the workers are; it may be null, and must otherwise
-  /// outlive the prefetcher.
+  /// and `workers` is the number of threads. When head() or skip_discarded() has found an unfinished job, `wake` is
+  /// called on a worker's thread as soon as any job is done; the owner should then try again. `activity` records how
+  /// busy the workers are; it may be null, and must otherwise outlive the prefetcher.
   Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake, core::OwnThreads* activity = nullptr);
 
@@ -61,15 +61,15 @@ class Prefetcher {
   /// Makes all added jobs available to the workers.
   void publish();
 
-  /// Returns the slot of the oldest job if this job is done. Otherwise returns null, and `wake` is called when the job
-  /// is done.
+  /// Returns the slot of the oldest job if this job is done. Returns null if there is no job, or if the job is not done
+  /// yet; in the second case, `wake` is called later.
   Slot* head();
   /// Frees the slot that head() has returned.
   void pop();
 
-  /// Frees the slots of discarded jobs at the head. If one of these jobs is still in progress, stops there, and `wake`
-  /// is called when it is done.
-  void skip_discarded();
+  /// Frees the slots of discarded jobs at the head. If one of these jobs is not done yet, stops there and returns
+  /// false; `wake` is called later.
+  bool skip_discarded();
 
   /// Discards the newest `count` jobs, or all jobs if there are fewer. head() does not return their results.
   void discard(std::uint64_t count);

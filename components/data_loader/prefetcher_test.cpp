@@ -112,6 +112,16 @@ TEST_F(PrefetcherTest, ADiscardedJobThatIsBeingReadEndsAfterItsSample) {
   EXPECT_EQ(control_->samples_read.load(), 11u);
 }
 
+/// Jobs end at every possible moment of head(), which is called without a pause.
+TEST_F(PrefetcherTest, ADiscardedJobThatEndsWhileTheHeadIsAskedForIsNotGivenOut) {
+  start(1, 1);
+  for (int i = 0; i < 2000; ++i) {
+    push(0);
+    prefetcher_->discard(1);
+    while (prefetcher_->room() == 0) ASSERT_EQ(prefetcher_->head(), nullptr) << i;
+  }
+}
+
 TEST_F(PrefetcherTest, AnErrorComesAtItsPlaceInTheOrder) {
   control_->broken = 15;
   start(4, 2);
