@@ -18,16 +18,16 @@ using AcceleratorContext = PluginContext;
 /// The devices of one kind that were found on this host.
 struct FoundDevices {
   int count = 0;  ///< The number of devices. They are numbered from 0.
-  /// The reason why no device was found, as a text for the user. Empty if there are devices; it can also be empty if
-  /// the host simply has no such device.
+  /// Tells the user why no device was found. Empty if there are devices; it can also be empty if the host simply has no
+  /// such device.
   std::string problem;
 };
 
 /// The base class of all accelerators. An accelerator is a plugin for one kind of hardware. No other code depends on
 /// this hardware.
 ///
-/// An accelerator reports which devices exist, and the rules of its hardware, without using a device, because a run can
-/// also be planned on a host that lacks the hardware. To compute on a device, call claim(), which returns a
+/// An accelerator reports which devices exist, and which rules the hardware imposes, without using a device, because a
+/// run can also be planned on a host that lacks the hardware. To compute on a device, call claim(), which returns a
 /// ClaimedDevice.
 class Accelerator : public Configurable {
  public:
@@ -60,8 +60,8 @@ class Accelerator : public Configurable {
   /// no such device. The claimed device must not outlive this accelerator.
   std::unique_ptr<ClaimedDevice> claim(int index) const;
 
-  /// Returns an AcceleratorReport (the number of devices and the rules) for the planner, the part of the launcher that
-  /// plans a run.
+  /// Returns what the planner (the part of the launcher that plans a run) must know about the accelerator: an
+  /// AcceleratorReport with the number of devices and the rules.
   core::PluginTraits declared_traits() const final;
 
  protected:

@@ -27,8 +27,8 @@ class Accelerator;
 /// compute on it. The destructor releases the device.
 ///
 /// A derived class determines how tensors are copied to the device, which random generators its kernels use, and which
-/// measurements it reports. Every virtual function has a default that suits any device that LibTorch supports. An
-/// override need not call the default.
+/// measurements it reports. Every virtual function has a default, so a derived class overrides only the functions whose
+/// default does not suit its device. An override need not call the default.
 ///
 /// Do not add functions for abilities that only some kinds of devices have. Define a separate interface for such an
 /// ability, and a function through which a device returns it.
@@ -58,10 +58,10 @@ class ClaimedDevice {
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
   /// Returns this device as seen by its device plugin, a plugin that gives access to the memory and the streams of the
-  /// device without LibTorch. Returns null, as the default does, if there is no device plugin. With one, the blocks
-  /// with the parameters, gradients and buffers are in memory that the plugin has allocated and that an optimizer in
-  /// another process can open; snapshots are copied while training goes on; and the plugin computes the updates.
-  /// Otherwise, LibTorch allocates the blocks, and an update consists of LibTorch's operations.
+  /// device without LibTorch. Returns null, as the default does, if there is no device plugin. If there is one, the
+  /// blocks with the parameters, gradients and buffers are in memory that the plugin has allocated and that an
+  /// optimizer in another process can open; snapshots are copied while training goes on; and the plugin computes the
+  /// updates. Otherwise, LibTorch allocates the blocks, and an update consists of LibTorch's operations.
   virtual const NativeDevice* native() const { return nullptr; }
 
   /// Returns the counter of the bytes that are copied between host memory and the memory of this device. It is the

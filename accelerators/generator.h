@@ -13,7 +13,7 @@ namespace trainyard::accelerators {
 void seed_generator(at::Generator generator, std::uint64_t seed);
 
 /// Returns the states of the generators. The state of a single generator is returned in LibTorch's own format. The
-/// states of several generators follow one another, each after its length in bytes, which is a 64-bit number.
+/// states of several generators follow one another, each preceded by its length in bytes as a 64-bit number.
 std::vector<std::uint8_t> state_of_generators(const std::vector<at::Generator>& generators);
 
 /// Restores the states returned by state_of_generators(). Throws kCorrupt if `states` does not contain one state of the

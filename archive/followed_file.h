@@ -50,7 +50,7 @@ class FollowedFile {
   int file_ = -1;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
-  std::uint64_t size_ = 0;    ///< The size at the last call of look().
+  std::uint64_t size_ = 0;    ///< The size at the last call to look().
   std::uint64_t offset_ = 0;  ///< The position from which the next bytes are read.
   std::string buffer_;        ///< The bytes that were read. Those from `begin_` on have not been passed on yet.
   std::size_t begin_ = 0;

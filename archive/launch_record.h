@@ -60,7 +60,7 @@ struct LaunchRecord {
   std::uint64_t seed = 0;
   std::uint32_t ranks = 1;
   Versions versions;
-  std::optional<GitState> git;  ///< Empty if the launch file is in no repository, or git did not answer in time.
+  std::optional<GitState> git;  ///< Empty if the launch file is not in a repository, or git did not answer in time.
   LauncherIdentity launcher;    ///< The process that launched the run and supervises it.
   std::int64_t started_ns = 0;  ///< When the run began, in nanoseconds since 1970.
   std::int64_t ended_ns = 0;    ///< When the run ended; 0 if no end was recorded.

@@ -20,7 +20,7 @@ struct Series {
 /// The metrics of one stage ("train", "validate", ...), in the order in which the logger received them.
 ///
 /// Several launches can have written to one table. If a later launch began at step 0 or resumed from a checkpoint, it
-/// may have repeated steps of the launch before it. rows_in_effect() then excludes the older rows of these steps.
+/// may have repeated steps of the launch before it. rows_in_effect() tells which rows still count.
 struct MetricsTable {
   std::string stage;
   std::vector<std::uint64_t> steps;  ///< The step of each row. The next two fields also have one element for each row.
@@ -38,8 +38,8 @@ struct MetricsTable {
   const Series* find(std::string_view name) const;
 };
 
-/// Returns for each row whether it is in effect. A row is not in effect if a later launch began at its step or at an
-/// earlier step.
+/// Returns, for each row, whether it is in effect. If a row has a smaller step than the row before it, a new launch
+/// began there, and the earlier rows with the same or a larger step are not in effect.
 std::vector<bool> rows_in_effect(const MetricsTable& table);
 /// Does the same, given only the step of each row.
 std::vector<bool> rows_in_effect(const std::vector<std::uint64_t>& steps);

@@ -12,11 +12,11 @@
 namespace trainyard::checkpoints {
 
 /// A new file that is hashed while it is written. Its content is safely on disk when close() returns; its name is
-/// safely on disk only after a call of sync_directory() for its directory. All errors are kIo and contain the path and
+/// safely on disk only after a call to sync_directory() for its directory. All errors are kIo and contain the path and
 /// the reason.
 class DurableFile {
  public:
-  /// Creates the file. Throws if it exists already.
+  /// Creates the file. Throws if it already exists.
   explicit DurableFile(std::string path);
   /// Closes the file. If close() was not called before, an unknown part of the content is on disk.
   ~DurableFile();

@@ -16,8 +16,8 @@ nlohmann::json parse_strict_json(std::string_view text, const std::string& where
 /// if it is longer than `max_bytes`.
 std::string read_text_file(const std::string& path, std::uint64_t max_bytes = 64 << 20);
 
-/// These functions return the member `key` of an object. They throw kCorrupt if the member is missing or has another
-/// type; member() allows every type. The text of the error contains `where` and the value that was found.
+/// Each of these three functions returns the member `key` of an object, and throws kCorrupt if the member is missing or
+/// has the wrong type; member() accepts any type. The text of the error contains `where` and the value that was found.
 std::uint64_t unsigned_member(const nlohmann::json& object, const char* key, const std::string& where);
 std::string string_member(const nlohmann::json& object, const char* key, const std::string& where);
 const nlohmann::json& member(const nlohmann::json& object, const char* key, const std::string& where);

@@ -31,14 +31,14 @@ FileDigest write_safetensors(const std::string& path, const std::vector<Safetens
 
 /// The arrangement of a safetensors file: what comes before the tensors' bytes, and the positions of those bytes.
 struct SafetensorsPlan {
-  std::string head;                   ///< The size of the header, and the header.
+  std::string head;                   ///< The size of the header, followed by the header.
   std::vector<std::size_t> order;     ///< The indices of the given tensors, in the order of the file.
-  std::vector<std::uint64_t> begins;  ///< The position in the file of each of the given tensors.
+  std::vector<std::uint64_t> begins;  ///< For each of the given tensors, its position in the file.
   std::uint64_t bytes = 0;            ///< The size of the file.
 };
 
 /// Returns the arrangement of the file that write_safetensors() writes. Throws the same errors as that function, except
-/// kIo. `path` is used only in the texts of errors.
+/// kIo. `path` is used only in error texts.
 SafetensorsPlan plan_safetensors(const std::string& path, const std::vector<SafetensorsTensor>& tensors,
                                  const std::map<std::string, std::string>& metadata);
 

@@ -13,7 +13,7 @@
 namespace trainyard::checkpoints {
 
 /// Creates a file of `bytes` bytes that begins with `head`. Several programs can then write the rest together. Waits
-/// until the file is on disk. Throws kIo if the file exists already or cannot be written.
+/// until the file is on disk. Throws kIo if the file already exists or cannot be written.
 void create_shared_file(const std::string& path, std::string_view head, std::uint64_t bytes);
 
 /// Writes ranges of a file that create_shared_file() has created, while programs on other hosts write other ranges. All
@@ -36,7 +36,7 @@ class SharedFile {
   void write(std::uint64_t at, std::span<const std::byte> bytes);
 
   /// Closes the file; everything is then on disk. Returns the number of bytes written, and the SHA-256 of these bytes
-  /// in the order of the calls of write(). Must be called only once, after the last write().
+  /// in the order of the calls to write(). Must be called only once, after the last write().
   FileDigest close();
 
  private:

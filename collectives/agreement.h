@@ -95,16 +95,16 @@ struct Answer {
   std::optional<std::uint32_t> waits_for;  ///< The member that this thread waits for, if known.
 };
 
-/// The part of a collective's backend that reports which members of the group are still there, and which of them do
-/// nothing only because they wait for other members. The class Blame uses it to find the member that holds up the
+/// The part of a collective's backend that reports which members of the group are still there, and which of them are
+/// idle only because they wait for other members. The class Blame uses it to find the member that holds up the
 /// group. MeshAttendance implements it over sockets. "This member" is the member that the object belongs to. All
 /// functions are called by one thread.
 class Attendance {
  public:
   virtual ~Attendance() = default;
 
-  /// Returns whether a member is still there. Once the result is kLeft or kLost, everything that the other member has
-  /// sent will have been received after the next call of Agreement::receive(), at the latest.
+  /// Returns whether a member is still there. Once the result is kLeft or kLost, the next call to
+  /// Agreement::receive() receives the last of what the member has sent.
   virtual Presence presence(std::uint32_t member) = 0;
 
   /// Returns a number that changes whenever the member makes progress or sends something. Only changes of the number

@@ -13,7 +13,7 @@ namespace trainyard::collectives {
 /// Finds the member that holds up a group of ranks while the caller (the thread that uses the collective) waits for an
 /// operation. Blame measures the time since the last progress. Shortly before the timeout, it asks all members whether
 /// they are alive and whom they wait for. At the timeout, it follows these answers: it starts with the members that the
-/// caller waits for, and goes from each waiting member to the member that this one waits for. The last member of such a
+/// caller waits for, and goes from each waiting member to the member that it waits for. The last member of such a
 /// chain is to blame.
 ///
 /// Time during which this process was stopped, for instance by Ctrl-Z, does not count, because the other processes may
@@ -22,7 +22,7 @@ class Blame {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// If more time than this passes between two calls of look(), the process is assumed to have been stopped in between.
+  /// If more time than this passes between two calls to look(), the process is assumed to have been stopped in between.
   static constexpr std::chrono::seconds kStopped{5};
 
   /// `own` is the index of the member that the object belongs to, `members` is the number of members, and `timeout` is

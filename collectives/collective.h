@@ -182,8 +182,8 @@ class Collective : public Configurable {
   std::unique_ptr<collectives::Driver> driver_;  ///< Set by connect(); null for a group of one.
 };
 
-/// Returns the boot ID of this machine: all processes of the machine get the same text, and it changes when the machine
-/// is restarted. Returns an empty text if the kernel does not provide a boot ID.
+/// Returns the boot ID of this machine: all processes of the machine get the same ID, and it changes when the machine
+/// is restarted. Returns an empty string if the kernel does not provide a boot ID.
 std::string host_identity();
 
 /// Makes the collective of the group that `context` describes, and connects it. `plugin` names a plugin and contains

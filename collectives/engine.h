@@ -34,7 +34,7 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Adds an operation. Operations are numbered from 1, in the order of the calls. Unless the operation must wait for
-  /// an earlier one, the function already announces it to the other members or, for a send, begins to send. A recv
+  /// an earlier one, the function immediately announces it to the other members or, for a send, begins to send. A recv
   /// begins only in advance().
   void take(Operation&& operation);
   bool finished(std::uint64_t number) { return queue_.find(number) == nullptr; }
@@ -47,8 +47,9 @@ class Engine {
   /// Checks whether another member has reported a failure. If so, this engine fails with the same failure.
   void look_for_news();
   /// Makes this engine fail if another member has reported a failure, or if a member that an operation needs is gone.
-  /// `waited` is the number of the operation that the caller waits for, if any. The engine also fails if this operation
-  /// has made no progress for the length of the timeout.
+  /// `waited` is the number of the operation that the caller waits for, if any. In this case, the function also tells
+  /// the other members that the caller waits, and the engine fails if the operation has made no progress for the length
+  /// of the timeout.
   void look(std::optional<std::uint64_t> waited);
   /// Returns a member that operation number `waited` waits for. Returns nothing if the operation waits for no member,
   /// or if the member is unknown.
@@ -58,7 +59,7 @@ class Engine {
   /// Tells the other members that the caller no longer waits, after look() has told them that it waits.
   void stop_waiting();
 
-  /// Call this function after `looks` consecutive calls of advance() without progress. Yields the processor, or sleeps
+  /// Call this function after `looks` consecutive calls to advance() without progress. Yields the processor, or sleeps
   /// for at most `most` until there is something to do. Returns the result of Agreement::rest().
   bool rest(std::uint32_t looks, std::chrono::microseconds most);
   bool must_be_polled() const { return backend_.transport->must_be_polled(); }

@@ -29,15 +29,15 @@ class Findings {
   /// Describes a failure in which `members` were gone before `operation` finished. `how` is kLeft if they left the
   /// group normally, and kLost if their processes or connections were lost.
   Failure gone(const std::vector<std::uint32_t>& members, Presence how, const Operation& operation) const;
-  /// Describes a timeout: the operation `held` waited for `members`, which did nothing for the time `timeout`.
+  /// Describes a timeout: the operation `held` waited for `members`, which did nothing for the duration `timeout`.
   Failure silent(const std::vector<std::uint32_t>& members, const QueuedOperation& held,
                  std::chrono::milliseconds timeout) const;
   /// Describes an exception with the text `what` that a library threw. The error text blames the members in `silent`,
   /// which no longer answer; the list may be empty.
   Failure broken(const std::vector<std::uint32_t>& silent, const std::string& what) const;
-  /// Describes a call of Collective::abort() by member `own`, with `reason` as its argument.
+  /// Describes a call to Collective::abort() by member `own`, with `reason` as its argument.
   Failure aborted(const std::string& reason) const;
-  /// Describes calls of Collective::use() with memory of different sizes: `bytes` bytes at `member`, and
+  /// Describes calls to Collective::use() with memory of different sizes: `bytes` bytes at `member`, and
   /// `bytes_of_first` bytes at member 0.
   Failure different_memory(std::uint32_t member, std::uint64_t bytes, std::uint64_t bytes_of_first) const;
 

@@ -46,9 +46,9 @@ struct Parcel {
 /// interface.
 enum class Sockets : std::uint8_t { kIpc, kTcp };
 
-/// Connects each pair of members of a group with a ZeroMQ socket. A mesh stores the messages that arrive until take()
-/// asks for them, and detects when a member has left or is lost. ZeroMQ sends and receives on a separate thread, so
-/// only the constructor, sleep() and leave() ever wait.
+/// Connects one member of a group with every other member through ZeroMQ sockets. A mesh stores each message that
+/// arrives until take() removes it, and detects when a member has left or is lost. ZeroMQ sends and receives on a
+/// separate thread, so only the constructor, sleep() and leave() ever wait.
 ///
 /// Members find each other's addresses through notes (small files that only this user can read; see core/rendezvous).
 /// The folder with the Unix sockets is removed as soon as the group is connected. Every message contains a secret key
@@ -93,7 +93,7 @@ class Mesh {
   void wake();
 
   /// Sends a goodbye to all other members. Waits until all members that are still there have received every message,
-  /// but not longer than `patience`.
+  /// but no longer than `patience`.
   void leave(std::chrono::milliseconds patience);
 
  private:

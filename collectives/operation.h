@@ -11,7 +11,7 @@
 
 namespace trainyard::collectives {
 
-/// One call of a collective's function, such as all_reduce or send, with its arguments.
+/// One call to a collective's function, such as all_reduce or send, with its arguments.
 struct Operation {
   Request request;
   Elements data;

@@ -9,9 +9,9 @@
 
 namespace trainyard::collectives {
 
-/// Reduces arrays of `count` elements, one from each rank, element by element in the order of `inputs`. The result
-/// therefore has the same bits however the elements are divided among calls. `output` may be one of the inputs. An
-/// input may begin at any address, even one that is not aligned for its elements.
+/// Reduces the arrays `inputs` (one from each rank, `count` elements each) element by element, in their order. The
+/// result therefore has the same bits however the elements are divided among calls. `output` may be one of the inputs.
+/// An input may begin at any address, even one that is not aligned for its elements.
 ///
 /// 16-bit floats are added in float32 and rounded once. Integers are added in 64 bits, and a sum that is too large for
 /// their type wraps around. The mean of integers is rounded towards zero. For bools, the sum is a logical "or" and the

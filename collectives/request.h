@@ -19,7 +19,7 @@ std::string_view name_of(OperationKind kind);
 /// Returns true for send and recv, in which only two members take part. All other operations involve the whole group.
 constexpr bool is_message(OperationKind kind) { return kind == OperationKind::kSend || kind == OperationKind::kRecv; }
 
-/// The arguments of one call of a collective's function. Members send each other their requests as plain bytes and
+/// The arguments of one call to a collective's function. Members send each other their requests as plain bytes and
 /// compare them, so that different calls cause an error that lists what each rank called.
 struct Request {
   OperationKind kind = OperationKind::kBarrier;
@@ -43,7 +43,7 @@ std::uint64_t hash_of(std::span<const std::uint64_t> bounds);
 std::string describe(const Request& request, const std::vector<std::uint32_t>& ranks);
 
 /// Returns a text that lists the requests if they differ: "ranks 0, 1 asked for barrier, rank 2 for ...". Returns an
-/// empty text if they agree. `requests` and `ranks` contain the request and the rank of each member.
+/// empty string if they agree. `requests` and `ranks` contain the request and the rank of each member.
 std::string disagreement(const std::vector<Request>& requests, const std::vector<std::uint32_t>& ranks);
 
 /// Throws kShapeMismatch, naming both ranks, if the message that rank `from` sent does not match the request of rank

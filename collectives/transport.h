@@ -12,10 +12,10 @@
 
 namespace trainyard::collectives {
 
-/// The progress that one call of Transfer::advance() made.
+/// The progress that one call to Transfer::advance() made.
 enum class Progress : std::uint8_t { kNothing, kSome, kFinished };
 
-/// How much work one call of Transfer::advance() does, in transfers in which members can do each other's work.
+/// How much work one call to Transfer::advance() does, in transfers in which members can do each other's work.
 enum class Effort : std::uint8_t {
   kOwnShare,    ///< Only the calling member's share of the work, because the caller wants to continue computing soon.
   kEverything,  ///< As much work as possible, because the caller waits anyway.
@@ -32,7 +32,7 @@ class Transfer {
   /// advance() is called only after all members have called the same operation.
   virtual Progress advance(Effort effort) = 0;
 
-  /// Returns the members that the transfer waits for. The list is empty if the transfer waits only for the next call of
+  /// Returns the members that the transfer waits for. The list is empty if the transfer waits only for the next call to
   /// advance() at this member. Returns nothing if the members are unknown.
   virtual std::optional<std::vector<std::uint32_t>> missing() const { return {}; }
 };

@@ -20,7 +20,7 @@ struct Partition {
 
 /// Divides the samples 0 to samples - 1 at random: round(fraction * samples) of them are for validation, the others for
 /// training. `fraction` is between 0 and 1. The result depends only on the three arguments. Do not pass the seed of the
-/// run as `seed`: if a run is repeated with another seed, it would then train on samples that the first run used for
+/// run as `seed`: if the run were repeated with another seed, it would train on samples that the first run used for
 /// validation.
 inline Partition drawn_partition(std::uint64_t samples, double fraction, std::uint64_t seed) {
   // Sorting by random keys draws without replacement.

@@ -40,7 +40,7 @@ class Block {
 /// A range of bytes in a block. The region keeps the block alive.
 class Region {
  public:
-  /// Makes a region of the whole block.
+  /// Makes a region that covers the whole block.
   explicit Region(std::shared_ptr<Block> block);
   /// Makes a region of `bytes` bytes that begins at byte `offset` of the block. Throws kInternal if the region is not
   /// inside the block.

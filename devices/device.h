@@ -37,25 +37,26 @@ class Device {
 
   /// Returns an object for a stream that the caller already has, such as the one on which LibTorch computes. `native`
   /// is the driver's handle of the stream (for CUDA a cudaStream_t); the stream must exist for as long as the result.
-  /// Throws kUnsupported if the device has no such streams, as the default implementation does.
+  /// Throws kUnsupported if the device has no such streams; the default implementation always throws it.
   virtual std::unique_ptr<Stream> adopt_stream(std::string name, void* native);
 
   virtual std::shared_ptr<Fence> make_fence() = 0;
 
-  /// Returns an update of these regions, as `request` describes it, which makes one pass over all parameters. Its
-  /// run() submits the pass to `stream`, which must belong to this device and must exist for as long as the update.
-  /// The caller has checked the request (check()) and has written the initial state to the regions.
+  /// Returns an update of `regions`, as `request` describes it. Each call of its run() submits one pass over all
+  /// parameters to `stream`, which must belong to this device and must exist for as long as the update. The caller has
+  /// checked the request (check()) and has written the initial state to the regions.
   virtual std::unique_ptr<Update> make_update(Stream& stream, const UpdateRequest& request, UpdateRegions regions) = 0;
 
   /// export_block() and export_fence() return handles with which other processes of the host can open a block or a
-  /// fence for as long as it exists in this process. Both throw kUnsupported if the device cannot share memory, as the
-  /// default implementations do.
+  /// fence for as long as it exists in this process. Both throw kUnsupported if the device cannot share memory; the
+  /// default implementations always throw it.
   virtual BlockHandle export_block(const Region& region);
   virtual FenceHandle export_fence(const Fence& fence);
 
   /// open_block() and open_fence() open a block or a fence of another process. Both throw kUnsupported if the device
-  /// cannot share memory, as the default implementations do; kInvalidArgument if the handle belongs to another device;
-  /// kPeerLost if the other process has ended; and kCorrupt if the handle does not match the memory that it refers to.
+  /// cannot share memory, kInvalidArgument if the handle belongs to another device, kPeerLost if the other process has
+  /// ended, and kCorrupt if the handle does not match the memory that it refers to. The default implementations always
+  /// throw kUnsupported.
   virtual std::shared_ptr<Block> open_block(const BlockHandle& handle);
   virtual std::shared_ptr<Fence> open_fence(const FenceHandle& handle);
 

@@ -41,7 +41,7 @@ class LinkBytes {
   void add_to_host(Purpose purpose, std::uint64_t bytes) { place(purpose).to_host += bytes; }
 
   /// Returns the number of bytes that were copied for this purpose since this object was created. Copies that are being
-  /// submitted at this moment may be counted or not.
+  /// submitted at this moment may or may not be counted.
   LinkCount of(Purpose purpose) const;
   LinkCount all() const;
 

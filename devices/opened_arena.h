@@ -14,12 +14,13 @@
 namespace trainyard::devices {
 
 /// The arena of an accelerator host in another process, opened by the optimizer. The optimizer's state is allocated in
-/// this process. Each update waits on the device until the gradients are complete, and signals when it is done
-/// (SharedArena); this process does not wait for the device.
+/// this process. The device begins each update when the gradients are complete, and signals when the update is done
+/// (SharedArena), so this process does not wait during a step.
 class OpenedArena final : public DeviceArena {
  public:
   /// `driver` must be the device plugin that `shared` names (DeviceId::kind). Throws what Driver::open,
-  /// Device::open_block and Device::open_fence throw, and kCorrupt if the sizes of the two blocks differ.
+  /// Device::open_block and Device::open_fence throw, and kCorrupt if the blocks of the parameters and of the gradients
+  /// differ in size.
   OpenedArena(std::unique_ptr<Driver> driver, const SharedArena& shared);
   ~OpenedArena() override;
 

@@ -20,8 +20,8 @@ class Device;
 /// streams can run in any order and at the same time, except where fences impose an order.
 ///
 /// Submitting an operation returns immediately, and the operation keeps the memory on which it works alive. If an
-/// operation fails, every later call of a function of this stream throws the error of that operation. Only one thread
-/// at a time may use a stream.
+/// operation fails, every later call to this stream throws the error of that operation. Only one thread at a time may
+/// use a stream.
 ///
 /// The public functions check the arguments and count the bytes that are copied between host and device. The protected
 /// functions do the work; the driver (the code for one kind of device) implements them.
@@ -52,9 +52,9 @@ class Stream {
   void wait(std::shared_ptr<Fence> fence, std::uint64_t value) { submit_wait(std::move(fence), value); }
 
   /// Makes a thread of the driver call `callback` when all earlier operations of this stream are done, or when one of
-  /// them has failed. drain() then tells which. The driver may omit the call only if a failure makes every further use
-  /// of the device in this process fail, as with CUDA. `callback` must be short, must not throw and must not use the
-  /// device; usually it posts a task to an event loop.
+  /// them has failed. To find out which, call drain(). The driver may omit the call only if a failure makes every
+  /// further use of the device in this process fail, as with CUDA. `callback` must be short, must not throw and must
+  /// not use the device; usually it posts a task to an event loop.
   void then(std::function<void()> callback) { submit_call(std::move(callback)); }
 
   /// Blocks the calling thread until all submitted operations are done. Throws the error of an operation that has

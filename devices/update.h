@@ -36,7 +36,7 @@ struct UpdateRange {
 /// What an optimizer specifies when it calls DeviceArena::make_update().
 struct UpdateRequest {
   Formula formula = Formula::kSgd;
-  std::vector<UpdateRange> ranges;  ///< The parts that have separate coefficients, in ascending order.
+  std::vector<UpdateRange> ranges;  ///< One range for each set of coefficients, in ascending order.
   /// The optimizer's state in host memory: one block for each kind of value that the update rule keeps, such as the
   /// momentum, with the layout of the parameters. The blocks contain the initial values. The device has its own copy of
   /// the state, and writes it to these blocks before a checkpoint is saved.
@@ -48,7 +48,8 @@ struct UpdateRegions {
   DType dtype = DType::kFloat32;  ///< The type of the parameters and of the gradients.
   Region parameters;
   Region gradients;
-  /// One region for each state of the rule. The elements are float64 for float64 parameters, otherwise float32.
+  /// One region for each block of the optimizer's state. The elements are float64 for float64 parameters, otherwise
+  /// float32.
   std::vector<Region> state;
 };
 

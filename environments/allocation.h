@@ -25,7 +25,7 @@ struct MeetingPlace {
 struct StopNotice {
   /// The signals with which the engine asks a run to save a checkpoint and end.
   std::vector<int> signals;
-  /// True if the engine sends the signals also to every process that this process has started. The launcher then
+  /// True if the engine also sends the signals to every process that this process has started. The launcher then
   /// shields the processes of the run from the signals, because only the launcher decides when they end.
   bool to_all_processes = false;
   /// The time from the signal until the engine kills the processes, by the engine's default settings; empty if it is
@@ -53,7 +53,7 @@ struct Allocation {
 
   /// The number of devices that the engine has allotted on this host; empty if it is unknown.
   std::optional<std::uint32_t> devices;
-  /// Empty if it is unknown how other hosts can reach host 0.
+  /// Where the hosts connect to each other; empty if it is unknown how other hosts can reach host 0.
   std::optional<MeetingPlace> meeting;
 
   /// A name that distinguishes this job from all other jobs of the same engine, and that is the same on all hosts;

@@ -17,7 +17,8 @@ using EnvironmentContext = PluginContext;
 /// The result of Environment::detect(): whether the engine of the environment (such as Slurm) has started this process.
 struct Detection {
   bool found = false;
-  /// The reason for the decision, as a clause that users understand: "SLURM_JOB_ID is 12" or "SLURM_JOB_ID is not set".
+  /// The reason for the decision, as a clause that users understand, such as "SLURM_JOB_ID is 12" or "SLURM_JOB_ID is
+  /// not set".
   std::string reason;
 };
 

@@ -18,8 +18,8 @@ struct ProcessFacts {
   Variables variables;                 ///< The environment variables.
   std::string host_name;               ///< The name of the host, as gethostname() returns it.
   std::vector<std::string> addresses;  ///< The addresses of this host's network interfaces, without loopback.
-  /// The names of the ancestors of this process, its parent first. The names come from the kernel and have at most 15
-  /// characters. In a container, the list ends with the outermost process of the container.
+  /// The names of the ancestors of this process, its parent first. The names come from the kernel and are at most 15
+  /// characters long. In a container, the list ends with the outermost process of the container.
   std::vector<std::string> ancestors;
   /// Returns the content of a file, or an empty optional if the file cannot be read or is larger than 1 MiB.
   std::function<std::optional<std::string>(const std::string& path)> read_file;

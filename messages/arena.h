@@ -147,7 +147,7 @@ struct OptimizerState {
   /// The numeric hyperparameters, such as the learning rate, by name. They are only displayed and recorded in the
   /// checkpoint.
   std::map<std::string, double> hyperparameters;
-  /// True if the optimizer, in another process than the accelerator host, updates the parameters on the device
+  /// True if the optimizer is in a different process from the accelerator host and updates the parameters on the device
   /// (ArenaInfo::shared).
   bool on_device = false;
   /// The blocks of state on the device, one for each element of `blocks`, if `on_device` is true; otherwise empty. The

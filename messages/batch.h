@@ -20,8 +20,8 @@ struct LoaderCursor {
   static constexpr const char* kTypeName = "LoaderCursor";
 
   std::uint64_t epoch = 0;
-  /// The number of samples of this epoch that have been used, on all ranks together. A data loader that leaves
-  /// SplitInfo::batch_samples at 0 counts batches of one rank instead.
+  /// The number of samples of this epoch that have been used, on all ranks together. If the data loader leaves
+  /// SplitInfo::batch_samples at 0, this is a number of batches of one rank instead.
   std::uint64_t samples = 0;
 
   template <class Archive>
@@ -44,8 +44,8 @@ struct Batch {
   std::uint64_t index = 0;  ///< The position of this batch in the epoch, evaluation or prediction, counted from 0.
   /// The number of samples in this batch. The last batch of a split can be short, or even empty on some ranks.
   std::uint64_t samples = 0;
-  /// The total number of samples in the batches that the ranks have at this position; 0 if it is unknown. A sample that
-  /// is in the batches of several ranks is counted several times.
+  /// The total number of samples in the batches with this `index` on all ranks; 0 if it is unknown. A sample that is in
+  /// the batches of several ranks is counted once for each of them.
   std::uint64_t world_samples = 0;
   /// In training: true for the last batch of the whole epoch. If the strategy manager (the component that directs the
   /// run) limits the number of batches that are used, the last of these batches is not marked. In an evaluation or a

@@ -69,7 +69,8 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   /// Reads one byte as a bool. Throws kCorrupt if the byte is neither 0 nor 1, because any other value in a bool would
   /// be undefined behaviour.
   bool read_bool();
-  /// Reads a string and returns a view of its bytes in the body, without a copy. Throws kCorrupt if fewer bytes remain.
+  /// Reads a string and returns a view of its bytes in the body, without a copy. Throws kCorrupt if the body ends
+  /// before the string does.
   std::string_view read_text();
   /// Reads a value of an enumeration that is encoded as a word. Throws kCorrupt for a word that the enumeration does
   /// not have.
@@ -80,8 +81,8 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     if (const std::optional<E> value = find_by_name<E>(word)) return *value;
     throw_unknown_word(start, describe_unknown_word(word, kWords<E>.noun, kWords<E>.values));
   }
-  /// Reads a tensor whose bytes are in one of the payloads. Throws kCorrupt if the bytes are not completely inside that
-  /// payload. A tensor without a payload gets an empty buffer.
+  /// Reads a tensor, which then shares the buffer of its payload. A tensor without a payload gets an empty buffer.
+  /// Throws kCorrupt if the description is malformed, or if the bytes are not completely inside the payload.
   void read_tensor(Tensor& tensor);
   /// Reads the description of a tensor without accessing the payload, for programs that have only the body. Throws
   /// kCorrupt if the description is malformed.

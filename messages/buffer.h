@@ -22,8 +22,8 @@ struct SharedHandle {
   std::uint64_t segment_bytes = 0;  ///< The size of the whole memfd, in bytes.
   std::uint64_t offset = 0;         ///< Where the buffer starts in the memfd, in bytes.
   std::uint64_t bytes = 0;          ///< The size of the buffer.
-  /// 1 if the first page of the memfd counts the references of readers, so that the owner can reuse the memory when
-  /// there are none; 0 if references are not counted, because the memory is never reused.
+  /// 1 if the owner reuses the memory when no reader refers to it any more; the first page of the memfd then counts the
+  /// references of the readers. 0 if the memory is never reused, so that references need not be counted.
   std::uint64_t counted = 0;
 
   friend bool operator==(const SharedHandle&, const SharedHandle&) = default;

@@ -118,7 +118,7 @@ struct Heartbeat {
 };
 
 /// A process's report that one of its components has asked to end the run (Component::finish_run). The launcher shows
-/// the reason in the first such report to the user, and ignores later reports.
+/// the user the reason from the first such report, and ignores later reports.
 struct RunFinished {
   static constexpr const char* kTypeName = "RunFinished";
 
@@ -133,8 +133,8 @@ struct RunFinished {
 };
 
 /// The launcher's report that a process has ended. The launcher sends it to all other processes after it has reaped the
-/// dead process. A receiver of this message releases the shared buffers that the dead process held, no longer waits
-/// until the dead process has handled earlier messages, and disconnects from it.
+/// dead process. A receiver of this message releases the shared buffers that the dead process held, no longer waits for
+/// the dead process to handle earlier messages, and disconnects from it.
 struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";
 

@@ -42,7 +42,8 @@ struct BlockHandle {
   }
 };
 
-/// What another process of the host needs in order to open a fence.
+/// What another process of the host needs in order to open a fence: a number in memory that streams of a device use to
+/// wait for each other (devices/fence.h).
 struct FenceHandle {
   static constexpr const char* kTypeName = "FenceHandle";
 

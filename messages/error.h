@@ -20,7 +20,7 @@ enum class Code {
   kPluginLoad,       ///< A plugin's library could not be loaded, or the plugin's constructor threw an exception.
   kAbiMismatch,      ///< A plugin was built with another version of Trainyard, the compiler or LibTorch.
   kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
-  kIo,               ///< A call of the operating system or of a library failed.
+  kIo,               ///< A call to the operating system or to a library failed.
   kUnsupported,      ///< A feature is not available in this build or on this machine, or is not implemented yet.
   kPeerLost,         ///< A process or client that this process communicates with has ended.
   kCancelled,        ///< The user asked to stop.

@@ -16,16 +16,17 @@ struct Header {
   /// The magic number. It is little-endian, so the first byte of the frame is 'T'.
   std::uint32_t magic = kMagic;
   std::uint16_t version = kVersion;
-  std::uint16_t payloads = 0;      ///< The number of payload frames that follow the body.
-  std::uint64_t fingerprint = 0;   ///< The fingerprint of the body's message type.
-  std::uint64_t sequence = 0;      ///< The number of the message at its output: 0, 1, 2, ...
-  std::uint32_t source = 0;        ///< The index of the sending component in the plan.
+  std::uint16_t payloads = 0;     ///< The number of payload frames that follow the body.
+  std::uint64_t fingerprint = 0;  ///< The fingerprint of the body's message type.
+  std::uint64_t sequence = 0;     ///< The number of the message at its output: 0, 1, 2, ...
+  /// The index of the sending component in the plan; 0 if the sender is not a component but a process, as on "/log".
+  std::uint32_t source = 0;
   std::uint32_t subscription = 0;  ///< The number that the subscriber has chosen (Subscribe::subscription).
   std::int64_t send_time_ns = 0;   ///< When the message was sent, according to CLOCK_REALTIME.
   /// The number of the batch that caused the message; 0 if there is none. The data loader assigns it, and every message
   /// that a handler sends gets the number of the message that the handler received.
   std::uint64_t trace = 0;
-  /// Bit i is set if payload i is a SharedHandle, which tells where the bytes are in shared memory, instead of the
+  /// Bit i is set if payload i contains a SharedHandle (the location of the bytes in shared memory) instead of the
   /// bytes themselves.
   std::uint64_t handles = 0;
 };

@@ -18,8 +18,9 @@ constexpr auto words_of(HistogramOf) { return words("kind of histogram", "weight
 /// How the values of one tensor are distributed.
 ///
 /// All buckets are equally wide, and the width is a power of two: bucket i counts the values from (first + i) * width
-/// up to, but not including, (first + i + 1) * width. Any two histograms can be added exactly, because the two buckets
-/// at the positions 2 k and 2 k + 1 (position = first + i) form the bucket at the position k of twice the width.
+/// up to, but not including, (first + i + 1) * width. Any two histograms can be added exactly, because two buckets at
+/// the positions 2 k and 2 k + 1 can be merged into one bucket of twice the width, at the position k. The position of
+/// bucket i is first + i.
 struct Histogram {
   static constexpr const char* kTypeName = "Histogram";
 

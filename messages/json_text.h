@@ -33,7 +33,7 @@ class JsonText {
   /// Writes the shortest text that reads back as the same float. The overload exists because the shortest text of 0.1f
   /// is "0.1", whereas the shortest text of the same value as a double has 17 digits.
   void number(float value);
-  /// Writes `value` unchanged, because it is already JSON: an integer, `true` or `null`.
+  /// Writes `value` unchanged, because it is already JSON, such as an integer, `true` or `null`.
   void literal(std::string_view value);
 
  private:

@@ -6,9 +6,9 @@
 
 namespace trainyard {
 
-/// The limits of the wire format. A message that exceeds one of them is corrupt. The limits leave ample room for normal
-/// messages and bound the work that a malicious message can cause. Programs in other languages can rely on them,
-/// because they are part of docs/wire_format.md.
+/// The constants in this file are the limits of the wire format. A message that exceeds one of them is corrupt. The
+/// limits leave ample room for normal messages and bound the work that a malicious message can cause. Programs in other
+/// languages can rely on them, because they are part of docs/wire_format.md.
 constexpr std::size_t kMaxPayloads = 64;  ///< The maximum number of distinct buffers in one message.
 constexpr std::size_t kMaxRank = 16;      ///< The maximum number of dimensions of one tensor.
 /// The maximum length of a topic's name. libzmq silently loses subscriptions to names of 246 to 255 bytes.

@@ -23,7 +23,7 @@ struct MemorySpace {
   friend bool operator==(const MemorySpace&, const MemorySpace&) = default;
 };
 
-/// Returns a description for messages and logs: "host memory", "shared host memory", "the memory of device 1".
+/// Returns a description for error messages and logs: "host memory", "shared host memory", "the memory of device 1".
 inline std::string name_of(MemorySpace space) {
   if (space.is_device()) return "the memory of device " + std::to_string(space.device);
   return space.kind == MemoryKind::kHost ? "host memory" : "shared host memory";

@@ -23,8 +23,8 @@ struct IsSmartPointer<std::weak_ptr<T>> : std::true_type {};
 
 }  // namespace detail
 
-/// A type that may be a field of a message. Pointers of any kind and polymorphic types are excluded: with such fields,
-/// the sender of a message could choose which type is constructed, or make two fields share one object.
+/// A type that a field of a message may have. Pointers of any kind and polymorphic types are excluded: with such
+/// fields, the sender of a message could choose which type is constructed, or make two fields share one object.
 template <class T>
 concept MessageField = !std::is_pointer_v<T> && !std::is_polymorphic_v<T> && !detail::IsSmartPointer<T>::value;
 

@@ -20,8 +20,8 @@ namespace trainyard {
 ///
 /// Plugins are separate libraries, and each of them can have its own MessageType object for the same type. Two objects
 /// with different addresses can therefore describe the same type, so the fingerprints are compared and not the
-/// addresses. The functions are plain pointers because an edge (a connection between two components) calls them for
-/// every message.
+/// addresses. The functions are plain function pointers because an edge (a connection between two components) calls
+/// them for every message.
 struct MessageType {
   std::string name;
   std::string schema_text;

@@ -17,10 +17,10 @@ namespace trainyard {
 enum class Better : std::uint8_t { kSmaller, kLarger };
 constexpr auto words_of(Better) { return words("monitor mode", "min", "max"); }
 
-/// Measurements of the run, for loggers and viewers. In a run with one rank, the accelerator host sends this message on
-/// "/metrics" at regular intervals and after evaluations. In a run with several ranks, the strategy manager sends this
-/// message, merged from the RankMetrics of the ranks. Other components can also send Metrics. No component waits for
-/// this message.
+/// Measurements of the run, for loggers and viewers. In a run with one rank, the accelerator host (the component that
+/// computes losses and gradients) sends this message on "/metrics" at regular intervals and after evaluations. In a run
+/// with several ranks, the strategy manager sends this message, merged from the RankMetrics of the ranks. Other
+/// components can also send Metrics. No component waits for this message.
 ///
 /// `samples` and `units` are totals since the start of training. A reader computes a rate from the difference between
 /// two messages, so a lost message does no harm.

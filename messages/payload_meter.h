@@ -19,7 +19,7 @@ namespace trainyard {
 /// two tensors share a buffer, the bytes of both are counted. Single numbers, bools and enumerations are ignored.
 ///
 /// The archive is used for edges within a process, where messages are not encoded. On edges between processes, the size
-/// of a message is the number of bytes that are sent.
+/// of a message is that of its body and its payloads.
 class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision> {
  public:
   PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}

@@ -31,8 +31,8 @@ struct ComponentPlan {
   std::uint32_t first_rank_of_host = 0;  ///< The lowest rank on that host.
   std::uint32_t ranks_of_host = 1;       ///< The number of ranks on that host.
   std::string parameters = "{}";         ///< A JSON object.
-  /// Where the launch file sets each parameter: the file and line, such as "mnist.toml:12", by the name of the
-  /// parameter. Errors name this location.
+  /// For each parameter that the launch file sets, the file and line, such as "mnist.toml:12", for error messages. The
+  /// keys are the names of the parameters.
   std::map<std::string, std::string> places;
   /// The full topic name of each port. The keys are the names of the ports.
   std::map<std::string, std::string> topics;
@@ -61,8 +61,8 @@ struct EdgePlan {
   std::string input;
   Policy policy = Policy::kBlock;
   std::uint64_t window_messages = 64;  ///< The maximum number of messages that have been sent and not yet handled.
-  /// The limit on the total size of these messages, in bytes. The next message is sent while the total is less,
-  /// whatever its own size, so it can exceed the limit.
+  /// The limit on the total size of these messages, in bytes. As long as the total is below the limit, the next message
+  /// is sent, whatever its size, so the total can exceed the limit.
   std::uint64_t window_bytes = 268435456;
   Transport transport = Transport::kThread;
 

@@ -11,8 +11,8 @@
 
 namespace trainyard {
 
-/// The name, type and shape of a block of the arena or of the optimizer's state (ArenaBlock) whose memory is on another
-/// host.
+/// The name, type and shape of an ArenaBlock (a block of the arena or of the optimizer's state) whose memory is on
+/// another host.
 struct RemoteBlock {
   static constexpr const char* kTypeName = "RemoteBlock";
 

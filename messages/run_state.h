@@ -31,9 +31,9 @@ struct Snapshot {
   std::uint64_t order = 0;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  /// The number of samples that this rank has trained on since this run started or resumed. In a resumed run, the
-  /// number of rank 0 also includes the samples that all ranks together had trained on before the checkpoint from which
-  /// the run resumed.
+  /// The number of samples that this rank has trained on since this run started or resumed. In a resumed run, the value
+  /// of rank 0 also includes the samples that all ranks together had trained on before the checkpoint from which the
+  /// run resumed.
   std::uint64_t samples = 0;
   std::string reason;
   /// The position at which a run that resumes from this checkpoint must continue: after the last batch that the
@@ -72,8 +72,8 @@ struct SnapshotTaken {
   }
 };
 
-/// The checkpoint writer's report that a checkpoint was written to disk, or why writing it failed. The strategy manager
-/// decides what a failure means for the run.
+/// The checkpoint writer's report that a checkpoint has been written to disk, or could not be written. The strategy
+/// manager decides what a failure means for the run.
 struct CheckpointDone {
   static constexpr const char* kTypeName = "CheckpointDone";
 

@@ -88,8 +88,8 @@ Schema parse_schema(std::string_view text);
 /// http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis 14695981039346656037, prime 1099511628211).
 std::uint64_t fingerprint(std::string_view schema_text);
 
-/// Describes the type as JSON Schema (draft 2020-12), for standard viewers and validators. Throws kInvalidArgument for
-/// a schema without structs.
+/// Returns a JSON Schema (draft 2020-12) that describes the JSON form of the message type, for standard viewers and
+/// validators. Throws kInvalidArgument for a schema without structs.
 std::string to_json_schema(const Schema& schema);
 
 }  // namespace trainyard

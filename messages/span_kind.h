@@ -12,7 +12,7 @@ namespace trainyard {
 enum class SpanKind : std::uint8_t {
   kHandler,     ///< A handler, hook or task of a component ran.
   kWait,        ///< A component waited. Span::name is the kind of wait, and Span::peer is what it waited for.
-  kHop,         ///< A message was in flight, from the call of send() to the beginning of the handler.
+  kHop,         ///< A message was in flight, from send() to the beginning of the handler.
   kRead,        ///< A batch was read from the dataset.
   kForward,     ///< A forward pass.
   kBackward,    ///< A backward pass.

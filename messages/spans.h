@@ -46,8 +46,8 @@ struct Span {
   /// and the name of a wait is its kind, such as "room".
   std::uint32_t name = 0;
   /// The index in Spans::names of what the span refers to. For a handler or a hop, this is the name of the component
-  /// that sent the message. For a wait, it is the name of the component that was waited for, or the kind of wait, such
-  /// as "device", if that was no component. Otherwise, it is an empty text.
+  /// that sent the message. For a wait, it is the name of the component that was waited for; if the wait was not for a
+  /// component, it is the kind of wait, such as "device". In all other cases, it is an empty string.
   std::uint32_t peer = 0;
   std::uint32_t own_thread = 0;  ///< 0 for the event loop; 1, 2, ... for the component's own threads.
   std::uint64_t step = 0;        ///< The number of the step; 0 if the component does not know it.

@@ -21,8 +21,8 @@ struct Gradients {
   /// The step of the run that these gradients complete, for learning-rate schedules; 0 if it equals `step`. Ranks that
   /// update the same parameters one after another make several updates in one step of the run.
   std::uint64_t run_step = 0;
-  /// The number of this message among the `buckets` messages that announce the gradients of one update. At present
-  /// there is always exactly one.
+  /// The number of this message, counted from 0, among the `buckets` messages that announce the gradients of one
+  /// update. At present there is always exactly one.
   std::uint32_t bucket = 0;
   std::uint32_t buckets = 1;
   /// The factor by which the optimizer must multiply the gradients. This factor clips the gradients by their norm and

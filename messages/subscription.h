@@ -19,7 +19,7 @@ struct Subscribe {
 
   std::uint32_t subscription = 0;     ///< A number that the subscriber chooses; the header of every message repeats it.
   std::string topic;                  ///< The full name of the topic.
-  std::uint32_t edge = kVisitorEdge;  ///< EdgePlan::id, or 2^32 - 1 for a program outside the run, a visitor.
+  std::uint32_t edge = kVisitorEdge;  ///< EdgePlan::id, or kVisitorEdge for a visitor.
   std::uint64_t fingerprint = 0;      ///< The fingerprint that the subscriber expects; 0 accepts any type.
   std::string policy = "drop_oldest";     ///< For a visitor: "drop_oldest" or "latest"; "block" is refused.
   std::uint64_t window_messages = 64;     ///< How many messages may be sent before the first Credit arrives.
@@ -65,7 +65,9 @@ struct Credit {
 
   std::uint32_t subscription = 0;
   std::uint64_t messages = 0;
-  std::uint64_t bytes = 0;  ///< The total size of these messages, counted as the publisher does: bodies and payloads.
+  /// The total size of these messages: their bodies and, unless Subscribe::payloads is "none", their payloads. A
+  /// payload that is sent as a handle counts with its full size.
+  std::uint64_t bytes = 0;
 
   template <class Archive>
   void serialize(Archive& archive) {

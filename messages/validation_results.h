@@ -11,8 +11,8 @@ namespace trainyard {
 
 /// A confusion matrix: how often a classifier predicted each class for the samples of each class in an evaluation.
 /// Every accelerator host (the component that computes on the device of a rank) sends the counts of its own samples on
-/// "/confusion" if the parameter `confusion_matrix` asks for it, and the receiver adds the counts of all ranks. If all
-/// ranks have the same samples, only rank 0 sends the message.
+/// "/confusion" if the parameter `confusion_matrix` asks for it, and the receiver adds up the counts of all ranks. If
+/// all ranks have the same samples, only rank 0 sends the message.
 struct Confusion {
   static constexpr const char* kTypeName = "Confusion";
 
@@ -24,7 +24,7 @@ struct Confusion {
   std::uint64_t epoch = 0;
   std::string split;
   std::int64_t time_ns = 0;  ///< When the message was sent, according to CLOCK_REALTIME.
-  /// The names of the classes, in the order of their numbers: the number itself for a class without a name.
+  /// The names of the classes, in the order of their numbers. A class without a name is listed by its number.
   std::vector<std::string> classes;
   /// Element (right * classes.size() + predicted) counts the samples of the class `right` for which the model predicted
   /// the class `predicted`.

@@ -37,7 +37,7 @@ constexpr Words<sizeof...(Word)> words(std::string_view noun, Word... values) {
   return {noun, {std::string_view(values)...}};
 }
 
-/// An enumeration that has words.
+/// An enumeration for which a function `words_of` exists.
 template <class E>
 concept Worded = std::is_enum_v<E> && requires(E value) {
   words_of(value).noun;

@@ -28,7 +28,7 @@ void check_fields(OutputLoss loss, const DatasetInfo& data, const std::string& w
 
 /// Returns the mean loss over the batch, in float32 or a wider type. A target that is not a class is converted to the
 /// type of the output and reshaped, for example from (B) to (B, 1). Throws kShapeMismatch, with a text that begins with
-/// `where`, if such a target has another number of elements than the output.
+/// `where`, if such a target has a different number of elements than the output.
 at::Tensor output_loss(OutputLoss loss, const at::Tensor& output, const at::Tensor& target, const std::string& where);
 
 /// Returns the metric "loss" and, if the target is a class, "accuracy".

@@ -6,8 +6,8 @@
 
 namespace trainyard::recordings {
 
-/// These limits bound the memory that a file can make a reader allocate. A reader throws an Error for a file that
-/// exceeds one of them.
+/// The limits in this header bound the memory that an MCAP file can make a reader allocate. A reader throws an Error
+/// for a file that exceeds one of them.
 constexpr std::uint64_t kMostChunkBytes = 256ull << 20;    ///< The limit for the decompressed records of one chunk.
 constexpr std::uint64_t kMostMessageBytes = 128ull << 20;  ///< The limit for the data of one message.
 /// The limit for the decompressed records of all chunks that must be in memory together because their times overlap.

@@ -46,10 +46,11 @@ struct Selection {
   /// read.
   std::function<bool(const ChannelRecord&)> channel;
   std::uint64_t start = 0;                                        ///< The smallest log_time that is read.
-  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< Messages from this log_time on are not read.
+  std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< Only messages with a smaller log_time are read.
 };
 
-/// A message that MessageStream::next() returns. The references are valid until the next call of next().
+/// A message that MessageStream::next() returns. `record.data` is valid until next() is called again; `channel` is
+/// valid as long as the McapReader exists.
 struct StreamedMessage {
   const ChannelRecord& channel;
   MessageRecord record;
@@ -79,7 +80,7 @@ class MessageStream {
   const McapReader& reader_;
   Selection selection_;
   std::vector<bool> wanted_;           ///< Whether the messages of a channel are selected, by the channel's id.
-  std::vector<const Chunk*> waiting_;  ///< The chunks that have not been opened yet. The next one to open is the last.
+  std::vector<const Chunk*> waiting_;  ///< The chunks that have not been opened yet, the next one to open last.
   std::vector<std::unique_ptr<OpenChunk>> open_;  ///< A heap, ordered by the time of each chunk's next message.
   std::unique_ptr<OpenChunk> done_;  ///< The chunk of the last returned message, if it has no more messages.
   std::uint64_t open_bytes_ = 0;

@@ -17,7 +17,7 @@ namespace trainyard::recordings {
 /// Messages are collected in memory, in a chunk. The chunk is written to the file when it has Options::chunk_bytes
 /// bytes or when its first message has waited for Options::flush_interval. So if the program is killed, only the
 /// messages of the current chunk are lost. The file then lacks the index and the summary, which repair() can add. As
-/// the file grows, only the index in the writer's memory grows with it, by about a hundred bytes for every chunk.
+/// the file grows, only the index in the writer's memory grows with it, by a few hundred bytes for every chunk.
 ///
 /// All functions throw kIo if the file cannot be written. The part that was written before remains readable.
 class McapWriter {

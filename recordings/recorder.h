@@ -53,10 +53,12 @@ class Recorder {
     /// True if the recorder listens from the start of the run. Then, if the first message that arrives from a source is
     /// not the first one that the source has sent, the messages before it count as missed.
     bool from_start = false;
-    TextMap run;                  ///< Facts about the run, for the metadata record kRunMetadata.
-    std::uint64_t max_bytes = 0;  ///< The size at which a new file is begun; 0 means one file of unlimited size.
-    std::uint64_t max_files = 0;  ///< If there are more files, the oldest is deleted; 0 means no limit.
-    /// The payloads of a message are left out if they have more than this number of bytes in total.
+    TextMap run;  ///< Facts about the run, for the metadata record kRunMetadata.
+    /// The size at which a new file is begun; 0 means no limit. A new file is also begun when a file has 100,000
+    /// chunks.
+    std::uint64_t max_bytes = 0;
+    std::uint64_t max_files = 0;  ///< If there are more files than this, the oldest is deleted; 0 means no limit.
+    /// The payloads of a message are left out if their total size exceeds this number of bytes.
     std::uint64_t max_payload_bytes = 16 << 20;
     /// Returns the name of the component with this index in the plan, or an empty string if it is not known.
     std::function<std::string(std::uint32_t)> component_name;
@@ -67,11 +69,12 @@ class Recorder {
   ~Recorder();
 
   /// Records a message. Throws kIo if the disk is full, and kCorrupt if the body does not match the schema in
-  /// `arrival.feed`.
+  /// `arrival.feed` or the message is too large (kMostMessageBytes).
   void take(const Arrival& arrival);
 
-  /// Writes messages that have been in memory long enough. Must be called at least every few hundred milliseconds, even
-  /// if no messages arrive.
+  /// Writes the messages in memory to the file if the first of them has waited for McapWriter::Options::flush_interval,
+  /// and begins a new file if the current one is too large. Must be called at least every few hundred milliseconds,
+  /// even if no messages arrive.
   void tick(Clock::time_point now);
 
   /// Writes the remaining messages and the counts, and closes the file. `ended` is the reason why the recording ends.
@@ -93,7 +96,7 @@ class Recorder {
     std::shared_ptr<const Feed> feed;  ///< Held, so that no other feed can get the same address.
     SequenceCounter sequence;
     TopicCount* all = nullptr;   ///< The counts of the topic in all files.
-    TopicCount* file = nullptr;  ///< The counts of the topic in the current file; null before the first message in it.
+    TopicCount* file = nullptr;  ///< The counts of the topic in the current file; valid only if `channel` is not 0.
     bool with_extras = true;     ///< False if trace and payloads are left out; see uses_reserved_names().
     std::uint16_t channel = 0;   ///< 0 if the current file has no channel for this stream yet.
   };

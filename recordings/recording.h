@@ -15,7 +15,7 @@ namespace trainyard::recordings {
 
 /// The name of the first metadata record, which contains facts about the run.
 inline constexpr const char* kRunMetadata = "trainyard.run";
-/// The name of the last metadata record, which contains the numbers of messages that arrived and were missed.
+/// The name of the last metadata record, which contains the numbers of messages that arrived and that were missed.
 inline constexpr const char* kCountsMetadata = "trainyard.counts";
 
 /// The key in the metadata record kRunMetadata under which the run's components are listed. The value is JSON: a list
@@ -23,8 +23,8 @@ inline constexpr const char* kCountsMetadata = "trainyard.counts";
 /// of topics.
 inline constexpr const char* kComponentsKey = "components";
 
-/// The keys of a channel's metadata. A recording has one channel for each pair of a topic and a component that sends on
-/// it.
+/// The following constants are the keys of a channel's metadata. A recording has one channel for each pair of a topic
+/// and a component that sends on it.
 inline constexpr const char* kTypeKey = "type";  ///< The name of the message type.
 /// The fingerprint of the type, as 16 hexadecimal digits.
 inline constexpr const char* kFingerprintKey = "fingerprint";
@@ -63,7 +63,7 @@ Counts parse_counts(const TextMap& metadata);
 class SequenceCounter {
  public:
   /// Takes the sequence number of the next message that has arrived. Returns how many messages were missed between the
-  /// previous message and this one.
+  /// previous message and this one; 0 for the first message, unless expect() was called before it.
   std::uint64_t count(std::uint64_t sequence) {
     const std::uint64_t missed = begun_ && sequence > next_ ? sequence - next_ : 0;
     next_ = sequence + 1;

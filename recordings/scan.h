@@ -18,7 +18,7 @@ struct Finding {
 
 /// The result of scan().
 struct Scan {
-  /// Everything that is undamaged. The statistics are counted by the scan, and not read from the file.
+  /// Everything that is undamaged. The statistics are computed by the scan, and not read from the file.
   Contents contents;
   /// The first kMostFindings problems that were found: damaged parts and contradictions.
   std::vector<Finding> findings;

@@ -23,7 +23,7 @@ class StatedSummary {
   /// immediately, so that the index need not be kept.
   void take(Opcode opcode, std::string_view content, std::uint64_t begin, const Contents& found, const Find& find);
 
-  /// Returns true if take() has received the record that ends the data, so that the summary follows.
+  /// Returns true if take() has received the record that ends the data and precedes the summary.
   bool data_ended() const { return data_end_.has_value(); }
   bool has_footer() const { return footer_.has_value(); }
 

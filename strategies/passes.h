@@ -68,7 +68,7 @@ class Passes {
     /// Called once if there is a recorder, but the strategy computes the two passes separately, so that nothing is
     /// recorded. May be empty.
     std::function<void()> on_unrecorded;
-    StepTrace* trace = nullptr;  ///< Records when the rank did what; null to record nothing.
+    StepTrace* trace = nullptr;  ///< Records what the rank did and when; null to record nothing.
   };
 
   explicit Passes(Options options) : options_(std::move(options)) {}
@@ -104,7 +104,7 @@ class Passes {
   /// device reads losses later (Options::read_later), those of the newest step are left for the next call, because
   /// waiting for them would leave the device without work.
   void check_losses();
-  /// Checks all losses that have not been checked yet. Called at the end of every order to train.
+  /// Checks all losses that have not been checked yet. Called at the end of every `train` order.
   void check_all_losses();
 
  private:

@@ -20,10 +20,10 @@ Elements elements_of(const at::Tensor& flat);
 
 /// A group of ranks that exchange flat, contiguous tensors.
 ///
-/// An operation on host memory works in place and may still be in progress when the call returns. So does an operation
-/// on a device tensor if the collective accepts its memory (Collective::serves); the call first waits until the device
-/// has done what was submitted to its current stream. With every other collective, and to reduce integers or bools, an
-/// operation on a device tensor works on a copy in host memory and is finished when the call returns.
+/// An operation on host memory works in place and may still be in progress when the call returns. The same holds for an
+/// operation on a device tensor if the collective accepts its memory (Collective::serves); the call then first waits
+/// until the device has done what was submitted to its current stream. Otherwise, and whenever integers or bools are
+/// reduced, an operation on a device tensor works on a copy in host memory and is finished when the call returns.
 ///
 /// All ranks of a group must call the same operations in the same order. In a group of a single rank, operations change
 /// nothing, so most callers need not treat this case separately. Copies of this object refer to the same group.
@@ -66,8 +66,8 @@ class RankGroup {
   /// host memory, the bytes are counted; see count_copies().
   void copy(const at::Tensor& from, const at::Tensor& to) const;
 
-  /// Makes the group fail because this rank cannot continue. The other ranks get an error that names this rank and
-  /// contains `reason`, instead of waiting for this rank.
+  /// Makes the group fail. Call this function if this rank cannot continue: instead of waiting for it, the other ranks
+  /// then get an error that names it and contains `reason`.
   void abort(const std::string& reason) noexcept;
 
   /// Lets later operations on `memory` work without a copy, if the collective supports this; see Collective::use.

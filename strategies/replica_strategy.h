@@ -55,8 +55,8 @@ class ReplicaStrategy : public Strategy {
   /// returned is finished. The default does nothing.
   virtual void finish(const Bucket& /*bucket*/, const at::Tensor& /*gradients*/) {}
 
-  /// Called at the end of a step, after finish() for every bucket. A derived class whose reductions are not covered by
-  /// the Work that reduce() returns waits for them here. The default does nothing.
+  /// Called at the end of a step, after finish() for every bucket. A derived class waits here for reductions that the
+  /// Work returned by reduce() does not cover. The default does nothing.
   virtual void complete_reduction() {}
 
   /// Makes progress with the communication between ranks. Called whenever the last backward pass of a step has finished

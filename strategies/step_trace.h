@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// Records when a rank did what, as a list of events. write() uses Chrome's trace format (a JSON array of complete
+/// Records what a rank did and when, as a list of events. write() uses Chrome's trace format (a JSON array of complete
 /// events), which chrome://tracing and Perfetto can show. All functions are thread-safe.
 class StepTrace {
  public:

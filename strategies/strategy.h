@@ -41,7 +41,7 @@ struct RankParts {
   Arena* arena = nullptr;
   World* world = nullptr;
   Passes* passes = nullptr;
-  StepTrace* trace = nullptr;  ///< Records when the rank did what; null if nothing is recorded.
+  StepTrace* trace = nullptr;  ///< Records what the rank did and when; null if nothing is recorded.
 };
 
 /// What Strategy::end_step() must do besides completing the gradients.

@@ -24,8 +24,8 @@ class World : public RankGroup {
   /// that it copies to the same counters as this object; see count_copies().
   RankGroup make_group(const std::string& name, const std::vector<std::uint32_t>& ranks);
 
-  /// Makes the world and every group made by make_group() fail because this rank cannot continue. The other ranks get
-  /// an error that contains `reason`.
+  /// Makes the world and every group made by make_group() fail. Call this function if this rank cannot continue: the
+  /// other ranks then get an error that contains `reason`.
   void abort(const std::string& reason) noexcept;
 
   std::chrono::milliseconds timeout() const { return timeout_; }

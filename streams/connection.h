@@ -39,10 +39,11 @@ class Connection {
   /// Sends as many bytes of `pieces` as the kernel accepts without waiting, and returns their number.
   std::size_t write(std::span<iovec> pieces);
 
-  /// Returns true if the other side has closed the connection or has been lost. Everything that it sent before has then
-  /// been read.
+  /// Returns true if the other side has closed the connection or has been lost. Everything that it sent before that has
+  /// then been read.
   bool closed() const { return closed_; }
-  /// Returns true if the kernel has reported the end of the connection. Bytes that arrived before may still be unread.
+  /// Returns true if the kernel has reported the end of the connection. Bytes that arrived before that may still be
+  /// unread.
   bool ending() const { return ending_ || closed_; }
   /// Returns how many bytes this connection has received and sent in total.
   std::uint64_t moved() const { return moved_; }

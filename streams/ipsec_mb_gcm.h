@@ -5,7 +5,7 @@
 
 namespace trainyard::streams {
 
-/// AES-128-GCM of Intel's IPSec Multi-Buffer library, if the build has the library.
+/// AES-128-GCM as implemented by Intel's IPSec Multi-Buffer library, which not every build has.
 struct IpsecMbGcm {
   /// Returns true if the build has the library and the processor has the instructions that make it faster than OpenSSL.
   static bool suits();

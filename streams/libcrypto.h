@@ -8,13 +8,13 @@
 
 namespace trainyard::streams {
 
-/// Throws kInternal if `succeeded` is false. A call of libcrypto fails only if memory is exhausted or the call is
-/// wrong. `call` is the name of the function.
+/// Throws kInternal if `succeeded` is false. `call` is the name of the libcrypto function that was called. Such a
+/// function fails only if memory is exhausted or its arguments are wrong.
 inline void require(bool succeeded, const char* call) {
   if (!succeeded) throw Error(Code::kInternal, "libcrypto: {} failed", call);
 }
 
-/// Converts a pointer to bytes into the type of pointer that libcrypto uses.
+/// Converts a std::byte pointer to the pointer type that libcrypto uses.
 inline unsigned char* octets(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
 inline const unsigned char* octets(const std::byte* bytes) { return reinterpret_cast<const unsigned char*>(bytes); }
 

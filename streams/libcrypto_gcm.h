@@ -8,7 +8,7 @@ struct evp_cipher_ctx_st;
 
 namespace trainyard::streams {
 
-/// AES-128-GCM of OpenSSL.
+/// AES-128-GCM as implemented by OpenSSL.
 class LibcryptoGcm final : public Gcm {
  public:
   explicit LibcryptoGcm(Direction direction);

@@ -37,14 +37,14 @@ struct NewStream {
 
 /// Makes all streams between the calling member of a group and the other members; all members must call this function.
 /// In each pair of members, the one with the lower number accepts the connections of the other. Returns the streams,
-/// indexed by member; the list at `meeting.own` is empty. Both ends have the streams between two members in the same
-/// order.
+/// indexed by member; the list at `meeting.own` is empty. The streams between two members are in the same order at both
+/// ends.
 ///
 /// Connections from senders that do not know the secret are closed. At most 64 connections whose sender is not known
 /// yet are kept at a time, none of them longer than 5 seconds, and each takes up only a few hundred bytes.
 ///
-/// Throws kTimeout if a stream is missing at the end of `meeting.timeout`. The error names the members with which a
-/// stream is missing, and states how many connections were refused.
+/// Throws kTimeout if any stream is still missing after `meeting.timeout`. The error names the members at the other
+/// ends of the missing streams, and states how many connections were refused.
 std::vector<std::vector<NewStream>> meet(Listener& listener, const Meeting& meeting);
 
 }  // namespace trainyard::streams

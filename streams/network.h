@@ -30,7 +30,7 @@ std::string address_of_any_interface();
 /// A socket that accepts connections at one address of this machine. It never blocks the caller.
 class Listener {
  public:
-  /// Listens at a free port of `ports`. Throws kIo, naming the address and the ports, if all ports are taken or the
+  /// Listens on a free port in `ports`. Throws kIo, naming the address and the ports, if all ports are taken or the
   /// address does not belong to this machine.
   Listener(const std::string& address, const Ports& ports);
 

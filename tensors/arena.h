@@ -94,7 +94,8 @@ class Arena {
   at::Tensor own_parameters() const { return own_part(parameters_.flat(), shard_.parameters); }
   at::Tensor own_gradients() const { return own_part(gradients_.flat(), shard_.gradients); }
 
-  /// Return the layout of all entries, and this rank's shard, whose `end` is a number of bytes and never kEnd.
+  /// Return the layout of all entries, and this rank's shard. The `end` of this shard is always the actual end, never
+  /// kEnd.
   const ArenaLayout& layout() const { return layout_; }
   const ArenaShard& shard() const { return shard_; }
 
@@ -132,12 +133,13 @@ class Arena {
   /// Returns what an optimizer in another process needs in order to work on the device, and offers it in info() from
   /// now on. Throws what TensorArena::share throws, and kUnsupported if the arena is in host memory.
   const SharedArena& share();
-  /// Adopts the state of an optimizer in another process that works on the device (OptimizerState::on_device). Throws
-  /// what TensorArena::adopt throws.
+  /// Call this function when an optimizer in another process has announced that its state is on the device
+  /// (OptimizerState::on_device). From then on, checkpoints include this state. Throws what TensorArena::adopt throws.
   void adopt(const OptimizerState& state);
 
-  /// Call these functions before the gradients of a step are handed to the optimizer, and when it has updated the
-  /// parameters. On a device with a device plugin they keep the order between its streams.
+  /// Call begin_update() before the gradients of a step are handed to the optimizer, and end_update() when it has
+  /// updated the parameters. On a device with a device plugin, these functions make the streams wait for each other, so
+  /// that the computation, the update and the copies for a checkpoint happen in the right order.
   void begin_update();
   void end_update();
 

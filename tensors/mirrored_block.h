@@ -14,8 +14,8 @@
 
 namespace trainyard {
 
-/// A device as its device plugin sees it, with the stream to which LibTorch submits its work. The stream is destroyed
-/// before the device.
+/// A device plugin's objects for a device and for the stream to which LibTorch submits its work. The stream is
+/// destroyed before the device.
 struct NativeDevice {
   /// Keeps the device plugin alive, too.
   std::shared_ptr<devices::Device> device;
@@ -35,7 +35,7 @@ struct DeviceMemory {
   std::string name;                  ///< The name of the device for users, such as "cuda:0".
   /// The function that copies blocks; empty to use LibTorch's own copy.
   Copy copy;
-  /// The device as its device plugin sees it. Null if there is no device plugin: LibTorch then allocates the blocks,
+  /// The device plugin's objects for the device. Null if there is no device plugin: LibTorch then allocates the blocks,
   /// and make_tensor_update() makes the update.
   const NativeDevice* native = nullptr;
   /// A function that prepares host memory for copies from the device, for instance by page-locking it. May be empty.
@@ -47,8 +47,8 @@ struct DeviceMemory {
 };
 
 /// One of the flat blocks that hold the model's parameters, gradients and buffers. A block has two sides: the host
-/// memory and the memory that kernels work on. The optimizer and the checkpoint writer can map the host memory in other
-/// processes.
+/// memory and the memory that kernels work on. An optimizer or a checkpoint writer in another process can map the host
+/// memory.
 ///
 /// On the CPU both sides are the same bytes, and nothing is ever copied. For a device with separate memory, there is a
 /// second block of the same layout on the device. Code that has changed one side must copy the block to the other side.
@@ -61,8 +61,8 @@ class MirroredBlock {
   /// zeroed. `what` describes the contents for error messages, such as "parameters".
   MirroredBlock(Buffer host, DType dtype, const DeviceMemory& own, const std::string& what);
 
-  /// Makes a block over `host` and `region`, memory of the device plugin that has the same size. Neither side changes.
-  /// `own` must have a device plugin.
+  /// Makes a block over `host` and `region`, which is memory of the device plugin and has the same size. Does not
+  /// change the contents of either side. `own` must have a device plugin.
   MirroredBlock(Buffer host, DType dtype, const DeviceMemory& own, devices::Region region);
 
   bool empty() const { return host_.empty(); }
@@ -88,8 +88,8 @@ class MirroredBlock {
   bool to_host(devices::Purpose purpose) const;
   bool to_device(devices::Purpose purpose) const;
 
-  /// Submits a copy of the whole block to the host's side to `stream`, and does not wait for it. The block must be
-  /// memory of the device plugin to which the stream belongs.
+  /// Makes `stream` copy the whole block to the host's side, and does not wait for it. The block must be memory of the
+  /// device plugin to which the stream belongs.
   void submit_to_host(devices::Stream& stream, devices::Purpose purpose) const;
 
  private:

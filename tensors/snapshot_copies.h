@@ -27,8 +27,9 @@ class SnapshotCopies {
   SnapshotCopies(const SnapshotCopies&) = delete;
   SnapshotCopies& operator=(const SnapshotCopies&) = delete;
 
-  /// Begins to copy the blocks. `buffers` may be empty; the next forward pass, which can change it, waits until it has
-  /// been copied. The caller must call hold_changes() before it submits work that changes the blocks in `others`.
+  /// Begins to copy the blocks. `buffers` may be empty. The next forward pass, which can change the buffers, waits
+  /// until they have been copied. The caller must call hold_changes() before it submits work that changes the blocks in
+  /// `others`.
   void begin(const MirroredBlock& buffers, std::span<const MirroredBlock* const> others);
 
   /// After this call, work that is submitted to the stream on which LibTorch computes waits on the device for all
@@ -39,7 +40,7 @@ class SnapshotCopies {
   /// post a task to an event loop; this task should call check().
   void when_complete(std::function<void()> callback) { stream_->then(std::move(callback)); }
 
-  /// Throws the error of a copy that has failed. All copies must be complete.
+  /// Throws an error if a copy has failed. Call this function only when all copies are complete.
   void check() { await_copies(*stream_); }
 
  private:

@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// Keeps the order on the device between this process, which computes gradients, and an optimizer in another process,
-/// which updates the parameters (SharedArena). No function waits for the device.
+/// Makes the work of two processes on a device wait for each other: this process computes gradients, and an optimizer
+/// in another process updates the parameters (SharedArena). Only the device waits; no function does.
 ///
 ///     begin_update() -> Gradients --> [the update] --> Parameters -> end_update()
 class UpdateFences {
@@ -35,7 +35,7 @@ class UpdateFences {
   const NativeDevice& native_;
   std::shared_ptr<devices::Fence> gradients_ready_;
   std::shared_ptr<devices::Fence> parameters_ready_;
-  std::uint64_t begun_ = 0;  ///< The number of updates that have begun, which is the present value of the first fence.
+  std::uint64_t begun_ = 0;  ///< The number of updates that have begun; the stream sets gradients_ready_ to it.
   std::uint64_t ended_ = 0;  ///< The number of updates for which the stream waits or has waited.
 };
 

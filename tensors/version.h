@@ -26,7 +26,7 @@ inline constexpr bool kTorchScriptSpecializes = !TRAINYARD_TORCH_AT_LEAST(2, 0);
 /// True if LibTorch has scaled_dot_product_attention, a fused operation for attention with kernels for GPUs.
 #define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
 
-/// True if LibTorch reads the metadata of an AOTInductor package without running the code in it.
+/// True if LibTorch can read the metadata of an AOTInductor package without running the code in it.
 /// models/aoti/CMakeLists.txt checks whether LibTorch can load such packages and return their weights, as it can since
 /// version 2.8.
 #define TRAINYARD_TORCH_READS_AOTI_METADATA TRAINYARD_TORCH_AT_LEAST(2, 10)

@@ -13,7 +13,7 @@ namespace trainyard {
 class WorkRecorder {
  public:
   /// A function that submits operations on `inputs` and returns the result. For inputs of the same shapes and types, it
-  /// must always submit the same operations, on memory that stays in its place.
+  /// must always submit the same operations, on memory at the same addresses.
   using Work = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
 
   virtual ~WorkRecorder() = default;

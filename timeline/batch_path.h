@@ -27,9 +27,9 @@ struct BatchPath {
   std::vector<PathLine> lines;
 };
 
-/// Returns the path of a batch. `trace` is the number of the batch, as it is in the headers of messages. The path has
-/// no lines if the timeline does not contain the batch. Spans of whole steps and times during which a component waited
-/// for a message are left out, because they do not concern only this batch.
+/// Returns the path of a batch. `trace` is the number of the batch, as it appears in the headers of messages. The path
+/// has no lines if the timeline does not contain the batch. Spans of whole steps and times during which a component
+/// waited for a message are left out, because they do not concern only this batch.
 BatchPath path_of(const Timeline& timeline, std::uint64_t trace);
 
 /// Returns a short description of an event, such as "Batch from data_loader", "waits for rank1/accelerator_host" or

@@ -26,7 +26,7 @@ struct StepWindow {
 std::optional<StepWindow> find_steps(const Timeline& timeline, std::uint64_t steps, std::uint64_t after = 0);
 
 /// One kind of activity of a component, with its total time and the number of times it happened. `what` is the
-/// description that words_for() returns, except that all handlers together are "other work".
+/// description that words_for() returns, except that all handlers count together as "other work".
 struct ProfilePart {
   std::string what;
   SpanKind kind = SpanKind::kOther;

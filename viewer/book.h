@@ -15,7 +15,7 @@
 namespace trainyard::viewer {
 
 /// Everything that the viewer knows about one run. Sources, such as a Follower, write into the book, and the
-/// connections of pages in browsers read from it. They use different threads, so every function locks the book. Its
+/// connections of browser pages read from it. Both use different threads, so every function locks the book. Its
 /// contents are divided into shelves, one for each kind of data (shelves.h). The size of each shelf, and thus of the
 /// book, is limited.
 ///

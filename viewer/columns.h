@@ -17,8 +17,8 @@ struct Column {
   std::size_t present = 0;     ///< The number of rows that have a value.
 };
 
-/// Returns the value that marks a missing value. It is a NaN with a special bit pattern, which arithmetic does not
-/// produce.
+/// Returns the number that stands for a missing value. It is a NaN with a special bit pattern, which arithmetic does
+/// not produce.
 double absent();
 bool is_absent(double value);
 
@@ -35,8 +35,8 @@ class Columns {
   /// must be limited.
   static constexpr std::size_t kMaxMetrics = 256;
 
-  /// Adds a row. Returns false if the row is already present. Adding rows in the order of their times is fast; a row
-  /// that is older than the last one is inserted at its place.
+  /// Adds a row. Returns false if the row is already present. Adding rows in the order of their times is fast; an older
+  /// row is inserted where it belongs.
   bool add(const Metrics& metrics);
 
   /// Removes the rows whose steps a later launch has repeated (archive::rows_in_effect).

@@ -23,13 +23,13 @@ class ConfusionShelf {
   /// The maximum number of counts in all matrices together.
   static constexpr std::size_t kMaxCounts = 1u << 20;
 
-  /// Adds a message. Returns false if the shelf already contains it, if it has no classes or too many, or if it does
-  /// not have one count for each pair of classes.
+  /// Adds a message. Returns false if the shelf already contains the message, or if the message has no classes, too
+  /// many classes, or a number of counts that is not the number of pairs of classes.
   bool add(const Confusion& confusion);
 
-  /// Returns the matrix of `split` after `step`, in the form that docs/viewer_protocol.md describes. If `split` is
-  /// empty, the split of the newest matrix is used. If `step` is empty, the newest matrix of the split is returned.
-  /// Throws kNotFound if there is no such matrix.
+  /// Returns the matrix of the evaluation of `split` at `step`, in the form that docs/viewer_protocol.md describes. If
+  /// `split` is empty, the split of the newest matrix is used. If `step` is empty, the newest matrix of the split is
+  /// returned. Throws kNotFound if there is no such matrix.
   nlohmann::json matrix(const std::string& split, std::optional<std::uint64_t> step) const;
 
   /// Returns a number that increases with every message that is added.

@@ -28,8 +28,8 @@ struct CurveRequest {
 };
 
 /// A series in a form that can be drawn. The window is divided into buckets of equal width, each of which combines its
-/// rows. Buckets without rows are left out. If positions on the axis decrease from one row to the next, the buckets
-/// have equal numbers of rows instead. A value is NaN if its bucket contains no finite value.
+/// rows. Buckets without rows are left out. If positions on the axis decrease anywhere from one row to the next, the
+/// buckets have equal numbers of rows instead. A value is NaN if its bucket contains no finite value.
 struct Curve {
   std::vector<double> x;                ///< The position on the axis of the last row in each bucket.
   std::vector<double> low, high, mean;  ///< The smallest and the largest value in each bucket, and the mean.

@@ -13,8 +13,8 @@
 
 namespace trainyard::viewer {
 
-/// The metrics of one run by stage, and the progress of the run according to them. The size is limited: Columns drops
-/// rows of long series, and stages beyond the first kMaxStages are ignored.
+/// The metrics of one run, divided into stages, and the step that the run has reached according to them. The size is
+/// limited: Columns drops rows of long series, and stages beyond the first kMaxStages are ignored.
 class CurveShelf {
  public:
   static constexpr std::size_t kMaxStages = 64;
@@ -36,7 +36,7 @@ class CurveShelf {
   /// the error message suggests the most similar name.
   Curve curve(const std::string& stage, const std::string& name, const CurveRequest& request) const;
 
-  /// For each stage, the number of rows that a page knows of.
+  /// For each stage, the number of rows that a browser page knows of.
   using Position = std::map<std::string, std::size_t>;
   Position position() const;
   /// If stages have changed since `position`, appends to `news` one message for a browser page (a "push" in

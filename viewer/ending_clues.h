@@ -26,8 +26,8 @@ class EndingClues {
   /// is alive, if the run was told to stop, or if the run has completed all its steps: in these cases the launcher ends
   /// the run itself, and outlives the other processes.
   bool launcher_died() const;
-  /// Returns how the run has ended, according to the launch record or, if there is none, to the messages. `killed` is
-  /// true if the launcher died early; see launcher_died().
+  /// Returns how the run has ended, according to the launch record or, if that records no end, to the messages.
+  /// `killed` is true if the launcher died early; see launcher_died().
   Ending ending(bool killed) const;
 
  private:

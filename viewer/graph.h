@@ -14,8 +14,8 @@ namespace trainyard::viewer {
 /// `now_ns` is the time of the observation, in nanoseconds since 1970.
 nlohmann::json graph_of(const visitors::Observation& observation, std::int64_t now_ns);
 
-/// Returns the graph of a run that has ended. It keeps the components, the edges and the totals of the edges, but not
-/// their current activity.
+/// Converts the last graph of a run to the graph that is shown once the run has ended: with the components, the edges
+/// and the totals of the edges, but without their current activity.
 nlohmann::json graph_at_rest(nlohmann::json graph);
 
 }  // namespace trainyard::viewer

@@ -14,15 +14,16 @@ class GraphShelf {
  public:
   void set(nlohmann::json graph);
 
-  /// Returns the graph, or null if nothing is known about the components. The call counts as a look for is_watched().
+  /// Returns the graph, or null if nothing is known about the components. This counts as looking at the graph; see
+  /// is_watched().
   nlohmann::json look() const;
   /// Returns true if somebody is looking at the graph, that is, if look() or append_news() was called within the last
   /// few seconds.
   bool is_watched() const;
 
-  /// Graphs are numbered from 1. If the number of the newest graph is not `position`, appends to `news` one message for
-  /// a page (a "push" in docs/viewer_protocol.md) that contains this graph, and sets `position` to its number. The call
-  /// counts as a look for is_watched().
+  /// Appends the newest graph to `news`, as one message for a browser page (a "push" in docs/viewer_protocol.md), and
+  /// sets `position` to its number; graphs are numbered from 1. Does nothing if `position` already is this number. In
+  /// either case, this counts as looking at the graph; see is_watched().
   void append_news(std::uint64_t& position, std::vector<nlohmann::json>& news) const;
 
  private:

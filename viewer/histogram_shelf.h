@@ -14,8 +14,8 @@
 namespace trainyard::viewer {
 
 /// Adds the histogram `other` to `sum`. Both histograms belong to the same tensor; `other` may describe the part of it
-/// that another rank holds. The result has the wider buckets of the two, or even wider buckets if there would be too
-/// many.
+/// that another rank holds. The buckets of the result are as wide as those of the coarser histogram, or wider if there
+/// would be too many.
 void add_to(Histogram& sum, const Histogram& other);
 
 /// The histograms of one run over time. Their number is limited: when there are too many, the histograms of every

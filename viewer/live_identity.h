@@ -8,8 +8,8 @@
 
 namespace trainyard::viewer {
 
-/// Returns the identity of a running launch. `answer` is the answer of its launcher to the question "run"
-/// (visitors::RegistryClient).
+/// Returns the identity of a running launch. `answer` is its launcher's answer to the question "run"
+/// (visitors::RegistryClient::ask).
 Identity live_identity(const visitors::RunInfo& info, const nlohmann::json& answer);
 
 }  // namespace trainyard::viewer

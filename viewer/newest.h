@@ -32,12 +32,12 @@ class Newest {
   std::deque<T> elements_;
 };
 
-/// The maximum number of elements of a list in one message to a page.
+/// The maximum number of elements that one message to a browser page contains.
 inline constexpr std::uint64_t kMostNews = 200;
 
-/// Returns the elements from number `position` on as a JSON array, and sets `position` to newest.end(). If there are
-/// more than kMostNews such elements, only the newest are returned. `to_json` is called with the number of an element
-/// and returns its JSON.
+/// Returns the elements numbered `position` and above as a JSON array, and sets `position` to newest.end(). If there
+/// are more than kMostNews such elements, only the newest are returned. `to_json` is called with the number of an
+/// element and returns its JSON.
 template <class T, class ToJson>
 nlohmann::json take_news(const Newest<T>& newest, std::uint64_t& position, const ToJson& to_json) {
   const std::uint64_t skipped = newest.end() - std::min(newest.end(), kMostNews);

@@ -28,8 +28,8 @@ using Refused = std::function<void(const Error& error)>;
 /// on another thread.
 ///
 /// Throws kNotFound for an unknown question or run, and if the run does not have the requested data; kInvalidArgument
-/// for arguments of the wrong type or out of range, and for changes that the role does not allow; and kUnsupported for
-/// a question that must be passed on to a run that is not live, or for which too many such questions are waiting.
+/// for arguments of the wrong type or out of range, and for changes that the role does not allow; and kUnsupported if
+/// the question must be passed on to the run, but the run is not live or too many such questions are already waiting.
 void answer_question(Library& library, const Asker& asker, const nlohmann::json& question, const Answered& answered,
                      const Refused& refused);
 

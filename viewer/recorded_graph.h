@@ -19,7 +19,7 @@ struct RecordedTraffic {
     std::uint64_t messages = 0;
   };
 
-  std::map<std::pair<std::string, std::string>, Sender> senders;  ///< By the names of the topic and the component.
+  std::map<std::pair<std::string, std::string>, Sender> senders;  ///< The keys are pairs of topic and component.
   std::uint64_t start_ns = 0, end_ns = 0;
 
   /// Adds the contents of one file of the recording.
@@ -29,9 +29,9 @@ struct RecordedTraffic {
   std::optional<double> rate(const std::string& topic, const std::string& component) const;
 };
 
-/// Returns the graph in the form that docs/viewer_protocol.md describes. `components` is the value that the recording
-/// has for recordings::kComponentsKey. If it is empty, as in recordings of earlier versions, the graph contains all
-/// components that have sent messages, and no edges.
+/// Returns the graph in the form that docs/viewer_protocol.md describes. `components` is the value of
+/// recordings::kComponentsKey in the recording. If it is empty, as in recordings by earlier versions, the graph
+/// contains all components that have sent messages, and no edges.
 nlohmann::json graph_of_recording(const std::string& components, const RecordedTraffic& traffic);
 
 }  // namespace trainyard::viewer

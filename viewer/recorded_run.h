@@ -16,8 +16,8 @@ namespace trainyard::viewer {
 /// A run that is shown from its recording (docs/record_a_run.md). The recording is one file, or a series of files.
 class RecordedRun {
  public:
-  /// Opens the first file and the other files of its series, and reads their descriptions. Throws what the constructor
-  /// of McapReader throws, and kInvalidArgument if the file is not a recording of a Trainyard run.
+  /// Opens all files of the recording, of which `path` is the first, and reads their descriptions. Throws what the
+  /// constructor of McapReader throws, and kInvalidArgument if the file is not a recording of a Trainyard run.
   explicit RecordedRun(const std::string& path);
 
   /// Returns the identity of the run. Its `directory` is the path of the recording.

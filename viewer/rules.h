@@ -14,7 +14,7 @@
 
 namespace trainyard::viewer {
 
-/// Values that a follower collects once a second and passes to the rules.
+/// Values that are collected once a second while a launch is followed, and that all rules receive.
 struct Poll {
   std::int64_t time_ns = 0;
   std::uint64_t step = 0;

@@ -23,7 +23,8 @@ struct ViewerSettings {
   std::function<void(const std::string& line)> log;
 };
 
-/// Shows runs in browsers: a web server that delivers the page and answers the page's questions over a WebSocket.
+/// Shows runs in browsers. It is a web server that delivers a web page and answers the questions of this page over a
+/// WebSocket.
 class Viewer {
  public:
   /// Binds the address and reads the page's files. Throws what web::Server and web::Files::of_folder throw, kNotFound
@@ -39,7 +40,7 @@ class Viewer {
   Library& library();
   /// Starts serving browsers.
   void start();
-  /// Returns the address under which a browser gets the rights of `role`. It contains the token of the role.
+  /// Returns the address at which a browser gets the rights of `role`. It contains the token of the role.
   std::string url(web::Role role) const;
   web::Counters counters() const;
 

@@ -53,16 +53,16 @@ struct ComponentShares {
   double messages_per_s = 0;
   std::vector<Share> waiting;  ///< The largest share first.
 
-  /// Returns the share of the time for which the component waited for `target`, added up over all kinds of waiting.
+  /// Returns the fraction of the interval during which the component waited for `target`, whatever the kind of waiting.
   double waiting_for(const std::string& target) const;
 };
 
 /// Returns the shares of the interval from `earlier` to `later`. If `earlier` is null, or if its `began_ns` differs
 /// from that of `later`, the interval begins at `later.began_ns`.
 ///
-/// Time without work (ComponentTotals::quiet_ns) is not in `waiting` before it has ended. So there are two corrections.
-/// The part of such a wait that lies before `earlier` is subtracted. A wait that has not ended at `later` is attributed
-/// to the cause for which the component has waited longest in total.
+/// Time without work (ComponentTotals::quiet_ns) is added to `waiting` only when it ends, so two corrections are
+/// necessary. The part of such a wait that lies before `earlier` is subtracted. A wait that has not ended at `later` is
+/// attributed to the cause for which the component has waited longest in total.
 ComponentShares shares_between(const ComponentTotals* earlier, const ComponentTotals& later);
 
 }  // namespace trainyard::visitors

@@ -20,7 +20,7 @@ namespace trainyard::visitors {
 /// permits more whenever half of the window is used. No function blocks: the caller polls the sockets.
 class GatewayLink {
  public:
-  /// Connects to the gateway and subscribes to `streams`, which must outlive this object; at most 64 of them
+  /// Connects to the gateway and subscribes to `streams`, which must outlive this object. There may be at most 64
   /// (kMaxVisitorSubscriptions). Throws kIo if the socket cannot be connected, and kUnsupported for an address on
   /// another host, unless it is a front door (visitors/door.h).
   GatewayLink(zmq::context_t& context, std::string endpoint, std::vector<Stream*> streams, ListenOptions options);

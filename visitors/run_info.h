@@ -38,11 +38,11 @@ std::optional<RunInfo> read_run(const std::string& directory);
 RunInfo own_run();
 
 /// Returns true if the launcher of the run is alive. Always returns true for a run to which this program attaches
-/// through a front door (visitors/door.h), because its launcher is on another host.
+/// through a front door (visitors/door.h), because its launcher is on another host and cannot be checked.
 bool is_alive(const RunInfo& run);
 
 /// Returns the runs whose launchers are alive, newest first. Throws kIo if `base` belongs to another user or is
-/// writable by others, because its content could not be trusted.
+/// writable by others, because its content cannot be trusted.
 std::vector<RunInfo> list_runs(const std::string& base = runs_directory());
 
 /// Returns the newest run for which `run` or `name` in its RunInfo equals `name`, or the newest of all runs if `name`

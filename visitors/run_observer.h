@@ -21,7 +21,7 @@ struct ObservedNode {
   std::string process;
   std::string state;
   int pid = 0;
-  std::optional<std::uint64_t> rank;  ///< Empty for an external program.
+  std::optional<std::uint64_t> rank;  ///< Empty for an external program, and for a component that exists only once.
   std::uint64_t restarts = 0;
   std::optional<ComponentShares> shares;
 };

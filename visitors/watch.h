@@ -43,7 +43,7 @@ class Watch {
   bool ended() const { return ended_; }
   /// Returns true if the launcher was probably killed; cut_off() is then true as well. This is inferred from two facts:
   /// the connection to a publisher was lost before the publisher had announced the end of its messages, and the
-  /// launcher was then already dead. (The kernel kills the processes of a run as soon as their launcher dies.)
+  /// launcher was already dead by then. (The kernel kills the processes of a run as soon as their launcher dies.)
   bool killed() const { return killed_; }
   /// Returns true if the run has ended and a publisher has not announced the end of its messages, because the publisher
   /// was killed or has crashed. The last messages of this publisher may be missing.
@@ -57,7 +57,7 @@ class Watch {
   std::size_t lost() const { return lost_.size(); }
 
   const RunInfo& run() const { return run_; }
-  /// Returns the topics with their counts. References to them stay valid.
+  /// Returns the topics to which this object listens, with their counts of messages. References to them stay valid.
   const std::deque<Stream>& streams() const { return streams_; }
 
  private:

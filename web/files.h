@@ -15,7 +15,7 @@ class Files {
  public:
   /// Reads all regular files below `folder`. Links are not followed. The file `index.html` is also found as "/". Throws
   /// kNotFound if the folder does not exist, kIo if a file cannot be read, and kUnsupported if there are more than 4096
-  /// files or they have more than 64 MiB in total.
+  /// files or their total size exceeds 64 MiB.
   static Files of_folder(const std::string& folder);
 
   /// Adds one file. `path` begins with "/", and its extension determines the content type.

@@ -42,10 +42,10 @@ class Gatekeeper {
   Gatekeeper(std::vector<std::string> names, std::uint16_t port, bool tls, std::string control_token,
              std::string watch_token);
 
-  /// Decides about a request. `origins` are the foreign origins that the path permits; "*" permits all pages that give
-  /// the token in the address, because such a page must know the token. `needs_origin` is true for a WebSocket.
-  /// Browsers always send an origin when they request a WebSocket. A request without an origin is therefore refused,
-  /// unless it contains the token in the address or as a bearer token.
+  /// Decides whether a request is admitted. `origins` are the foreign origins that the path permits; "*" permits all
+  /// pages that give the token in the address, because such a page must know the token. `needs_origin` is true for a
+  /// WebSocket. Browsers always send an origin when they request a WebSocket. A request without an origin is therefore
+  /// refused, unless it contains the token in the address or as a bearer token.
   Verdict judge(const Approach& approach, bool needs_origin, const std::vector<std::string>& origins = {}) const;
 
   /// Returns the name of the cookie that contains the token. The name includes the port, because browsers send the

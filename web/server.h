@@ -27,7 +27,7 @@ struct Limits {
   std::size_t head_bytes = 8192;          ///< The maximum size of the head of a request.
   std::size_t message_bytes = 64u << 10;  ///< The maximum size of a message that a client sends over a WebSocket.
   std::size_t queued_bytes = 4u << 20;    ///< The maximum number of bytes that wait to be sent over one WebSocket.
-  /// The maximum time for the TLS handshake, and then for the first request of a connection to arrive completely.
+  /// The maximum time for the TLS handshake of a connection, and then again for its first request to arrive completely.
   std::chrono::milliseconds handshake{10'000};
   std::chrono::milliseconds idle{60'000};  ///< The maximum time without a sign of life from the client.
 };

@@ -17,7 +17,7 @@ class ServerParameters {
   /// Declares the parameters of `owner`. `port` is the default of the parameter `port`; 0 means a free port.
   ServerParameters(Configurable& owner, std::int64_t port);
 
-  /// Returns the settings that the parameters give. Tokens and limits are not among them.
+  /// Returns the settings that the parameters specify. Tokens and limits have their defaults.
   Settings settings() const;
 
  private:

@@ -21,7 +21,7 @@ class Cpu final : public Accelerator {
 
  protected:
   /// Sets the number of threads of LibTorch and its BLAS library, pins the calling thread if the parameter `cpus` is
-  /// set, and stops malloc from returning memory to the operating system after every step. All of this except the
+  /// set, and makes malloc keep freed memory instead of returning it to the operating system. All of this except the
   /// pinning affects the whole process.
   std::unique_ptr<ClaimedDevice> open(int index) const override;
 

@@ -20,8 +20,8 @@ int automatic_threads(std::uint32_t ranks);
 /// the system does not report it.
 double recent_load();
 
-/// If recent_load() divided by the number of cores is at least this value, ranks that use all cores are slowed down by
-/// other programs, and a warning is logged.
+/// A warning is logged if recent_load() divided by the number of cores is at least this value, because other programs
+/// then slow down ranks that use all cores.
 constexpr double kCrowded = 0.75;
 
 /// Restricts the calling thread, and the threads that it starts later, to `cores`. Throws kInvalidArgument, with the
@@ -29,7 +29,8 @@ constexpr double kCrowded = 0.75;
 void pin_to_cores(const std::vector<int>& cores);
 
 /// Makes malloc keep freed memory in the process instead of returning it to the operating system. Every step frees and
-/// allocates the same tensors; returning their pages in between would cost a small GPT model 11 % of its time.
+/// allocates the same tensors; returning their memory in between would cost 11 % of the training time of a small GPT
+/// model.
 void keep_freed_memory();
 
 /// The BLAS library that LibTorch has loaded.
@@ -44,12 +45,12 @@ struct Blas {
 Blas loaded_blas();
 
 /// Returns the kernels that OpenBLAS should use instead of `kernels` (Blas::kernels), as a value of OPENBLAS_CORETYPE,
-/// or an empty text if nothing better is known. An OpenBLAS that is older than the processor may mistake the processor
-/// for one from 2004.
+/// or an empty string if nothing better is known. An OpenBLAS that is older than the processor may mistake the
+/// processor for one from 2004.
 std::string better_kernels(const std::string& kernels);
 
 /// Returns true if the processor has instructions that multiply bfloat16 numbers: AVX512-BF16, which every processor
-/// with AMX has, too.
+/// with AMX also has.
 bool multiplies_bfloat16();
 
 /// Sets the number of threads of OpenBLAS, if it is loaded, because LibTorch does not set it. If OPENBLAS_NUM_THREADS

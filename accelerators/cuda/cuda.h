@@ -10,7 +10,7 @@ namespace trainyard {
 /// Parameters  tf32         whether matrix products and convolutions of float32 may use TF32, which has 10 bits of
 ///                          precision instead of 23 and is several times as fast; default: false
 ///             cuda_graphs  whether the forward and backward passes of a batch are recorded as a CUDA graph, which is
-///                          then repeated; default: false. This is done only in runs with one rank, and makes small
+///                          then replayed; default: false. This is done only in runs with one rank, and makes small
 ///                          models several times as fast. Set it only for models whose operations are the same in
 ///                          every step
 class Cuda final : public Accelerator {

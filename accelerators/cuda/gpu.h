@@ -16,7 +16,7 @@
 namespace trainyard::cuda {
 
 /// One GPU. The kernels of a rank run on one stream. Batches are copied through pinned memory on a second stream, so
-/// that the next batch can be copied while the previous step still computes.
+/// that the next batch can be copied while the GPU still computes the previous step.
 class Gpu final : public ClaimedDevice {
  public:
   /// `index` is the number of the GPU. If `record_steps` is true, recorder() returns an object, otherwise null.

@@ -10,7 +10,7 @@ namespace trainyard::cuda {
 /// for at run time; without it, there are no measurements.
 class Nvml {
  public:
-  /// `bus_id` is the place of the GPU on the PCI bus, such as "0000:65:00.0".
+  /// `bus_id` is the address of the GPU on the PCI bus, such as "0000:65:00.0".
   explicit Nvml(const std::string& bus_id);
   ~Nvml();
   Nvml(const Nvml&) = delete;

@@ -17,8 +17,8 @@ struct Rules {
   double step_latency_us = 0;
 };
 
-/// Returns the rules of `kind`. Those of "ipu", "tpu" and "hpu" are rounded from the public data sheets of the vendors.
-/// Those of "custom" forbid nothing. Throws kNotFound for any other kind.
+/// Returns the rules of `kind`. Those of "ipu", "tpu" and "hpu" are rounded figures from the vendors' public data
+/// sheets. Those of "custom" forbid nothing. Throws kNotFound for any other kind.
 Rules rules_of(const std::string& kind);
 
 }  // namespace trainyard::simulated

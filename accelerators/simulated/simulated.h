@@ -9,16 +9,16 @@
 
 namespace trainyard {
 
-/// An accelerator that simulates hardware which this host does not have, so that a launch file for the hardware can be
-/// tried out. It computes on the processor, but enforces the published rules of the hardware, such as its precisions,
-/// and waits for as long as transfers to the hardware would take.
+/// An accelerator that simulates hardware not present on this host, so that a launch file for the hardware can be
+/// tried out. It computes on the processor, but enforces the published rules of the hardware, such as the supported
+/// precisions, and waits for as long as transfers to the hardware would take.
 ///
 ///     accelerator = { plugin = "simulated", kind = "ipu" }
 ///     accelerator = { plugin = "simulated", device_counts = [1, 3], memory_limit_bytes = 1000000, link_gb_per_s = 2 }
 ///
 /// `kind` selects the hardware. Each of the other parameters, if it is set, replaces one of the rules. Losses are
-/// bit-identical to those of the accelerator `cpu`. A step takes as long as on the processor plus the time for
-/// transfers, which is computed from the number of bytes.
+/// bit-identical to those of the accelerator `cpu`. A step takes as long as on the processor, plus the time for
+/// transfers, which is computed from the number of bytes, plus `step_latency_us` for each batch.
 class Simulated final : public Accelerator {
  public:
   explicit Simulated(AcceleratorContext& context);

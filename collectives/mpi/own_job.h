@@ -26,19 +26,19 @@ void check_places(const CollectiveContext& context);
 /// which waits for all of them.
 void refuse_shared_process(const CollectiveContext& context);
 
-/// Sets the environment variables that make MPI accept this process as its rank (see the beginning of this file). Every
-/// rank of the run must call this function once, before it initialises MPI. Throws kIo if mpirun fails, and kTimeout if
-/// the variables are not published in time.
+/// Sets the environment variables that make MPI treat this process as the one that mpirun has started for its rank (see
+/// the beginning of this file). Every rank of the run must call this function once, before it initialises MPI. Throws
+/// kIo if mpirun fails, and kTimeout if the variables are not published in time.
 void take_place(const CollectiveContext& context);
 
-/// Whether rank 0 waits for the other ranks before it ends mpirun, which they need until they have ended MPI. With
+/// Whether rank 0 waits for the other ranks before it ends mpirun, which they need until they have finalised MPI. With
 /// kTogether, rank 0 waits at most a few seconds for each of them. With kAtOnce, which is for a group that has failed,
 /// it does not wait.
 enum class Farewell : std::uint8_t { kTogether, kAtOnce };
 
-/// Must be called after MPI has ended in this process. On rank 0, ends mpirun; on any other rank, tells rank 0 that
-/// this rank no longer needs mpirun. Does nothing if take_place() has not been called. If the process of rank 0 ends
-/// without this call, mpirun still ends, because its input is closed.
+/// Must be called when this process no longer uses MPI: after MPI_Finalize, or after the group has failed. On rank 0,
+/// ends mpirun; on any other rank, tells rank 0 that this rank no longer needs mpirun. Does nothing if take_place() has
+/// not been called. If the process of rank 0 ends without this call, mpirun still ends, because its input is closed.
 void give_place_back(Farewell farewell);
 
 }  // namespace trainyard::collectives

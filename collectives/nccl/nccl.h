@@ -6,7 +6,7 @@
 
 namespace trainyard::collectives {
 
-/// A collective over NCCL, between ranks that each have a separate GPU. A rank uses the GPU that is current when it
+/// A collective over NCCL, between ranks that each have their own GPU. A rank uses the GPU that is current when it
 /// connects.
 ///
 /// Elements may be in the memory of that GPU, where NCCL works on them in place. The caller must synchronise the stream

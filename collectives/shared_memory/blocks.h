@@ -9,8 +9,8 @@
 
 namespace trainyard::shared_memory {
 
-/// Memory that was passed to Collective::use(): one block of each member, all of the same size, which all members have
-/// mapped.
+/// The buffers that the members passed to Collective::use(), one from each member and all of the same size. Every
+/// member has mapped all of them.
 struct Block {
   Buffer own;
   std::vector<core::Mapping> mappings;  ///< The mapped segments of the other members.
@@ -32,8 +32,8 @@ class Blocks {
   /// contains all of them, Place::registered() of the result is false.
   Place find(const void* data, std::size_t bytes) const;
 
-  /// Returns the address of the same place in the memory of `member`, or null if the place is unregistered or `bytes`
-  /// bytes would go beyond the end of the block.
+  /// Returns the address of `place` in the memory of `member`, or null if the place is not registered or fewer than
+  /// `bytes` bytes follow in the block.
   std::byte* address(std::uint32_t member, const Place& place, std::size_t bytes) const;
 
  private:

@@ -42,9 +42,9 @@ struct alignas(kLine) Descriptor {
   Place place;
 };
 
-/// Counts the chunks of an in-place operation that members have taken and finished. The upper half of each number
-/// contains the operation's sequence number, so that the numbers need no reset before another operation uses them. Only
-/// the Claims in the block of member 0 are used.
+/// Counts the chunks of an in-place operation that members have taken, and those that are finished. The upper half of
+/// each number contains the operation's sequence number, so the numbers need not be reset before another operation uses
+/// them. Only the Claims in the block of member 0 are used.
 struct alignas(kLine) Claims {
   std::atomic<std::uint64_t> next;      ///< The number of the first chunk that no member has taken.
   std::atomic<std::uint64_t> finished;  ///< The number of chunks that are done.

@@ -10,7 +10,7 @@ namespace trainyard::shared_memory {
 /// A collective between processes, or threads, of one host, through memory that all members have mapped.
 ///
 /// Operations work in place on memory that allocate() returned or that was passed to use() ("registered memory"). The
-/// elements are divided into chunks; every rank that has time takes the next chunk, reads its elements from the memory
+/// elements are divided into chunks; every rank that is free takes the next chunk, reads its elements from the memory
 /// of all ranks, and writes the result to the memory of each rank that needs it. So a rank that computes does not delay
 /// the others once it has called the operation. Elements in other memory are copied through buffers that stay in the
 /// processor's cache. In a small operation, each rank copies its elements into a slot in shared memory, where the other

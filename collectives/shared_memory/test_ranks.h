@@ -18,8 +18,7 @@ struct RankOptions {
   std::string parameters = "{}";
 };
 
-/// The function that each rank of a test runs with its collective. It returns a text, on which the test can make
-/// assertions.
+/// The function that each rank of a test runs with its collective. It returns a text that the test can check.
 using RankBody = std::function<std::string(Collective&)>;
 
 /// Runs `body` for the ranks 0 to count - 1 as threads of this process. Returns, for each rank, the text that `body`
@@ -39,7 +38,7 @@ class RankProcesses {
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   pid_t pid(std::uint32_t rank) const { return pids_[rank]; }
-  /// Waits for the rank to end and returns the text that its function returned. Returns an empty text if the process
+  /// Waits for the rank to end and returns the text that its function returned. Returns an empty string if the process
   /// ended in another way, for instance because it was killed.
   std::string said(std::uint32_t rank);
 

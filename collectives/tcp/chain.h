@@ -34,9 +34,10 @@ struct Workspace {
   std::vector<std::vector<std::byte>> departing;  ///< For each stream, the converted elements that are being sent.
 };
 
-/// Returns the number of elements of a piece, the unit in which data is encrypted and sent. A piece has at most
-/// `record_bytes` bytes, and is small enough that several pieces can be on their way at the same time. `element_bytes`
-/// is the size of an element or of a partial result, whichever is larger. All members compute the same number.
+/// Returns the number of elements of a piece, the unit in which data is encrypted and sent. A piece is at most
+/// `record_bytes` bytes long, and small enough that several pieces can be on their way at the same time.
+/// `element_bytes` is the size of an element or of a partial result, whichever is larger. All members compute the same
+/// number.
 std::uint64_t piece_elements(const collectives::Operation& operation, std::size_t element_bytes, std::uint32_t members,
                              std::size_t record_bytes);
 

@@ -13,7 +13,7 @@
 namespace trainyard::tcp {
 
 /// Sends and receives the control frames (requests, pings, small data) that one member of a group ("this member")
-/// exchanges with all others. The amount of data that another member has sent and this member has not yet processed is
+/// exchanges with all others. The amount of data from another member that this member has not processed yet is
 /// limited. If a member exceeds the limit, or violates the protocol in another way, the group fails, and the later
 /// frames of that member are ignored.
 class Control {

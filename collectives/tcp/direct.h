@@ -10,9 +10,9 @@
 
 namespace trainyard::tcp {
 
-/// Carries out small operations. When a member announces such an operation, it also sends every other member the
-/// elements that the receiver needs. So each pair of members exchanges only one frame in each direction. Each member
-/// then reduces the elements itself, in the order of the ranks.
+/// Carries out small operations. When a member announces such an operation, it also sends the other members the
+/// elements that they need. So each pair of members exchanges only one frame in each direction. Each member then
+/// reduces the elements itself, in the order of the ranks.
 class Direct {
  public:
   Direct(const Control& control, std::size_t direct_bytes) : control_(control), direct_bytes_(direct_bytes) {}

@@ -56,8 +56,8 @@ class Links {
   Link& with(std::uint32_t member) { return links_[member]; }
   const Link& with(std::uint32_t member) const { return links_[member]; }
 
-  /// Finds out which streams can be read or written. Waits until this changes for any stream, but not longer than
-  /// `most`. wake() ends the wait.
+  /// Waits until a stream becomes readable or writable, or until wake() is called, but no longer than `most`. Records
+  /// which streams can be read or written.
   void look(std::chrono::milliseconds most);
   void wake();
 

@@ -6,10 +6,10 @@
 namespace trainyard::tcp {
 
 /// An all_reduce around a ring, in which every member has the same amount of work. The elements are divided into as
-/// many chunks as there are members (n). In 2 * (n - 1) rounds, each member sends one chunk to the next member and
-/// receives one from the previous member. In the first half of the rounds, it adds its own elements to the chunk that
-/// it receives. After this half, each member has the complete sums of one chunk. In the second half, it only stores the
-/// chunk that it receives. A chunk is sent in pieces, so that the rounds overlap.
+/// many chunks as there are members (n). In each of 2 * (n - 1) rounds, each member sends one chunk to the next member
+/// and receives one from the previous member. In the first half of the rounds, it adds its own elements to the chunk
+/// that it receives. After this half, each member has the complete sums of one chunk. In the second half, it only
+/// stores the chunk that it receives. A chunk is sent in pieces, so that the rounds overlap.
 ///
 /// The sum of each chunk begins with a different member, so the values are not added in the order of the ranks, and the
 /// last bits of a sum can depend on the chunk. With two members, the values are added in the order of the ranks.
@@ -53,7 +53,7 @@ class Ring final : public collectives::Transfer {
   Workspace& workspace_;
   const collectives::Operation& operation_;
   const Combination combination_;
-  const std::uint64_t chunk_;   ///< The number of elements of a chunk; the last one may be smaller.
+  const std::uint64_t chunk_;   ///< The number of elements of a chunk. The last chunk may be smaller.
   const std::uint64_t piece_;   ///< The number of elements of a piece.
   const std::uint64_t pieces_;  ///< The number of pieces of a chunk.
   Place in_;

@@ -21,7 +21,8 @@ namespace trainyard::tcp {
 /// left out or inserted on its way, the group fails with an error that names the rank and the stream. Data that is not
 /// authentic is never used.
 ///
-/// Parameters  interface, ports; streams, record_bytes, small_bytes, order and encrypt must be the same on every rank
+/// Parameters  interface, ports, streams, record_bytes, small_bytes, order, encrypt; all but the first two must be the
+///             same on every rank
 /// Errors      kCorrupt for a record that is not authentic; kTimeout, naming the ranks that cannot be reached; kIo for
 ///             an address or ports that cannot be used; kInvalidArgument for parameters that differ
 class Tcp final : public Collective {

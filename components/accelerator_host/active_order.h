@@ -12,8 +12,8 @@
 
 namespace trainyard::host {
 
-/// An order that an accelerator host is carrying out. An order is a message of the strategy manager, such as "train 32
-/// batches".
+/// An order that an accelerator host is carrying out. An order is a message from the strategy manager, such as "train
+/// 32 batches".
 ///
 ///     begin() -> consume(), once for each batch -> complete() -> finish()
 ///

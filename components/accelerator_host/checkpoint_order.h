@@ -7,9 +7,9 @@
 
 namespace trainyard::host {
 
-/// Carries out an order to save a checkpoint. It requests that the checkpoint writer copy the rank's parameters and
-/// state. The order is then complete: it need not wait for the copy, because the accelerator host lets no update begin
-/// until the copy has been made.
+/// Carries out an order to save a checkpoint: asks the checkpoint writer to copy the rank's parameters and state. The
+/// order is then complete. It need not wait for the copy, because the accelerator host delays the next update until the
+/// copy has been made.
 class CheckpointOrder final : public ActiveOrder {
  public:
   CheckpointOrder(const std::shared_ptr<const Order>& order, Workplace& workplace) : ActiveOrder(order, workplace, 0) {}

@@ -15,9 +15,9 @@
 
 namespace trainyard {
 
-/// Makes the tensors of a message usable by the model: copies them to the device, if the device has separate memory,
-/// and converts them to the model's type, if necessary. Otherwise the model works directly on the memory of the
-/// message.
+/// Makes the tensors of a message usable by the model: copies them to the device if it has separate memory, and
+/// converts them to the model's type if they have another type. If neither is necessary, the model works directly on
+/// the memory of the message.
 class DeviceBatches {
  public:
   /// The model computes on `device`. `precision` determines the type to which batches are converted. `own_memory` is

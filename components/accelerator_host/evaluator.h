@@ -18,7 +18,7 @@
 namespace trainyard {
 
 /// Uses the model of a rank without training it: computes metrics and predictions, generates output, and shows what the
-/// layers of the model compute. No function computes gradients.
+/// layers of the model compute. None of the functions computes gradients.
 ///
 /// evaluate(), predict(), generate() and generate_aside() may only be called between begin() and end(). Every rank must
 /// call the same functions, because some strategies gather the parameters of the model from all ranks.
@@ -36,12 +36,13 @@ class Evaluator {
 
   explicit Evaluator(const Parts& parts) : parts_(parts) {}
 
-  /// These functions begin and end an evaluation or a prediction. Every rank must call them, even without batches.
+  /// These functions begin and end an evaluation or a prediction. Every rank must call them, even a rank without
+  /// batches.
   void begin() { parts_.mode.begin(); }
   void end() { parts_.mode.end(); }
 
   /// These functions return the metrics or the prediction of a batch. If the batch has no samples, the result is empty,
-  /// but the rank takes part in the communication.
+  /// but the rank still takes part in the communication.
   std::vector<NamedMetric> evaluate(const Batch& batch);
   std::optional<Prediction> predict(const Batch& batch);
 

@@ -21,10 +21,10 @@ struct Clipping {
 
 /// Describes a step that is skipped because its gradients are not finite.
 struct SkippedStep {
-  bool overflow = false;       ///< True if the loss is scaled, so that the likely cause is an overflow.
-  double loss_scale = 1;       ///< The scale of the skipped step; 1 if the loss is not scaled.
-  double next_loss_scale = 1;  ///< The scale of the next step.
-  std::uint64_t skipped = 0;   ///< The number of steps skipped since the run began.
+  bool overflow = false;       ///< True if the loss is scaled; the likely cause is then an overflow.
+  double loss_scale = 1;       ///< The loss scale of this step; 1 if the loss is not scaled.
+  double next_loss_scale = 1;  ///< The loss scale of the next step.
+  std::uint64_t skipped = 0;   ///< The number of steps skipped since the run began, including this one.
 };
 
 /// The result of GradientScaling::end_step(). It is the same on every rank, unless the strategy lets each rank use its
@@ -80,7 +80,7 @@ class GradientScaling {
   void restore_skipped_steps(std::uint64_t skipped) { skipped_ = skipped; }
 
  private:
-  /// The number of skipped steps in a row that ends the run with an error.
+  /// If this many steps in a row are skipped, the run ends with an error.
   static constexpr std::uint64_t kMostSkippedInARow = 100;
 
   void check_allowed(const Clipping& clipping) const;

@@ -42,8 +42,8 @@ class HistogramReport {
 
  private:
   bool due(std::uint64_t step) const;
-  /// Adds one histogram for each tensor in the flat block `own`, or for the part of the tensor that belongs to this
-  /// rank. Values are multiplied by `factor`.
+  /// Adds one histogram for each tensor in `own`, the rank's part of a flat block. If the rank has only a part of a
+  /// tensor, the histogram covers this part. Values are multiplied by `factor`.
   void add_block(const at::Tensor& own, HistogramOf of, double factor);
   void add(const std::string& name, HistogramOf of, const at::Tensor& values, double factor);
 
@@ -53,7 +53,7 @@ class HistogramReport {
   const ComponentContext& context_;
   const Parameter<std::int64_t>& every_steps_;
   Histograms message_;
-  /// How often add() has been called in this step for the current kind: activations, gradients or weights.
+  /// How often add() has been called in this step for the current kind (activations, gradients or weights).
   std::uint64_t of_kind_ = 0;
   bool measuring_ = false;
   bool muted_ = false;

@@ -101,7 +101,8 @@ class AcceleratorHostTest : public ::testing::Test {
   /// Sets the number of components that read the parameters after each step, and for whose answers the host waits.
   void set_readers(std::size_t count) { set_connections("arena_read", count); }
 
-  /// Sets the number of components that send to the optional input `name`. The host waits for a message of each.
+  /// Sets the number of components that send to the optional input `name`. The host waits for a message from each of
+  /// them.
   void set_connections(const std::string& name, std::size_t count) {
     for (InputBase* input : host_->inputs()) {
       if (input->name() == name) input->set_connections(count);
@@ -114,7 +115,7 @@ class AcceleratorHostTest : public ::testing::Test {
     rig_.run_until_idle();
   }
 
-  /// Answers like an optimizer that does not change the parameters: zeroes the gradients and sends Parameters.
+  /// Answers as an optimizer would, but leaves the parameters unchanged: zeroes the gradients and sends Parameters.
   void answer(std::uint64_t step) {
     view_of(arena_.blocks[1].data).zero_();
     send("parameters", Parameters{.step = step, .learning_rate = 0.5});

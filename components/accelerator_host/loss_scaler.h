@@ -31,7 +31,7 @@ class LossScaler final : public Stateful {
   std::uint64_t skipped() const { return skipped_; }
 
   /// Call this function once for each step. `finite` is true if the gradients of the step were finite. Adjusts the
-  /// scale. Throws kInvalidArgument if gradients overflow although the scale is kSmallest.
+  /// scale. Throws kInvalidArgument if gradients overflow although the scale is already kSmallest.
   void update(bool finite);
 
   /// The name under which checkpoints store the state. A checkpoint contains the state of rank 0, and all ranks resume

@@ -32,8 +32,8 @@ class RandomNumbers final : public Stateful {
 
   void save_state(StateWriter& into) const override;
   void restore_state(const StateReader& from) override;
-  /// Begins a new sequence, because the checkpoint contains no state for this rank. `step` is the step at which the run
-  /// resumes; the sequence depends on it.
+  /// Begins a new sequence. Called if the checkpoint contains no state for this rank. `step` is the step at which the
+  /// run resumes; the sequence depends on it.
   void begin_anew(std::uint64_t step);
 
  private:

@@ -10,13 +10,13 @@
 
 namespace trainyard::host {
 
-/// Lets a rank take part in the pauses of the run. During a pause, all ranks rest after the same unit of work, such as
-/// a training step.
+/// Lets a rank take part in the pauses of the run. In each pause, all ranks rest after the same unit of work, such as a
+/// training step.
 ///
 /// Ranks on one host share a Turnstile, through which they agree to rest after the newest unit that any of them has
-/// begun. Ranks on several hosts share no memory. In a run on several hosts, each rank therefore carries out all orders
-/// that it received before the order to pause. Because the strategy manager (the component that directs the run) sends
-/// the same orders to all ranks, the ranks rest after the same unit in this case, too, but later.
+/// begun. Ranks on different hosts share no memory. In a run on several hosts, each rank therefore carries out all
+/// orders that it received before the order to pause, and then rests. Because the strategy manager (the component that
+/// directs the run) sends the same orders to all ranks, they rest after the same unit in this case, too, but later.
 ///
 ///     kWorking -> kWanted    the order to pause has arrived
 ///     kWanted  -> kResting   the last unit before the pause is done

@@ -75,8 +75,8 @@ class Reporter {
   std::uint32_t world_size_;
   std::string unit_;
   std::uint64_t units_per_sample_ = 1;
-  /// The number of bytes copied between host and device, and the step number, at the most recent report or when
-  /// counting began.
+  /// The state at the most recent report, or when counting began: the number of bytes copied between host and device
+  /// for each purpose, and the step number.
   std::array<std::uint64_t, devices::kPurposes> link_bytes_{};
   std::uint64_t link_step_ = 0;
   Throughput throughput_;  ///< Measures the speed since the most recent report of a step.

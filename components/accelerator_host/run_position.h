@@ -8,7 +8,8 @@
 
 namespace trainyard::host {
 
-/// How far this rank has got in the run. The orders of the accelerator host update this object, which outlives them.
+/// How far this rank has got in the run. The accelerator host's orders (ActiveOrder) update this object, which outlives
+/// them.
 struct RunPosition {
   std::uint64_t step = 0;     ///< The number of steps done.
   std::uint64_t epoch = 0;    ///< The epoch of the most recent training batch.

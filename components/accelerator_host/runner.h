@@ -145,7 +145,8 @@ class Runner {
   WorkRecorder* recorder();
   void warn_unrecorded(const char* reason) const;
   void emulate_half();
-  /// Throws kUnsupported if an arena of `arena` bytes and a batch do not fit into what the accelerator allows.
+  /// Throws kUnsupported if an arena of `arena` bytes and a batch together exceed the memory that the accelerator
+  /// allows.
   void check_memory(std::uint64_t arena, const DatasetInfo& data) const;
 
   RunnerOptions options_;
@@ -162,7 +163,8 @@ class Runner {
   std::optional<Passes> passes_;
   std::optional<GradientScaling> scaling_;
 
-  /// Declared after the arena, because an operation that is still in progress when the run ends may work on its memory.
+  /// Declared after the arena, and so destroyed before it, because an operation that is still in progress when the run
+  /// ends may use the arena's memory.
   std::optional<World> world_;
   /// Declared after the objects that it uses, so that it is destroyed before them.
   std::unique_ptr<Strategy> strategy_;

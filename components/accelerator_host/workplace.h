@@ -20,7 +20,7 @@ namespace trainyard::host {
 /// The objects that all orders of an accelerator host share, such as the runner, the settings, the position of the run
 /// and the outputs for results. The accelerator host owns the Workplace, which outlives every order.
 struct Workplace {
-  /// The inputs and outputs of the accelerator host that orders use.
+  /// Those inputs and outputs of the accelerator host that its orders use.
   struct Ports {
     Output<Snapshot>& snapshot;
     Output<ArenaReadable>& arena_readable;

@@ -92,7 +92,7 @@ class CheckpointRelay final : public Component {
   std::shared_ptr<const OptimizerState> optimizer_info_;  ///< Null in a run without an optimizer.
   checkpoint_relay::Copies copies_;
   std::uint64_t kept_order_ = 0;          ///< The id of the order for which copies are kept.
-  std::map<std::uint32_t, Buffer> kept_;  ///< The copies that wait for WriteMemory, by the index of the block.
+  std::map<std::uint32_t, Buffer> kept_;  ///< The copies that wait for WriteMemory, by block index.
 };
 
 }  // namespace trainyard

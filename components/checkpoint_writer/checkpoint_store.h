@@ -58,7 +58,7 @@ class CheckpointStore {
   struct TensorFile {
     const char* name = "";
     std::vector<checkpoints::SafetensorsTensor> tensors;
-    const std::vector<StateSlice>& slices;  ///< One for each of the first tensors, in the same order.
+    const std::vector<StateSlice>& slices;  ///< `tensors` begins with the tensors of these slices, in order.
     std::map<std::string, std::string> metadata;
   };
 

@@ -21,7 +21,7 @@ class ProbeFile {
   FolderProbe question() const { return {.path = path_, .text = text_}; }
 
   /// Returns a sentence for the user that says why the host of the relay that sent `answer` cannot use the folder.
-  /// Returns an empty text if the host can use it.
+  /// Returns an empty string if the host can use it.
   std::string problem_with(const FolderProbed& answer) const;
 
  private:

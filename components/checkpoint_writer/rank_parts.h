@@ -11,7 +11,7 @@ namespace trainyard {
 inline constexpr const char* kParameters = "parameters";
 inline constexpr const char* kGradients = "gradients";
 
-/// Returns the tensor of the block with the name `name`, or null if there is none.
+/// Returns the tensor of the block called `name`, or null if there is none.
 const Tensor* find_block(const std::vector<ArenaBlock>& blocks, const std::string& name);
 
 /// How the flat block of all parameters is divided among the ranks.

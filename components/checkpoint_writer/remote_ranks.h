@@ -39,8 +39,8 @@ class RemoteRanks {
   /// Called at the end of an operation. `error` is empty if the operation succeeded.
   using Done = std::function<void(const std::string& error)>;
 
-  /// Checks that every relay can read and write in the folder `directory` of this host. Calls `done` with an empty text
-  /// when all relays have answered that they can, or with one sentence about the first relay that cannot.
+  /// Checks that every relay can read and write files in the folder `directory` of this host. Calls `done` with an
+  /// empty string when all relays have answered that they can, or with one sentence about the first relay that cannot.
   void probe(const std::string& directory, Done done);
 
   /// What the relays do with the bytes that they copy: send them to this host (kSend), or keep them until write() is
@@ -65,8 +65,8 @@ class RemoteRanks {
   void restore(const StateLayout& layout, const StateLayout& here, const std::set<std::size_t>& filled,
                std::function<void()> done);
 
-  /// Cancels the copy in progress, if there is one. The callback of copy(), receive() or write() that has not been
-  /// called yet is called with `error`.
+  /// Cancels the copy in progress, if there is one, and passes `error` to the callback of copy(), receive() or write()
+  /// that is still waiting to be called.
   void give_up(const std::string& error);
 
  private:
@@ -89,7 +89,7 @@ class RemoteRanks {
   Output<FolderProbe> probe_;
   Input<FolderProbed> probed_;
 
-  std::uint64_t order_ = 0;              ///< The checkpoint order for which blocks are being copied.
+  std::uint64_t order_ = 0;              ///< The id of the order for which blocks are copied.
   StateCopy* into_ = nullptr;            ///< The copy into which bytes arrive; null if none is in progress.
   SharedCheckpoint* shared_ = nullptr;   ///< The files into which the relays are writing; null if they are not writing.
   std::set<std::uint32_t> relays_;       ///< The ranks that have relays.

@@ -12,8 +12,7 @@
 
 namespace trainyard {
 
-/// The checkpoint from which a run resumes: its path, and the content of its file run.json together with the tensors of
-/// all states.
+/// The checkpoint from which a run resumes. `run` contains its file run.json, and the tensors of all states.
 struct Resumed {
   std::string path;
   checkpoints::RunRecord run;
@@ -22,7 +21,7 @@ struct Resumed {
 };
 
 /// Returns the paths of the checkpoints from which a run can resume, in the order in which they must be tried. `what`
-/// is the value of the parameter `resume`: "last" or "best" means this checkpoint in `directory`, followed by all
+/// is the value of the parameter `resume`: "last" or "best" means that checkpoint in `directory`, followed by all
 /// earlier ones, newest first. The path of another directory means "last" in that directory. The path of a checkpoint
 /// means only that checkpoint. "auto" is the same as "last", except that the result may be empty. In all other cases,
 /// throws kNotFound if there is no checkpoint.

@@ -59,7 +59,7 @@ class SharedCheckpoint {
     std::uint64_t at = 0;
     std::uint64_t bytes = 0;
     std::span<const std::byte> near;  ///< Empty if the bytes are on another host.
-    BlockPlace place;                 ///< The rank on another host whose bytes they are, and its block.
+    BlockPlace place;                 ///< If the bytes are on another host: the rank that has them, and its block.
     std::uint64_t begin = 0;          ///< The offset of the bytes in this block.
 
     bool is_remote() const { return near.empty(); }

@@ -27,7 +27,7 @@ class SnapshotRequests {
   void check_order() const;
   Snapshot merged() const;
 
-  /// For each rank, its requests for snapshots that other ranks have not requested yet, the oldest first.
+  /// For each rank, its requests for snapshots that not all ranks have requested yet, oldest first.
   std::vector<std::deque<std::shared_ptr<const Snapshot>>> asked_;
 };
 

@@ -16,7 +16,7 @@ namespace trainyard {
 /// checkpoints, and the snapshots that wait for a free copy.
 ///
 /// While one copy is being written to disk, the other can be filled. More copies would need too much memory, because
-/// each has the size of the whole state. A copy is called open while the blocks have been copied but the state of other
+/// each has the size of the whole state. A copy is called open when the blocks have been copied but the state of other
 /// components is still missing. At most one copy is open at a time. Snapshots are copied in the order of their arrival.
 ///
 ///     free -> begin(): open -> finish(): owned by the caller, for writing -> give_back(): free

@@ -53,7 +53,7 @@ struct StateLayout {
   std::vector<StateSlice> own;
 
   bool has_remote_pieces() const;  ///< Returns true if a checkpoint has bytes that only ranks on other hosts have.
-  std::size_t bytes() const;       ///< Returns the size of all blocks.
+  std::size_t bytes() const;       ///< Returns the total size of all blocks.
 };
 
 /// The messages in which one rank has announced its memory.

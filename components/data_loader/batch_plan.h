@@ -33,7 +33,8 @@ constexpr auto words_of(Purpose) { return words("purpose", "train", "evaluate");
 /// An epoch is a list of all samples, whose order depends only on the seed and the epoch. In each round, every rank
 /// gets one batch: the samples of the next range of the list are distributed over the ranks one by one. All batches of
 /// a round have the same place, which is the number of samples in the list before this range. So training can continue
-/// at any place with another number of ranks or another batch size, and each sample is still used exactly once.
+/// at any place, even with another number of ranks or another batch size: it continues with the first sample that has
+/// not been used.
 ///
 /// Every rank has the same number of batches, because all ranks must take part in every step. With `drop_last`, all
 /// batches are full, and the remaining samples are skipped in this epoch. Without `drop_last`, the last batch of a rank

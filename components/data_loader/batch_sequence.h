@@ -50,7 +50,8 @@ class BatchSequence {
     std::uint64_t order = 0;
     std::uint64_t epoch = 0;
   };
-  /// Records that the batch of `job`, which must be the oldest unsent job, is sent now.
+  /// Records that the batch of `job`, which must be the oldest unsent job, is sent now. Returns the order and the epoch
+  /// to which the batch belongs.
   Stamp send(const Job& job);
 
   /// Returns the position at which training continues after the last batch that was sent.
@@ -81,7 +82,7 @@ class BatchSequence {
   const std::map<std::string, BatchPlan>& evaluate_;
   std::deque<Span> spans_;
   LoaderCursor end_;           ///< The training position after all orders.
-  std::uint64_t guesses_ = 0;  ///< The number of jobs that were returned beyond `end_`.
+  std::uint64_t guesses_ = 0;  ///< The number of jobs after `end_` that next() has returned.
   bool guessing_ = true;
   LoaderCursor sent_;
 };

@@ -116,7 +116,7 @@ class DataLoader : public Component {
 
   LoaderCursor cursor() const { return sequence_ ? sequence_->cursor() : LoaderCursor{}; }
 
-  bool going_on_ = false;   ///< True while a call of pump() is posted to the event loop.
+  bool going_on_ = false;   ///< True while a call of pump() is pending in the event loop.
   std::uint64_t sent_ = 0;  ///< The number of batches sent. It is used to make the trace of each batch.
   DatasetContext dataset_context_;
   std::unique_ptr<Dataset> data_;

@@ -38,7 +38,7 @@ class Numbers final : public Dataset {
       changed.wait(lock, [this] { return open; });
       --waiting;
     }
-    /// Waits until a reader waits at the closed gate.
+    /// Blocks until a reader waits at the closed gate.
     void wait_for_reader() {
       std::unique_lock lock(mutex);
       changed.wait(lock, [this] { return waiting > 0; });

@@ -14,9 +14,9 @@
 
 namespace trainyard::foxglove {
 
-/// Connects Foxglove clients with a run. A thread of the bridge listens to the topics of the run to which clients have
-/// subscribed. Once a second, it asks the run's registry (the socket at which the launcher answers questions about the
-/// run) which topics, services and parameters exist.
+/// Connects Foxglove clients to a run. A thread of the bridge listens to the topics that clients have subscribed to.
+/// Once a second, it asks the run's registry (the socket at which the launcher answers questions about the run) which
+/// topics, services and parameters exist.
 class Bridge {
  public:
   /// If the run cannot be watched, for instance because the launcher does not answer, the thread of the bridge calls

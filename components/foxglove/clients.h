@@ -56,15 +56,14 @@ class Clients {
   /// subscription with this number or to this topic.
   void subscribe(Id id, std::uint32_t subscription, std::uint32_t channel);
   void unsubscribe(Id id, std::uint32_t subscription);
-  /// Starts (if `watch` is true) or stops sending a client the changes to the parameters `names`. If `names` is empty,
-  /// this applies to all parameters.
+  /// If `watch` is true, begins to send a client every change of the parameters `names`; otherwise stops doing so. An
+  /// empty `names` stands for all parameters.
   void watch_parameters(Id id, const std::vector<std::string>& names, bool watch);
-  /// Starts (if `watch` is true) or stops sending a client the graph of topics, services and components: first the
-  /// whole graph, and then its changes.
+  /// If `watch` is true, sends a client the graph of topics, services and components, and from then on every change of
+  /// the graph; otherwise stops doing so.
   void watch_graph(Id id, bool watch);
 
-  /// Returns the topics to which at least one client has subscribed. Also deletes the kept messages of all latched
-  /// topics to which no client has subscribed.
+  /// Returns the topics to which at least one client is subscribed. Also deletes the kept messages of all other topics.
   std::set<std::string> wanted_topics();
   /// Returns true if a client wants to be told about changes of parameters.
   bool parameters_wanted() const;
@@ -73,9 +72,9 @@ class Clients {
   void publish(News news);
   /// Sends the time `time_ns` to all clients, and tells each client that has missed messages how many it has missed.
   void tell_time(std::uint64_t time_ns);
-  /// `values` contains parameters with their current values. If a parameter has changed since it was last passed to
-  /// this function, sends it to the clients that watch it. `just_set` is true if a client has just set the parameters;
-  /// if it is false, parameters that are passed for the first time are not sent.
+  /// Sends each client those of the parameters it watches whose values have changed since they were last passed to this
+  /// function. `values` contains parameters with their current values. A parameter that is passed for the first time is
+  /// sent only if `just_set` is true, that is, if a client has just set the parameters.
   void tell_parameters(const nlohmann::json& values, bool just_set);
 
   /// Records that a request of this client is passed to the run. Throws kUnsupported if too many requests of the client

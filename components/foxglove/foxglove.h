@@ -11,9 +11,8 @@
 namespace trainyard {
 
 /// The component through which Foxglove, and every other client of the Foxglove WebSocket protocol, can show the run
-/// (docs/bridges.md). It has no inputs or outputs. It attaches to its own run in the same way as a program outside of
-/// the run (as a visitor), so it never delays another component, and its process can be killed and started again during
-/// the run.
+/// (docs/bridges.md). It has no inputs or outputs. It attaches to its own run as a visitor, like a program outside the
+/// run, so it never delays another component, and its process can be killed and started again during the run.
 class FoxgloveComponent final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "io"};

@@ -16,9 +16,9 @@
 
 namespace trainyard::foxglove {
 
-/// Receives the messages of topics of a run, in the same way as a program outside of the run. Unlike visitors::Watch,
-/// it can begin and stop listening to a topic at any time, so that the run sends only what a client wants. Only one
-/// thread may use it.
+/// Receives the messages of some topics of a run, as a program outside the run would. Unlike visitors::Watch, it can
+/// begin and stop listening to a topic at any time, so that the run sends only what a client wants. Only one thread may
+/// use it.
 class TopicFeed {
  public:
   explicit TopicFeed(zmq::context_t& context) : context_(context) {}

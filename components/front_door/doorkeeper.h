@@ -18,7 +18,8 @@ namespace trainyard::front_door {
 /// must be used on the event loop of this socket.
 class Doorkeeper final : public core::Source {
  public:
-  /// `allowed` contains the keys that are accepted. Throws kIo if the address at which ZeroMQ asks is already in use.
+  /// `allowed` contains the keys that are accepted. Throws kIo if the address to which ZeroMQ sends its questions is
+  /// already in use.
   Doorkeeper(zmq::context_t& context, core::AllowList allowed);
 
   /// Returns the key that was accepted for the connection on which `message` has arrived, or null if there is none.

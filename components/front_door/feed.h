@@ -25,9 +25,9 @@ class Feed {
   /// (visitors::ListenOptions). `sink` is called on the event loop for every message.
   Feed(core::EventLoop& loop, zmq::context_t& context, std::string topic, std::string payloads, Sink sink);
 
-  /// Listens to the processes at these addresses from now on, even to a process to which the feed has stopped listening
-  /// because the process violated the protocol. A connection to any other address is kept until it is lost. Must
-  /// not be called by `sink`.
+  /// Listens to the processes at these addresses from now on, including those that the feed had stopped listening to
+  /// because they violated the protocol. Connections to other addresses are kept until they are lost. Must not be
+  /// called by `sink`.
   void follow(const std::set<std::string>& endpoints);
 
  private:

@@ -31,7 +31,7 @@ class Questions final : public core::Source {
   Questions(zmq::context_t& context, const std::string& registry);
 
   /// Passes a question, which is a JSON object, to the registry, and calls `answer` when the answer arrives. `asker`
-  /// identifies the visitor; an empty text stands for the front door itself, to which the limits do not apply. Throws
+  /// identifies the visitor; an empty string stands for the front door itself, to which the limits do not apply. Throws
   /// kUnsupported if too many questions of visitors are open.
   void ask(const std::string& asker, nlohmann::json question, Answer answer);
 

@@ -32,8 +32,8 @@ class Reception {
   using Warn = std::function<void(const std::string& text)>;
 
   /// Binds the address. No visitor is accepted before open() is called. `key` is the key by which visitors recognise
-  /// the run, and `allowed` contains the keys of the visitors. About once a second, `warn` is called if more
-  /// connections or requests have been refused. Throws kIo if the address cannot be bound.
+  /// the run, and `allowed` contains the keys of the visitors. About once a second, `warn` is called if connections or
+  /// requests have been refused since the last check. Throws kIo if the address cannot be bound.
   Reception(core::EventLoop& loop, const std::string& address, const core::Key& key, core::AllowList allowed,
             Warn warn);
   /// Tells the connected visitors that no more messages will follow.

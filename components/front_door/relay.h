@@ -29,7 +29,7 @@ class Relay {
 
   /// Sets the topics that exist and the addresses at which they are published. `topics` is the answer of the run's
   /// registry (the socket at which the launcher answers questions) to the question `topics`. Must be called at regular
-  /// intervals, but not while a message is passed on.
+  /// intervals, but not while a message is being passed on.
   void locate(const nlohmann::json& topics);
 
   /// Returns the callbacks with which the VisitorDoor, the object that serves visitors, must be made. The caller must
@@ -61,7 +61,7 @@ class Relay {
     MessageType type;
     std::unique_ptr<Voice> voice;
     bool latched = false;
-    /// True if every process, not every component, numbers its messages on the topic, as on /log.
+    /// True if the messages on the topic are numbered by each process and not by each component, as on /log.
     bool of_processes = false;
     std::set<std::string> endpoints;
     Channel plain, inlined;

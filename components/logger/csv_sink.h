@@ -11,9 +11,9 @@
 namespace trainyard {
 
 /// Writes metrics as CSV files, one for each stage such as training or validation: `metrics_train.csv`,
-/// `metrics_validate.csv`, ... The columns are `step`, `epoch`, `time` (in seconds since 1970) and `samples`, and one
-/// column for each metric. If the run also counts another unit, a column named after it, such as `tokens`, contains the
-/// count. Numbers are written exactly; values that are not finite are written as "nan", "inf" or "-inf".
+/// `metrics_validate.csv`, ... The columns are `step`, `epoch`, `time` (in seconds since 1970), `samples`, and one for
+/// each metric. If the run also counts another unit, a column named after it, such as `tokens`, contains the count.
+/// Numbers are written exactly; values that are not finite are written as "nan", "inf" or "-inf".
 class CsvSink final : public Sink {
  public:
   /// Writes files into `directory`. Each file is created when the first metrics of its stage arrive.
@@ -34,7 +34,7 @@ class CsvSink final : public Sink {
 };
 
 /// Returns `text`, such as "rank0/optimizer", in a form that can be part of a file name: every character except
-/// letters, digits, '-' and '_' is replaced by '_'. Returns "unnamed" for an empty text.
+/// letters, digits, '-' and '_' is replaced by '_'. Returns "unnamed" if `text` is empty.
 std::string file_name_part(std::string text);
 
 }  // namespace trainyard

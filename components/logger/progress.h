@@ -23,8 +23,8 @@ class Progress {
   /// Returns true if the last step of the run has been recorded; always false if the length of the run is unknown.
   bool complete() const { return total_ != 0 && step_ >= total_; }
 
-  /// Returns the live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". It has
-  /// at most `width` characters; if necessary, the least important parts are left out. If `colour` is true, it also
+  /// Returns the live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". It is at
+  /// most `width` characters long; if necessary, the least important parts are left out. If `colour` is true, it also
   /// contains escape sequences, which do not count as characters.
   std::string live_line(std::size_t width, bool colour) const;
 

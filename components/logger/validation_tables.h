@@ -18,11 +18,11 @@ struct SizedImage {
 };
 
 /// Draws a confusion matrix: rows are the correct classes, columns the predicted classes. The colour of a square shows
-/// what share of the row's samples it contains, from white (0) to black (1). Returns nothing if the message does not
+/// what fraction of the row's samples it contains, from white (0) to black (1). Returns nothing if the message does not
 /// contain one count for each pair of classes.
 std::optional<SizedImage> picture_of(const Confusion& confusion);
 
-/// Returns a confusion matrix as a Markdown table. Returns an empty text if there are too many classes for a readable
+/// Returns a confusion matrix as a Markdown table. Returns an empty string if there are too many classes for a readable
 /// table.
 std::string table_of(const Confusion& confusion);
 

@@ -11,8 +11,8 @@
 namespace trainyard {
 
 /// The component that offers metrics and statistics of the run to Prometheus, at the path /metrics (docs/bridges.md).
-/// It has no inputs or outputs. It attaches to its own run in the same way as a program outside of the run (as a
-/// visitor), so it never delays another component, and its process can be killed and started again during the run.
+/// It has no inputs or outputs. It attaches to its own run as a visitor, like a program outside the run, so it never
+/// delays another component, and its process can be killed and started again during the run.
 class PrometheusComponent final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "io"};

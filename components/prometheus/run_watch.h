@@ -16,10 +16,10 @@
 
 namespace trainyard::prometheus {
 
-/// Watches a run on a separate thread with a low priority, in the same way as a program outside of the run, and returns
-/// what it has seen as a text for Prometheus. It listens to the topic `/metrics`, and once a second asks the run's
-/// registry (the socket at which the launcher answers questions) for statistics. The components of the run measure how
-/// they spend their time only if Prometheus has scraped within the last kAccountingTime.
+/// Watches a run on a separate thread with a low priority, as a program outside the run would, and returns what it has
+/// seen as a text for Prometheus. It listens to the topic `/metrics`, and once a second asks the run's registry (the
+/// socket at which the launcher answers questions) for statistics. The components of the run measure how they spend
+/// their time only if Prometheus has scraped within the last kAccountingTime.
 class RunWatch {
  public:
   static constexpr std::chrono::minutes kAccountingTime{5};

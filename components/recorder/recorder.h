@@ -18,10 +18,10 @@ constexpr auto words_of(RecordedPayloads) { return words("kind of payloads", "no
 
 /// The component that records the messages of the run into an MCAP file, from the first message on.
 ///
-/// It has no inputs or outputs. A separate thread with a low priority receives the messages in the same way as a
-/// program outside of the run, so the recorder neither slows training down nor makes a component wait. If the file
-/// cannot be created, or a topic does not exist, the run does not start. If the recording fails later, for instance
-/// because the disk is full, the recorder logs one error, and training continues without it.
+/// It has no inputs or outputs. A separate thread with a low priority receives the messages as a program outside the
+/// run would, so the recorder neither slows training down nor makes a component wait. If the file cannot be created, or
+/// a topic does not exist, the run does not start. If the recording fails later, for instance because the disk is full,
+/// the recorder logs one error, and training continues without it.
 class RunRecorder final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "recorder"};

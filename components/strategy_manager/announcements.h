@@ -54,7 +54,7 @@ class Announcements {
  private:
   Inputs inputs_;
   RunFacts facts_;
-  DatasetInfo data_;                       ///< The first message of a data loader.
+  DatasetInfo data_;                       ///< The first DatasetInfo that has arrived.
   std::optional<DatasetInfo> other_data_;  ///< The last message whose data differs from `data_`, if any.
   std::size_t datasets_ = 0;               ///< The number of data loaders that have sent their message.
   StartingPoint start_;

@@ -7,8 +7,8 @@
 
 namespace trainyard::manager {
 
-/// Keeps the parameters of components that users have changed during the run, for checkpoints. There is one entry for
-/// each parameter whose value differs from the launch file.
+/// Keeps a list of the parameters that users have changed during the run, so that checkpoints can contain it. There is
+/// one entry for each parameter whose value differs from the launch file.
 class ChangedSettings {
  public:
   /// Adds the changes in the checkpoint from which the run resumes.

@@ -22,8 +22,8 @@ struct Place {
 
 inline Place place_of(const OrderDone& done) { return {done.step, done.cursor.epoch, done.cursor.samples}; }
 
-/// Keeps track of the checkpoints of a run: planned, taken (ordered and copied), and written to disk. The strategy
-/// manager uses it to save no state twice, and to end the run only when all checkpoints are on disk.
+/// Keeps track of which checkpoints of a run have been planned, taken (ordered and copied) and written to disk. With
+/// it, the strategy manager avoids saving a state twice, and ends the run only when all checkpoints are on disk.
 class CheckpointRecord {
  public:
   /// `step` is the number of steps, including skipped ones, that were made before the run resumed (0 if it did not

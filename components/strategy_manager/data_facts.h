@@ -20,7 +20,7 @@ enum class Difference : std::uint8_t {
   kDataset,     ///< The dataset, or the number of its training samples.
   kVocabulary,  ///< The number of classes, or the texts that the classes or tokens stand for.
   kLearnt,      ///< Other values that the dataset computes from its data, such as means for normalisation.
-  kPosition,  ///< An old checkpoint contains the position in batches, but not their size, so the position is uncertain.
+  kPosition,  ///< An old checkpoint counts the position in batches but lacks their size, so the position is uncertain.
 };
 constexpr auto words_of(Difference) {
   return words("difference from the checkpoint", "seed", "sampling", "dataset", "vocabulary", "learnt", "position");
@@ -29,7 +29,8 @@ constexpr auto words_of(Difference) {
 /// The name under which checkpoints store the description of the data.
 inline constexpr const char* kDataState = "data";
 
-/// Returns a description of the data to be stored in checkpoints. A run that resumes compares it with its own data.
+/// Returns the states that describe the data, for storage in checkpoints. A run that resumes compares them with its own
+/// data.
 std::vector<SavedState> data_state(const DatasetInfo& data);
 
 /// Compares the data of a checkpoint, as described by `saved`, with the data of this run. In the mode `fit`, the number
@@ -42,11 +43,12 @@ std::vector<SavedState> data_state(const DatasetInfo& data);
 void check_same_data(const StateReader& saved, const DatasetInfo& data, const RunSettings& settings,
                      const std::function<void(const std::string&)>& accepted);
 
-/// Returns true if two data loaders of a run have announced the same data. This is required because each rank reads a
-/// different part of the same samples.
+/// Returns true if two data loaders of a run have announced the same data. All of them must announce the same data,
+/// because each rank reads a different part of the same samples.
 bool is_same_data(const DatasetInfo& a, const DatasetInfo& b);
 
-/// Compares the data of two ranks, `first` and `other`, like check_same_data() in the mode `fit`, whatever the mode is.
+/// Compares the data that two ranks have announced, like check_same_data(). In every mode, the number and the order of
+/// the samples must be the same.
 void check_same_data_on_ranks(const DatasetInfo& first, const DatasetInfo& other, const RunSettings& settings,
                               const std::function<void(const std::string&)>& accepted);
 

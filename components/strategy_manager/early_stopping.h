@@ -16,13 +16,13 @@ class EarlyStopping {
   EarlyStopping(bool larger_is_better, std::int64_t patience, double min_delta)
       : larger_is_better_(larger_is_better), patience_(patience), min_delta_(min_delta) {}
 
-  /// Records the value of the next validation. Returns true if it is better than all earlier values.
+  /// Records the value of the next validation. Returns true if it counts as better than the best value so far.
   bool update(double value);
 
-  /// Continues from the state in a checkpoint: the best value, and the number of validations since then (`waited`).
+  /// Continues from the state in a checkpoint, which contains the results of best() and waited().
   void go_on_from(std::optional<double> best, std::int64_t waited);
 
-  /// Returns true if training should stop after the value that was recorded last.
+  /// Returns true if training should stop, judging by the values recorded so far.
   bool should_stop() const { return stop_; }
   /// Returns the number of validations since the best value.
   std::int64_t waited() const { return waited_; }

@@ -17,7 +17,7 @@
 namespace trainyard::manager {
 
 /// Returns a description of an order: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final". Here e is the
-/// epoch, b is the number of samples of the epoch that have been used before, and n is the number of batches.
+/// epoch, b is the number of samples of the epoch that have already been used, and n is the number of batches.
 inline std::string text_of(const Order& order) {
   if (order.kind == OrderKind::kTrain) {
     return fmt::format("train e{} b{} n{}", order.cursor.epoch, order.cursor.samples, order.batches);

@@ -14,7 +14,7 @@
 
 namespace trainyard::manager {
 
-/// Merges the metrics of all ranks that belong to the same stage (such as train or validate) and the same step. A rank
+/// Merges the metrics that all ranks report for the same stage (such as train or validate) and the same step. A rank
 /// need not report every step: the merger waits for a rank only until it knows that the rank is past the step.
 ///
 ///     rank 0: train 10, train 20  -->  train 10 (ranks 0 and 1), train 20 (rank 0), train 30 (rank 1), in this order
@@ -29,12 +29,12 @@ class MetricsMerger {
   /// Adds the metrics of one rank. Throws kInvalidArgument for a rank that does not exist.
   void add(const RankMetrics& metrics);
 
-  /// Records a rank's answer to an order, which contains the step that the rank has reached. An answer can arrive
-  /// before metrics that the rank sent earlier, so the answer is used only when the second answer after it arrives. All
-  /// earlier metrics have then arrived, because at most two orders are open at a time.
+  /// Records a rank's answer to an order. The answer contains the step that the rank has reached, but it can arrive
+  /// before metrics that the rank sent earlier. It is therefore used only when two more answers of the rank have
+  /// arrived: by then, these metrics have arrived, too, because at most two orders are open at a time.
   void answered(const OrderDone& done);
 
-  /// Called when no more metrics will arrive. take() then returns all metrics, even if ranks are missing.
+  /// Called when no more metrics will arrive. take() then returns all remaining metrics, even if ranks are missing.
   void finish();
 
   /// Returns the merged metrics that have become complete since the last call, sorted by step. For each stage, the
@@ -64,7 +64,7 @@ class MetricsMerger {
     std::list<Entry> open;  ///< Sorted by step; entries of the same step are in the order of arrival.
     bool began = false;
     std::uint64_t step = 0;           ///< The step of the entry that was returned last.
-    std::set<std::uint32_t> without;  ///< The ranks that had not reported the entry that was returned last.
+    std::set<std::uint32_t> without;  ///< The ranks that are missing from the entry that was returned last.
   };
 
   bool is_late(const Stage& stage, const RankMetrics& metrics) const;

@@ -30,14 +30,15 @@ class OpenOrders {
   /// A task that all ranks have answered.
   struct Closed {
     Task task;
-    /// For an evaluation, the answer of each rank. A map, so that answers are merged in the order of the ranks.
+    /// The answer of each rank to an evaluation; empty for other orders. A map, so that answers are merged in the order
+    /// of the ranks.
     std::map<std::uint32_t, OrderDone> measured;
   };
   /// Records one rank's answer. Returns the task if all ranks have now answered, otherwise nothing. Throws kInternal
   /// for an order that is not open, and if the ranks have answered the order at different steps.
   std::optional<Closed> answered(const OrderDone& done);
 
-  /// Removes all orders, because the ranks have dropped them after an order to stop.
+  /// Forgets all open orders. Called when the ranks have carried out an order to stop, and have dropped all others.
   void drop() { open_.clear(); }
 
   bool empty() const { return open_.empty(); }

@@ -34,7 +34,7 @@ class Pause {
   void drop() { state_ = State::kWorking; }
 
   /// Returns the kind of the order that the caller must send now, `kPause` or `kGoOn`, or nothing if no order must be
-  /// sent. `id` is the id that the order will have.
+  /// sent. The order then counts as sent. `id` is the id that the order will have.
   std::optional<OrderKind> next(std::uint64_t id);
 
   /// Records an answer of a rank. Returns false if it is not an answer to the order to pause. Throws kInternal if the

@@ -10,9 +10,8 @@
 
 namespace trainyard::manager {
 
-/// Counts the requests to pause the run (calls of the service `pause`) that have not been ended (by the service
-/// `go_on`). The pause ends only when all requests have been ended, so that one user does not end the pause of another
-/// user.
+/// Counts the open requests to pause the run: each call of the service `pause` opens one, and each call of the service
+/// `go_on` ends one. The pause ends only when none is open, so that one user does not end the pause of another user.
 class PauseRequests {
  public:
   using Answer = std::function<void(const RunReply&)>;
@@ -23,12 +22,12 @@ class PauseRequests {
     waiting_.push_back(std::move(answer));
   }
 
-  /// Ends one request. There must be at least one. Returns true if no requests remain.
+  /// Ends one request. There must be at least one. Returns true if none remains open.
   bool end_one() { return --open_ == 0; }
 
   bool any() const { return open_ > 0; }
 
-  /// Called when all ranks wait. Answers all requests that have not been answered yet. The requests continue to count.
+  /// Called when all ranks wait. Answers all requests that have not been answered yet. The requests remain open.
   void answer_all(const RunReply& reply) {
     for (const Answer& answer : std::exchange(waiting_, {})) answer(reply);
   }

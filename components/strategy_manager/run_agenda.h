@@ -49,8 +49,8 @@ class RunAgenda {
   /// Records one rank's answer to an order. When all ranks have answered an evaluation, their metrics are merged,
   /// weighted by samples. Throws kInternal for an unknown order, or if the answers of the ranks contradict each other.
   void order_done(const OrderDone& done);
-  /// Records that a checkpoint was written or could not be written. This message can arrive before the accelerator
-  /// hosts' answers to the same order.
+  /// Records that a checkpoint was written or could not be written. Can be called before order_done() has been called
+  /// for the same order.
   void checkpoint_done(const CheckpointDone& done) { checkpoints_.write(done); }
 
   /// Ends the run after the current step, with a checkpoint if there is something new to save. The outcome contains
@@ -69,7 +69,7 @@ class RunAgenda {
   bool add_validation();
 
   /// These functions begin and end a pause, during which all ranks wait after the same step. No other orders are sent
-  /// during a pause.
+  /// during a pause. After stop(), go_on() has no effect.
   void pause() { pause_.want(); }
   void go_on() {
     if (!stop_) pause_.end();
@@ -80,7 +80,7 @@ class RunAgenda {
   /// Sets the list of changed parameters that later checkpoints contain.
   void record(std::vector<Setting> settings) { changed_ = std::move(settings); }
 
-  /// Returns the largest step number in all answers so far.
+  /// Returns the largest step number in any answer so far.
   std::uint64_t step_done() const { return step_done_; }
 
   /// The outcome of the run. `success` is false if the most recent checkpoint could not be written.

@@ -37,7 +37,7 @@ namespace trainyard {
 /// is one micro-batch.
 ///
 /// Services  stop, checkpoint, validate, pause, go_on
-/// Errors    kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
+/// Errors    kInvalidArgument (a run without a limit, ...), kNotFound (a split), kInternal (answers that fit no order)
 class StrategyManager final : public Component {
  public:
   static inline const ComponentTraits kTraits{.restartable = false, .checks_parameters = true};

@@ -16,20 +16,20 @@ namespace trainyard::manager {
 /// validation or a checkpoint is due. It counts the steps that have been ordered, which may not be done yet.
 class Timeline {
  public:
-  /// `train` describes the split to train on, without the limits in `settings`; it has no batches if the run does not
-  /// train. `start` is the position at which the run begins.
+  /// `train` describes the split to train on, before the limits in `settings` are applied; it has no batches if the run
+  /// does not train. `start` is the position at which the run begins.
   Timeline(const RunSettings& settings, const SplitInfo& train, const RunState& start);
 
-  /// A piece of training for one order. It lies within one epoch, and does not extend beyond the next point at which a
-  /// validation or a checkpoint can be due.
+  /// A stretch of training for one order. It lies within one epoch, and does not extend beyond the next point at which
+  /// a validation or a checkpoint can be due.
   struct Stretch {
     std::uint64_t batches = 0;
     std::uint64_t steps = 0;
     std::uint64_t epoch = 0;
-    LoaderCursor cursor;  ///< The position in the training data at which the piece begins.
+    LoaderCursor cursor;  ///< The position in the training data at which the stretch begins.
   };
 
-  /// Returns the next piece, and advances the position to its end. Must not be called if over() is true.
+  /// Returns the next stretch, and advances the position to its end. Must not be called if over() is true.
   Stretch advance();
 
   /// Returns true if a limit on steps or epochs has been reached, or if there are no training batches.
@@ -37,14 +37,14 @@ class Timeline {
   /// Returns the reason why over() is true, such as "max_steps = 100 reached". Must be called only if it is true.
   std::string why_over() const;
 
-  /// These functions return true if a validation or a checkpoint is due after the piece that advance() has returned
+  /// These functions return true if a validation or a checkpoint is due after the stretch that advance() has returned
   /// most recently. Before the first call of advance(), they return false.
   bool validation_due() const;
   bool checkpoint_due() const;
 
   std::uint64_t step() const { return step_; }
-  std::uint64_t epoch() const { return epoch_; }                  ///< The epoch of the next piece.
-  std::uint64_t trained_epoch() const { return trained_epoch_; }  ///< The epoch of the most recent piece.
+  std::uint64_t epoch() const { return epoch_; }                  ///< The epoch of the next stretch.
+  std::uint64_t trained_epoch() const { return trained_epoch_; }  ///< The epoch of the most recent stretch.
   std::uint64_t steps_per_epoch() const { return steps_for(epoch_batches_); }
   std::uint64_t total_steps() const { return total_steps_; }  ///< The number of steps of the whole run; 0 if unknown.
 
@@ -61,7 +61,7 @@ class Timeline {
   // batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
-  // Returns the maximum number of steps that the next piece may have.
+  // Returns the maximum number of steps that the next stretch may have.
   std::uint64_t steps_until_due() const;
   bool due(std::int64_t every_steps, std::int64_t every_epochs) const;
 

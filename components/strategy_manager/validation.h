@@ -14,8 +14,8 @@
 
 namespace trainyard::manager {
 
-/// The validations of a run: which splits they evaluate, and their most recent results. Also decides about early
-/// stopping, whose state is saved in checkpoints: the best value, and the number of validations since then.
+/// The validations of a run: which splits they evaluate, and their most recent results. Also decides on early stopping,
+/// whose state is saved in checkpoints: the best value, and the number of validations since that value.
 class Validation final : public Stateful {
  public:
   /// The name under which checkpoints store the state.
@@ -38,15 +38,16 @@ class Validation final : public Stateful {
   /// Returns the splits that a validation evaluates. The list is empty if the run has no validation.
   const std::vector<Split>& splits() const { return splits_; }
 
-  /// Records the metrics of an evaluation of one split. `judge` is true for a planned validation, whose result early
-  /// stopping uses. Throws kNotFound if early stopping is used and `metrics` does not contain its metric.
+  /// Records the metrics of an evaluation of one split. If `judge` is true, as for a planned validation, the metrics
+  /// also determine improved() and early stopping, unless these use another split. Throws kNotFound if early stopping
+  /// then needs a metric that is missing.
   void take(const std::string& split, const std::vector<Scalar>& metrics, bool judge);
 
   /// Returns the most recent results. The metrics of the split that early stopping uses have their plain names, and
   /// those of other splits are named "split/name".
   std::vector<Scalar> metrics() const;
 
-  /// Returns true if the most recent planned validation was better than all earlier ones.
+  /// Returns true if the most recent planned validation counts as better than all earlier ones (EarlyStopping).
   bool improved() const { return improved_; }
   const EarlyStopping& stopping() const { return stopping_; }
 

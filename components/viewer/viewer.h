@@ -14,7 +14,7 @@ class Viewer;
 }
 
 /// The component that shows its run in a browser (docs/watch_in_a_browser.md). It has no inputs or outputs. It attaches
-/// to its own run in the same way as a program outside of the run (as a visitor), so it never delays another component.
+/// to its own run as a visitor, in the same way as a program outside the run, so it never delays another component.
 /// When it is configured, it prints the address of the page to standard error. The address is not logged, because it
 /// contains a secret, and other people may read the log.
 class ViewerComponent final : public Component {

@@ -28,7 +28,7 @@ struct Totals {
   std::uint64_t messages = 0;  ///< The number of messages that the component has handled.
   std::vector<Wait> waiting;   ///< One entry for each cause of waiting.
   /// The time since the component last had something to do, up to the moment of reading; 0 if it is working. This time
-  /// is not part of `waiting`, because only the next work shows what the component has waited for.
+  /// is not part of `waiting`, because only the next work will show what the component was waiting for.
   std::int64_t quiet_ns = 0;
 };
 

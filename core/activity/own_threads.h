@@ -14,9 +14,9 @@ namespace trainyard::core {
 
 class LoopActivity;
 
-/// Measures the busy time of threads that a component runs in addition to its event loop. The mean of their busy times
-/// is added to the component's busy time. If all of these threads are always busy, the component therefore counts as
-/// busy all the time, because it cannot work any faster.
+/// Measures the busy time of threads that a component uses in addition to its event loop. The mean of their busy times
+/// is added to the component's busy time. So a component whose threads are all busy all the time counts as always busy:
+/// it cannot work any faster.
 ///
 ///    core::OwnThreads threads_{loop().activity(), *this, 4};
 ///    ...

@@ -15,7 +15,7 @@ enum class WaitKind : std::uint8_t {
   kRoom,
   kThread,  ///< The component's turn on its event loop, which was running other components.
   kRank,    ///< Another rank, in an operation of a collective.
-  kRanks,   ///< Other ranks, when it is not known which of them.
+  kRanks,   ///< Other ranks, if it is not known which of them.
   kDevice,  ///< The device, such as a GPU, which had not finished its work.
   kOthers,  ///< All other causes, if there are too many to list each of them (Account::add_wait).
 };

@@ -27,9 +27,9 @@ class WaitScope {
   WaitScope& operator=(const WaitScope&) = delete;
 
   /// Returns true while times are measured or recorded (LoopActivity::on). Only then does the caller need to find out
-  /// for which rank it waits.
+  /// which rank it waits for.
   bool counts() const;
-  /// Sets the rank for which the code waits. The whole wait, from the beginning of the scope, is attributed to the rank
+  /// Sets the rank that the code waits for. The whole wait, from the beginning of the scope, is attributed to the rank
   /// that was set last.
   void blame_rank(std::uint32_t rank);
 

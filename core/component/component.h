@@ -113,7 +113,7 @@ class Component : public Configurable {
   /// the component has failed.
   virtual void on_finalize() {}
 
-  /// In a resumed run, repeats the changes of this component's parameters that were made before the checkpoint.
+  /// In a resumed run, repeats the changes to this component's parameters that were made before the checkpoint.
   /// `settings` is RunState::settings, which contains the changes for all components. Setting::instead_of is the value
   /// that a parameter had before it was changed. If the launch file now gives the parameter a different value, the
   /// change is not repeated, and a warning is logged.
@@ -122,7 +122,7 @@ class Component : public Configurable {
   /// Returns the component's log. Every line contains the component's name. Any thread may write to the log.
   spdlog::logger& log() const { return *context_.log; }
   /// Asks the launcher to end the run, and returns immediately. `reason` is shown to the user. If `success` is false,
-  /// the run counts as failed. The component is deactivated and finalized later, as at every end of a run.
+  /// the run counts as failed. The component is deactivated and finalized later, as at the end of every run.
   void finish_run(const std::string& reason, bool success = true) { context_.finish_run(reason, success); }
 
  private:

@@ -27,11 +27,11 @@ class Gate {
   /// A kind of message that the gate waits for. One such message must arrive from each of one or more senders.
   class Need {
    public:
-    /// Makes a need for messages from several senders. `wanted` returns the number of senders; it is called again for
-    /// every message that arrives. `what` names the messages in errors, in the plural: "models".
+    /// Requires one message from each of several senders. `wanted` returns the number of senders; it is called again
+    /// for every message that arrives. `what` names the messages in errors, in the plural: "models".
     Need(Gate& gate, std::string what, std::function<std::size_t()> wanted);
-    /// Makes a need for one message at `input`, from any sender. If the input is optional and not connected, the need
-    /// is satisfied from the start. The handler of the input must call arrived().
+    /// Requires one message at `input`, from any sender. If the input is optional and not connected, the need is
+    /// satisfied from the start. The handler of the input must call arrived().
     Need(Gate& gate, const InputBase& input);
     Need(const Need&) = delete;
     Need& operator=(const Need&) = delete;
@@ -52,8 +52,8 @@ class Gate {
     std::set<std::size_t> senders_;
   };
 
-  /// `begin` is called inside arrived(), when the last missing message has arrived. During this call, open() already
-  /// returns true.
+  /// `begin` is called inside arrived(), when the last missing message has arrived, so it is never called if no need
+  /// requires a message. During the call, open() already returns true.
   explicit Gate(std::function<void()> begin) : begin_(std::move(begin)) {}
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;

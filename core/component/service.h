@@ -65,8 +65,8 @@ class Service final : public ServiceBase {
 };
 
 /// A service that can answer after its handler has returned. The handler receives the request and a function `answer`.
-/// The component must call `answer` exactly once, on its event loop, with the answer to the request; it may do so after
-/// the handler has returned. If it never does, the request times out.
+/// The component must call `answer` exactly once, on its event loop, with the answer to the request, either inside the
+/// handler or later. If it never does, the request times out.
 template <Message Question, Message Answer>
 class DeferredService final : public ServiceBase {
  public:

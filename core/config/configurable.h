@@ -52,8 +52,9 @@ class Configurable {
   /// An override must not open data or use a device, because planning a run calls this function, too.
   virtual void check_parameters() const {}
 
-  /// Returns the traits of this plugin, against which launch files are checked; by default, there are none. If a kind
-  /// of plugin has traits, the base class of this kind overrides the function.
+  /// Returns the traits of this plugin, that is, what it declares besides its parameters, ports and services; launch
+  /// files are checked against them. By default, there are none. If a kind of plugin has traits, the base class of this
+  /// kind overrides the function.
   virtual core::PluginTraits declared_traits() const;
 
   /// Returns true if the object was constructed only so that a tool can read its declarations. It then has no values

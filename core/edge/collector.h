@@ -16,9 +16,9 @@ namespace trainyard::core {
 ///
 /// Waking a sleeping thread costs the sender several microseconds, and the receiver even more. A receiver that handles
 /// a message in a few microseconds falls asleep before the next message arrives, so it would have to be woken for every
-/// message. During a rest, senders do not wake the receiver: a timer of the loop ends the rest, and then all messages
-/// that have arrived are handled. If no message arrives during a rest, no further rest begins, and the next message
-/// wakes the loop immediately.
+/// message. During a rest, senders do not wake the receiver, except for an urgent message (see announce()). A timer of
+/// the loop ends the rest, and then all messages that have arrived are handled. If no message arrives during a rest, no
+/// further rest begins, and the next message wakes the loop immediately.
 ///
 /// announce() may be called on the loop of any sender. All other functions may be called only on the receiver's loop.
 class Collector final : public Source {
@@ -31,9 +31,9 @@ class Collector final : public Source {
   /// and the loop must not poll it itself.
   void add(Source& messages) { edges_.push_back(&messages); }
 
-  /// Tells the receiver that a new message is in a ring. If `urgent` is true, this call ends a rest. The sender sets
-  /// `urgent` when at least half of the edge's window is used, that is, half of the messages or bytes that may be in
-  /// flight.
+  /// Tells the receiver that a new message is in a ring. If `urgent` is true, this ends a rest and wakes the receiver.
+  /// The sender sets `urgent` when at least half of the edge's window is used, that is, half of the messages or bytes
+  /// that may be in flight.
   void announce(bool urgent);
 
   bool poll() override;

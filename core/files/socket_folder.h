@@ -5,9 +5,9 @@
 
 namespace trainyard::core {
 
-/// A new folder for Unix sockets, which only this user can enter. It is made in the folder for temporary files, or in
-/// /tmp if the path there would be too long for the address of a Unix socket. The destructor removes the new folder
-/// with its contents.
+/// A new folder for Unix sockets, which only this user can enter. It is made in the folder for temporary files (TMPDIR)
+/// or, if TMPDIR is not set or its path is too long for the address of a Unix socket, in /tmp. The destructor removes
+/// the new folder with its contents.
 class SocketFolder {
  public:
   /// `where` is the prefix of error messages. Throws kIo if the folder cannot be made.

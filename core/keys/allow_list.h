@@ -17,8 +17,7 @@ class AllowList {
   /// roles.
   void add(PublicKey key);
 
-  /// Returns the entry of a key that is given as 40 characters in the encoding Z85; null if the list does not contain
-  /// it.
+  /// Returns the entry of a key that is given as 40 characters in Z85 encoding; null if the list does not contain it.
   const PublicKey* find(std::string_view text) const;
   /// Returns the entry of a key that is given as 32 bytes, as libzmq gives it when it asks whether to admit a client
   /// (ZAP); null if the list does not contain it.

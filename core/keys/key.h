@@ -26,7 +26,7 @@ struct PublicKey {
   /// The name of the owner: 1 to 64 letters, digits, '_', '-' and '.', beginning with neither '-' nor '.'.
   std::string name;
   Role role = Role::kWatch;
-  std::string text;  ///< The key itself: 40 characters in the encoding Z85, which libzmq uses for keys.
+  std::string text;  ///< The key itself: 40 characters in Z85 encoding, which libzmq uses for keys.
 
   /// Returns the key as the line that others add to their lists: "trainyard-key laptop watch <40 characters>".
   std::string line() const;
@@ -38,7 +38,7 @@ struct PublicKey {
 
 /// A CURVE key pair, with the name of its owner and a role.
 struct Key : PublicKey {
-  /// The secret key: 40 characters in the encoding Z85. It must never appear in a log or on a command line.
+  /// The secret key: 40 characters in Z85 encoding. It must never appear in a log or on a command line.
   std::string secret;
 
   /// Makes a new key. Throws kInvalidArgument for an invalid name, and kUnsupported if libzmq was built without CURVE.

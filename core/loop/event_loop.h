@@ -27,7 +27,7 @@ class Source {
   /// every round.
   virtual bool poll() = 0;
 
-  /// Returns true if poll() would find work now. A source with a socket may always return false, since the loop waits
+  /// Returns true if poll() would find work now. A source with a socket may always return false, because the loop waits
   /// for the socket.
   virtual bool has_work() const = 0;
 

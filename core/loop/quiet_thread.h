@@ -8,7 +8,8 @@
 
 namespace trainyard::core {
 
-/// Blocks all signals in this thread as long as the object exists. Threads that are started meanwhile inherit this.
+/// Blocks all signals in this thread as long as the object exists. In threads that this thread starts during that time,
+/// the signals remain blocked.
 class SignalsBlocked {
  public:
   SignalsBlocked();
@@ -20,8 +21,8 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-/// Starts a thread in which all signals are blocked, because other threads of the program handle them. `name` has at
-/// most 15 characters. Throws kIo if the system cannot start another thread.
+/// Starts a thread in which all signals are blocked, because other threads of the program handle them. `name` is at
+/// most 15 characters long. Throws kIo if the system cannot start another thread.
 std::thread quiet_thread(const char* name, std::function<void()> body);
 
 /// Lowers the priority of the calling thread, and of no other, so that training gets the processor first.

@@ -33,8 +33,8 @@ class MemoryFile {
   /// Returns the descriptor and passes its ownership to the caller, who must close it.
   int release();
 
-  /// Returns a handle to the whole file, as memory whose references are not counted. Only the process that made the
-  /// file may call this.
+  /// Returns a handle to the whole file. References to the file are not counted (SharedHandle::counted is 0). Only the
+  /// process that made the file may call this.
   SharedHandle handle() const { return handle_of(fd_); }
   /// Returns the same handle as handle(), for a file whose descriptor `fd` was returned by release().
   static SharedHandle handle_of(int fd);

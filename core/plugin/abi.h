@@ -13,7 +13,7 @@
 #define TRAINYARD_TEXT(x) TRAINYARD_TEXT2(x)
 
 /// The ABI tag: the properties that a plugin and the process that loads it must have in common, so that each can call
-/// C++ code of the other. These are the version of Trainyard, the compiler's C++ ABI, libstdc++'s string ABI, and the
+/// the other's C++ code. These are the version of Trainyard, the compiler's C++ ABI, libstdc++'s string ABI, and the
 /// version of LibTorch ("none" without it).
 #define TRAINYARD_ABI_TAG                                                                               \
   "trainyard-" TRAINYARD_VERSION " cxxabi-" TRAINYARD_TEXT(__GXX_ABI_VERSION) " cxx11-" TRAINYARD_TEXT( \

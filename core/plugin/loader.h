@@ -11,11 +11,11 @@
 
 namespace trainyard::core {
 
-/// A loader that finds and loads the libraries of plugins. The library of the plugin `mlp` of the kind "model" is the
-/// file `models/mlp.so` or `mlp.so` in one of the directories. A library is refused if everyone may write to it or to
-/// its folder, except that a sticky folder such as /tmp is allowed. The library and its folder must belong to this
-/// user, to root, or to the user who installed Trainyard. No library is ever unloaded. The loader holds no lock while
-/// it constructs a plugin.
+/// Finds and loads the libraries of plugins. The library of the plugin `mlp` of the kind "model" is the file
+/// `models/mlp.so` or `mlp.so` in one of the directories. A library is refused if everyone may write to it or to its
+/// folder, except that a sticky folder such as /tmp is allowed. The library and its folder must belong to this user, to
+/// root, or to the user who installed Trainyard. No library is ever unloaded. The loader holds no lock while it
+/// constructs a plugin.
 class PluginLoader {
  public:
   /// `directories` are the directories to search, in this order; see default_directories().

@@ -25,8 +25,8 @@ struct PortInfo {
   bool every_rank = false;             ///< For inputs of a component that exists once: true to receive from all ranks.
   bool same_loop = false;              ///< For inputs: true if every sender must run on the same event loop.
   Policy policy = Policy::kBlock;      ///< For inputs: the default policy of edges to it.
-  std::uint64_t window_messages = 64;  ///< For inputs: the default maximum of messages in flight.
-  std::uint64_t window_bytes = 256 << 20;  ///< For inputs: the default maximum of bytes in flight.
+  std::uint64_t window_messages = 64;  ///< For inputs: the default limit on messages in flight.
+  std::uint64_t window_bytes = 256 << 20;  ///< For inputs: the default limit on bytes in flight.
   bool latched = false;  ///< For outputs: true if programs that subscribe later receive the last message.
 };
 

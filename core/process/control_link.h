@@ -14,10 +14,10 @@ namespace trainyard::core {
 
 /// The connection to the launcher. A message consists of the frames [type name][binary body]. The socket is a DEALER
 /// whose routing id is the process's name, so that the launcher can address the process even after a restart. This
-/// class is used only on the control thread, which waits for messages of the launcher.
+/// class is used only on the control thread, which waits for messages from the launcher.
 class ControlLink final : public Source {
  public:
-  /// Connects to the launcher at `endpoint` under the name `process`. The launcher need not listen yet. Throws
+  /// Connects to the launcher at `endpoint` under the name `process`. The launcher need not be listening yet. Throws
   /// kUnsupported if check_member_address() does not allow the address.
   ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint, const RunKeys& keys);
 

@@ -15,7 +15,7 @@ namespace trainyard::core {
 enum class ProcessPhase {
   kWaiting,      ///< The process waits for its plan.
   kConfiguring,  ///< The components allocate memory and open files, each on the thread of its event loop.
-  kConfigured,   ///< Every component has been configured; the launcher requests further changes.
+  kConfigured,   ///< Every component has been configured; the launcher may request further changes of state.
   kFailed,       ///< The plan could not be carried out. The process still answers requests.
   kEnded,        ///< Every component has been finalized.
 };
@@ -45,8 +45,8 @@ class LifeCycle {
   /// Asks a component to change its state to `target`. The result is reported through `state_changed`.
   void bring(Component& component, State target);
 
-  /// Records that a component has failed without a requested change, for example in a handler. `what` is the text of
-  /// the error.
+  /// Records that a component has failed outside of a requested change of state, for example in a handler. `what` is
+  /// the text of the error.
   void failed(const Component& component, const std::string& what) { report(component, State::kError, what); }
 
   /// Records that the plan could not be carried out.

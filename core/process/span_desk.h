@@ -39,9 +39,9 @@ class SpanDesk {
   SpanDesk(const SpanDesk&) = delete;
   SpanDesk& operator=(const SpanDesk&) = delete;
 
-  /// Sets which spans somebody subscribes to: `operations` stands for the spans of LibTorch's operations, and `spans`
-  /// for all other spans. The recording begins when one of the two becomes true, and ends when both are false. Spans
-  /// that have not been published by then are discarded.
+  /// Sets which spans have subscribers: `operations` stands for the spans of LibTorch's operations, and `spans` for all
+  /// other spans. The recording begins when one of the two becomes true, and ends when both are false. Spans that have
+  /// not been published by then are discarded.
   void want(bool spans, bool operations);
   /// Publishes the spans that have been recorded since the last call. Called every kInterval during a recording.
   void collect();

@@ -20,8 +20,8 @@ namespace trainyard::core {
 /// thread that communicates with the launcher), unless a comment states otherwise.
 class Wiring {
  public:
-  /// After every connect(), `connected` is called on the control loop when the other processes have acknowledged every
-  /// subscription. All objects passed by reference must outlive this object.
+  /// After every connect(), `connected` is called on the control loop as soon as the other processes have acknowledged
+  /// all subscriptions. All objects passed by reference must outlive this object.
   Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets, const RunKeys& keys,
          std::function<void()> connected);
 

@@ -53,8 +53,8 @@ class Worker {
   /// The sockets that receive from other processes, by the key of the sender: "<process>/<thread>" for a worker,
   /// "<process>/gateway" for a gateway, which sends log records.
   std::map<std::string, std::unique_ptr<Inlet>> inlets;
-  /// The sockets from processes that have died. They are kept until every message that arrived through them has been
-  /// handled.
+  /// The sockets that received from processes that have died. They are kept until every message that arrived through
+  /// them has been handled.
   std::vector<std::unique_ptr<Inlet>> retired;
 
  private:

@@ -20,8 +20,8 @@ struct SpanRecord {
   std::int64_t end_ns = 0;
   std::uint64_t trace = 0;
   std::uint64_t step = 0;
-  /// What the span refers to, as WaitCause::packed(): the component that sent the message, or what was waited for,
-  /// which can also be something other than a component, such as the device. 0 if the span refers to nothing.
+  /// What the span refers to, as WaitCause::packed(): for a handler or a hop, the component that sent the message; for
+  /// a wait, what the component waited for, such as another component or the device. 0 if the span refers to nothing.
   std::uint64_t peer = 0;
   /// The name of the span, a text that is never freed; null for a handler without a message.
   const char* name = nullptr;
@@ -31,9 +31,9 @@ struct SpanRecord {
 };
 static_assert(sizeof(SpanRecord) == 64);
 
-/// A ring with the spans (records of what components did, and when) of one event loop that have not been published yet.
-/// The loop's thread writes it, and the control thread, which publishes spans, reads it. Writing takes no lock and
-/// allocates nothing. When the ring is full, new spans are lost and counted.
+/// A ring with the unpublished spans (records of what components did, and when) of one event loop. The loop's thread
+/// writes it, and the control thread, which publishes spans, reads it. Writing takes no lock and allocates nothing.
+/// When the ring is full, new spans are lost and counted.
 class SpanRing {
  public:
   /// The number of spans that fit into the ring: enough for 300,000 spans per second if it is emptied every 50 ms.

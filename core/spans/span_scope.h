@@ -42,15 +42,15 @@ struct EndedSpan {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::uint64_t step = 0;
-  std::uint32_t own_thread = 0;  ///< The number of the component's own thread, counted from 1; 0 for the event loop.
+  std::uint32_t own_thread = 0;  ///< Which of the component's own threads worked, counted from 1; 0 for the event loop.
 };
 
 /// Returns true while the spans of the calling thread are recorded. Always false on a thread that runs no event loop.
 bool records_spans();
 /// Returns true while the operations of LibTorch that the calling thread runs are recorded, too.
 bool records_operations();
-/// Records a span for the component whose handler runs. Call this on the component's event loop. Does nothing while no
-/// spans are recorded.
+/// Records a span for the component whose handler is running. Call this on the component's event loop. Does nothing
+/// while no spans are recorded.
 void add_span(const EndedSpan& span);
 /// Returns the time of CLOCK_MONOTONIC, the clock of all spans, in nanoseconds.
 std::int64_t span_clock_ns();

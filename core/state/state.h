@@ -102,9 +102,9 @@ class StateReader {
 /// parameters and buffers of the model, and the optimizer's state. With all of this, a resumed run continues as if it
 /// had not been interrupted.
 ///
-/// The owner of the object calls both functions when no step is in progress; for models and strategies, the owner is
-/// the accelerator host (the component that computes losses and gradients). A component is not Stateful but has a
-/// StatePort (core/component/state_port.h).
+/// Both functions are called while no step is in progress. Those of models and strategies are called by the accelerator
+/// host (the component that computes losses and gradients). A component is not Stateful but has a StatePort
+/// (core/component/state_port.h).
 class Stateful {
  public:
   virtual ~Stateful() = default;

@@ -22,7 +22,7 @@ struct AcceleratorTraits {
   /// What `precision = "auto"` means: the fastest precision on this hardware in which a model learns as well as in
   /// "32-true".
   std::string auto_precision = "32-true";
-  /// Why this precision was chosen, as a text for the user: "the processor has AMX for bfloat16".
+  /// Why this precision was chosen, as a text for the user, such as "the processor has AMX for bfloat16".
   std::string auto_precision_reason;
 
   /// True if a step is compiled for the shapes of its batch. Each batch with new shapes then causes one more

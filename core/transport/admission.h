@@ -12,7 +12,7 @@
 
 namespace trainyard::core {
 
-/// The address at which libzmq asks whether a client with a certain key may connect. libzmq prescribes this address.
+/// The address at which libzmq asks whether a client with a given key may connect. libzmq prescribes this address.
 inline constexpr const char* kAdmissionAddress = "inproc://zeromq.zap.01";
 
 /// Decides which processes may connect to sockets that require keys: only processes whose public key is in a list. This
@@ -22,9 +22,9 @@ inline constexpr const char* kAdmissionAddress = "inproc://zeromq.zap.01";
 /// An Admission is used on one event loop. While a handler of this loop runs, new connections wait.
 class Admission final : public Source {
  public:
-  /// `allowed` contains the public keys, each as 40 characters in the encoding Z85. A context may have only one
-  /// Admission, which must be made before the first socket is bound. Throws kInvalidArgument if a text in `allowed` is
-  /// not a key, and kIo if libzmq refuses the address.
+  /// `allowed` contains the public keys, each as 40 characters in Z85 encoding. A context may have only one Admission,
+  /// which must be made before the first socket is bound. Throws kInvalidArgument if an element of `allowed` is not a
+  /// key, and kIo if libzmq refuses the address.
   Admission(zmq::context_t& context, const std::vector<std::string>& allowed);
 
   /// Returns the number of connections that were refused.

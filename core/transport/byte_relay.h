@@ -14,25 +14,25 @@
 
 namespace trainyard::core {
 
-/// Joins pairs of connections: on a thread of its own, it passes the bytes that arrive over one connection of a pair on
-/// to the other, in both directions. If one side of a pair does not read, only this pair waits.
+/// Joins pairs of connections: on a thread of its own, it passes on the bytes that arrive over either connection of a
+/// pair to the other connection. If one side of a pair does not read, only this pair waits.
 class ByteRelay {
  public:
   /// The default of the constructor's parameter `buffer`, in bytes.
   static constexpr std::size_t kBuffer = 256 << 10;
 
   /// For each direction of a pair, the relay holds at most `buffer` bytes that the receiving side has not taken yet.
-  /// When one side has ended, the other can still take the bytes that are left; the pair is closed if it takes nothing
-  /// for `patience`. Throws kIo if the system cannot provide a thread or descriptors.
+  /// When one side has ended, the other can still take the remaining bytes; if it takes none of them for `patience`,
+  /// the pair is closed. Throws kIo if the system cannot provide a thread or descriptors.
   explicit ByteRelay(std::size_t buffer = kBuffer, std::chrono::milliseconds patience = std::chrono::seconds(5));
-  /// Closes all pairs. Before that, waits for at most half a second until the last bytes from the `inner` sides (see
-  /// add()) have been passed on.
+  /// Waits up to half a second for the last bytes from the `inner` sides (see add()) to be passed on, then closes all
+  /// pairs.
   ~ByteRelay();
   ByteRelay(const ByteRelay&) = delete;
   ByteRelay& operator=(const ByteRelay&) = delete;
 
-  /// Takes ownership of two connected sockets, and passes bytes between them until one of the connections ends. Then,
-  /// when the other side has taken the bytes that are left, both are closed. Any thread may call this function.
+  /// Takes ownership of two connected sockets, and passes bytes between them until one of the connections ends. When
+  /// the other side has then taken the remaining bytes, both are closed. Any thread may call this function.
   void add(FileDescriptor outer, FileDescriptor inner);
 
   /// Returns the number of pairs whose bytes are being passed on.
@@ -56,7 +56,7 @@ class ByteRelay {
     bool ready = false;           ///< True if the pair is in ready_.
     bool over = false;            ///< True if the pair is in over_.
     bool ended = false;           ///< True if one side has ended.
-    Clock::time_point last = {};  ///< When an ended pair is closed; zero unless the pair is in ending_.
+    Clock::time_point last = {};  ///< The deadline of a pair in ending_, extended when bytes move; otherwise zero.
   };
 
   void run();

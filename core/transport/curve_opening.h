@@ -9,19 +9,20 @@
 
 namespace trainyard::core {
 
-/// The first bytes of a connection of ZeroMQ that uses CURVE (ZMTP 3.1, ZeroMQ RFC 37, and CurveZMQ, RFC 26). Each side
+/// The first bytes of a ZeroMQ connection that uses CURVE (ZMTP 3.1, ZeroMQ RFC 37, and CurveZMQ, RFC 26). Each side
 /// sends a greeting. Then the client sends the command HELLO, the server WELCOME, the client INITIATE, and the server,
 /// if it admits the client's key, READY.
 class CurveOpening {
  public:
   static constexpr std::size_t kGreetingBytes = 64;
-  /// The number of bytes at the start of a greeting that show that the other side speaks ZeroMQ's protocol.
+  /// The size of the signature, the first bytes of a greeting, which shows that the other side speaks ZeroMQ's
+  /// protocol.
   static constexpr std::size_t kSignatureBytes = 10;
   /// The size of a client's greeting and its HELLO together. A client sends no more until the server has sent WELCOME.
   static constexpr std::size_t kBytes = kGreetingBytes + 202;
 
-  /// `secret` is the secret key of the server, as 40 characters in the encoding Z85. Throws kInvalidArgument for any
-  /// other text, and kUnsupported if libsodium cannot be used.
+  /// `secret` is the secret key of the server, as 40 characters in Z85 encoding. Throws kInvalidArgument for any other
+  /// text, and kUnsupported if libsodium cannot be used.
   explicit CurveOpening(const std::string& secret);
   /// Overwrites the secret key.
   ~CurveOpening();
@@ -31,7 +32,7 @@ class CurveOpening {
   /// Returns the greeting that a server sends.
   static std::string server_greeting();
 
-  /// Returns false if no client that uses CURVE begins a connection with `bytes`, which may be of any length.
+  /// Returns true if a client that uses CURVE can have begun its connection with `bytes`, which may be of any length.
   static bool is_possible(std::string_view bytes);
 
   /// Returns true if `bytes`, the first kBytes bytes from a client, prove that the client knows the public key of the

@@ -6,8 +6,9 @@
 
 namespace trainyard::core {
 
-/// Limits the examinations of keys: a stranger (a client that has not been admitted yet) is admitted if its key passes.
-/// Only examinations that are running or have failed count, so any number of keys can be admitted in a short time.
+/// Limits how often keys of strangers (clients that have not been admitted yet) are examined. A stranger is admitted if
+/// its key passes the examination. Only examinations that are running or have failed count, so any number of strangers
+/// can be admitted in a short time.
 class ExaminationLimit {
  public:
   using Clock = std::chrono::steady_clock;
@@ -17,8 +18,8 @@ class ExaminationLimit {
   ExaminationLimit(double at_once, double per_second)
       : at_once_(at_once), per_second_(per_second), allowance_(at_once) {}
 
-  /// Counts the time since the last call, which allows further examinations. `now` is the current time. Call this
-  /// regularly.
+  /// Allows further examinations, in proportion to the time that has passed since the last call. `now` is the current
+  /// time. Call this regularly.
   void earn(Clock::time_point now);
   /// Returns true if another examination may begin.
   bool may_begin() const { return allowance_ >= 1; }

@@ -16,8 +16,8 @@ namespace trainyard::core {
 using Frames = std::vector<zmq::message_t>;
 
 /// Receives one whole message without waiting. Returns false if there is no message. If the message has more frames
-/// than any message of Trainyard can have, returns true and leaves `frames` empty. A caller that reuses the vector
-/// allocates no memory for a steady stream.
+/// than any message of Trainyard can have, returns true and leaves `frames` empty. If the caller reuses the vector, a
+/// steady stream of messages causes no further allocations.
 bool receive_frames(zmq::socket_t& socket, Frames& frames);
 
 /// Sends a message without waiting. Returns false if the peer has disconnected or does not accept the message; in that

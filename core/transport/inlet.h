@@ -36,8 +36,8 @@ class RemoteReceiver final : public Receiver {
   /// Records that a message has been handled, and returns credit to the sender if it is time to do so. Called on the
   /// inlet's loop.
   void consumed(const Envelope& envelope) override;
-  /// Tells the sender now about all handled messages, and later about each message as soon as it has been handled.
-  /// Called when the sender requests a flush.
+  /// Returns the credit for all handled messages now, and from now on the credit for each message as soon as it has
+  /// been handled. Called when the sender requests a flush.
   void flush();
 
   /// Makes a ring and returns a message that offers this ring to the publisher. `loop` is the handle with which the
@@ -58,7 +58,7 @@ class RemoteReceiver final : public Receiver {
 
   /// Passes a message to the input's component.
   void deliver(Envelope envelope);
-  /// Returns true if every message that was delivered has been handled, so that nothing refers to this object.
+  /// Returns true if every message that was delivered has been handled, so nothing refers to this object.
   bool idle() const { return under_way_ == 0; }
 
   InputBase& input() const { return input_; }

@@ -7,8 +7,8 @@
 
 namespace trainyard::core {
 
-/// Binds a socket of ZeroMQ so that only this object can connect to it: to a Unix socket whose path is removed as soon
-/// as the socket has been bound. So no file is left when the process is killed.
+/// Binds a ZeroMQ socket so that only this object can connect to it. The socket is bound to the path of a Unix socket,
+/// and the path is then removed at once, so no file is left behind if the process is killed.
 class InnerDoor {
  public:
   /// Binds `socket`. `most_pending` is the maximum number of connections that wait to be accepted. Throws kIo if this
@@ -19,7 +19,7 @@ class InnerDoor {
   FileDescriptor connect() const;
 
  private:
-  FileDescriptor door_;  ///< The Unix socket as a file (O_PATH).
+  FileDescriptor door_;  ///< The file of the Unix socket (O_PATH), which stays usable without its path.
 };
 
 }  // namespace trainyard::core

@@ -9,10 +9,10 @@
 namespace trainyard::core {
 
 /// The keys of recent connections. Each client makes a new key for every connection, so if a key is used again,
-/// somebody has recorded the beginning of a connection and replays it.
+/// somebody has recorded the beginning of a connection and is replaying it.
 class RecentKeys {
  public:
-  /// At least this many of the last keys are remembered, and at most twice as many.
+  /// At least this many of the most recent keys are remembered, and at most twice as many.
   static constexpr std::size_t kRemembered = 16 << 10;
 
   /// Returns false if the key is one of the remembered keys. Otherwise remembers it and returns true.

@@ -12,7 +12,7 @@ namespace trainyard::core {
 /// a member: the sockets of members accept connections only from members, and messages between members are encrypted
 /// and cannot be forged (CURVE, docs/decisions/0019).
 struct RunKeys {
-  std::string public_key;  ///< The public key: 40 characters in the encoding Z85, which libzmq uses for keys.
+  std::string public_key;  ///< The public key: 40 characters in Z85 encoding, which libzmq uses for keys.
   std::string secret_key;
 
   /// Makes a new pair. Throws kUnsupported if libzmq was built without CURVE.
@@ -37,7 +37,7 @@ void accept_members(zmq::context_t& context, zmq::socket_t& socket, const RunKey
 void present_as_member(zmq::socket_t& socket, const RunKeys& keys);
 
 /// Checks an address that a member binds or connects to. Throws kUnsupported for TCP without keys, and for an address
-/// that is neither ipc, inproc nor tcp.
+/// that is not ipc, inproc or tcp.
 void check_member_address(const std::string& address, const RunKeys& keys);
 
 }  // namespace trainyard::core

@@ -10,7 +10,7 @@ namespace trainyard::core {
 /// with the allocator until the allocator is asked to return it.
 class StormTrim {
  public:
-  /// Records that `messages` messages of visitors were received.
+  /// Records that `messages` messages from visitors were received.
   void add(std::uint64_t messages) { received_ += messages; }
 
   /// Returns the memory to the operating system if there was a storm and it is over; otherwise does nothing. Call this

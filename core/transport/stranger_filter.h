@@ -19,34 +19,39 @@
 
 namespace trainyard::core {
 
-/// Keeps strangers away from a socket of ZeroMQ that listens on a network, so that a flood of connections does not
-/// delay those who have been admitted (docs/decisions/0038). ZeroMQ would serve all connections on one thread.
+/// Keeps strangers (clients that have not been admitted) away from a ZeroMQ socket that is reachable over a network, so
+/// that a flood of connections does not delay the admitted clients (docs/decisions/0038). ZeroMQ would serve all
+/// connections on one thread.
 ///
 /// The filter listens at the TCP port in place of the socket, on a thread of its own. The socket itself is bound to an
-/// address that has no name, to which only this object can connect. A connection reaches the socket only if the other
-/// side has shown that it knows the public key of the socket, and then in limited numbers until the socket has admitted
-/// its key. From then on, a ByteRelay passes its bytes on.
+/// address to which only this object can connect (InnerDoor). The filter connects a client to the socket only after the
+/// client has shown that it knows the socket's public key. The socket then examines the client's own key; an
+/// ExaminationLimit limits the number of these examinations. Once the socket has admitted the key, a ByteRelay passes
+/// on the bytes of the connection.
 class StrangerFilter {
  public:
-  /// How many connections may exist at the same time.
+  /// The limits on the connections.
   struct Limits {
-    /// Those that have not shown yet that they know the public key of the socket. The oldest one is closed when another
-    /// one comes. As many others, which have shown it, may wait for their turn; further ones are closed.
+    /// The maximum number of strangers that have not shown yet that they know the socket's public key. When one more
+    /// connects, the oldest of them is closed. The same maximum applies to the strangers that have shown it and wait
+    /// for their turn; any further ones are closed.
     std::size_t strangers;
+    /// The maximum number of clients that are admitted or whose keys are being examined. Others wait for their turn.
     std::size_t admitted;
-    std::size_t buffer = ByteRelay::kBuffer;  ///< The most bytes of an admitted connection on their way, per direction.
+    std::size_t buffer = ByteRelay::kBuffer;  ///< The `buffer` of the ByteRelay, in bytes.
   };
 
-  /// Returns the number of strangers for which this process has enough descriptors. Raises the limit of descriptors.
+  /// Returns the number of strangers for which this process has enough descriptors. Calls raise_descriptor_limit().
   static std::size_t most_strangers();
   /// Returns the number of admitted connections for which this process has enough descriptors, if it needs few others.
+  /// Calls raise_descriptor_limit().
   static std::size_t most_admitted();
 
   /// Listens at `address`, such as "tcp://0.0.0.0:7000", and binds `socket`. With '*' in place of the port, the kernel
   /// chooses one. The socket must not be bound yet, must have its keys (CURVE), and must be closed before this object
-  /// is destroyed. Throws kIo, with the address and the reason.
+  /// is destroyed. Throws kIo, with the address and the reason, if it cannot listen.
   StrangerFilter(zmq::socket_t& socket, const std::string& address, const Limits& limits);
-  /// Closes all connections, after it has passed on the last bytes of the socket.
+  /// Passes on the last bytes from the socket, then closes all connections.
   ~StrangerFilter();
   StrangerFilter(const StrangerFilter&) = delete;
   StrangerFilter& operator=(const StrangerFilter&) = delete;

@@ -11,10 +11,10 @@
 
 namespace trainyard::core {
 
-/// A connection of somebody whose key the socket has not admitted yet.
+/// A connection from a client whose key the socket has not admitted yet.
 struct Stranger {
   enum class State {
-    kOpening,   ///< Has not sent its greeting and its HELLO yet.
+    kOpening,   ///< Has not sent its whole greeting and HELLO yet.
     kWaiting,   ///< Knows the public key, and waits for its turn.
     kExamined,  ///< Is connected to the socket, which examines its key.
     kOver,
@@ -26,25 +26,25 @@ struct Stranger {
   std::string heard;  ///< What the other side has sent.
   std::string told;   ///< What the socket has sent.
   bool greeted = false;
-  std::chrono::steady_clock::time_point last;  ///< When the connection is closed.
+  std::chrono::steady_clock::time_point last;  ///< The deadline for its opening or, after that, for its admission.
   std::list<Stranger>::iterator place;
 };
 
-/// The strangers of a StrangerFilter, and the order in which their turn comes and their time ends. A stranger keeps its
-/// address until forget_over() is called, so events of the kernel can refer to it. The state of a stranger is changed
-/// by this class only.
+/// The strangers of a StrangerFilter, in the order of their turns and of their deadlines. A stranger keeps its address
+/// until forget_over() is called, so events of the kernel can refer to it. The state of a stranger is changed by this
+/// class only.
 class StrangerQueues {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// A stranger has the time `patience` for its opening, and the same time again for the rest.
+  /// `patience` is the time that a stranger has for its opening, and then again for its admission.
   explicit StrangerQueues(std::chrono::milliseconds patience) : patience_(patience) {}
 
   /// Adds a stranger that has connected at the time `now`.
   Stranger& add(FileDescriptor outer, Clock::time_point now);
   /// Lets a stranger whose opening is complete wait for its turn.
   void enqueue(Stranger& stranger, Clock::time_point now);
-  /// Returns the stranger whose turn is next. One must be waiting.
+  /// Returns the stranger whose turn is next. At least one must be waiting.
   Stranger& next() { return *waiting_.front(); }
   /// Begins the examination of the next stranger.
   void begin_next();
@@ -58,12 +58,12 @@ class StrangerQueues {
   std::size_t opening() const { return opening_.size(); }
   std::size_t waiting() const { return waiting_.size(); }
   std::size_t over() const { return over_.size(); }
-  /// Returns the stranger that has taken longest for its opening. There must be one whose opening is not complete.
+  /// Of the strangers whose opening is not complete, returns the one that connected first. There must be at least one.
   Stranger& oldest_opening() { return opening_.front(); }
 
-  /// Returns when the time of the first stranger ends, or nothing if there are no strangers.
+  /// Returns the earliest deadline of all strangers, or nothing if there are no strangers.
   std::optional<Clock::time_point> first_deadline() const;
-  /// Returns a stranger whose time has ended, or null if there is none.
+  /// Returns a stranger whose deadline has passed, or null if there is none.
   Stranger* late(Clock::time_point now);
 
  private:

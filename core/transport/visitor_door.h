@@ -40,8 +40,8 @@ class VisitorDoor final : public Source {
     std::function<void(const Frames& way_back, zmq::message_t& question)> question = {};
   };
 
-  /// Binds the address. With a `key`, visitors from other hosts can connect. The constructor of VisitorSocket describes
-  /// this, and the errors.
+  /// Binds the address. With a `key`, visitors from other hosts can connect. See the constructor of VisitorSocket for
+  /// the conditions and the errors.
   VisitorDoor(zmq::context_t& context, const std::string& address, Owner owner, const Key* key = nullptr);
 
   const std::string& endpoint() const { return socket_.endpoint(); }

@@ -28,15 +28,15 @@ class VisitorAccount {
 
 /// The limits on the unread bytes of the visitors of one socket, for each visitor and for all visitors together.
 ///
-/// The unread bytes of a visitor may reach half of the capacity that is still free. A single visitor can therefore use
-/// a third of the capacity, because half of the other two thirds is again a third. If several visitors do not read,
-/// they share the capacity. The counted total never exceeds the capacity, and some of it is always left for a new
+/// The unread bytes of a visitor may reach half of the capacity that is still free. If only one visitor does not read,
+/// it can therefore use a third of the capacity, which is half of the other two thirds. If several visitors do not
+/// read, they share the capacity. The counted total never exceeds the capacity, and some of it is always left for a new
 /// visitor.
 class VisitorLedger {
  public:
   /// The capacity: the maximum number of unread bytes of all visitors together.
   static constexpr std::uint64_t kBytes = 128ull << 20;
-  /// The number of bytes that a message is charged in addition to its size, for libzmq's own structures.
+  /// The number of bytes that are charged for a message in addition to its size, for libzmq's own structures.
   static constexpr std::uint64_t kMessageBytes = 512;
 
   VisitorLedger() : all_(std::make_shared<VisitorAccount>()) {}

@@ -20,7 +20,7 @@ struct Key;
 /// The socket to which visitors connect: a bound ROUTER for programs that attach to a running launch and are not
 /// trusted.
 ///
-/// The messages of visitors use a bounded amount of memory: the size of their frames is limited, and libzmq stops
+/// The messages from visitors use a bounded amount of memory: the size of their frames is limited, and libzmq stops
 /// reading from a visitor whose messages are not handled fast enough. The ledger limits the bytes that visitors leave
 /// unread. The number of connections is limited, too.
 class VisitorSocket {
@@ -30,8 +30,8 @@ class VisitorSocket {
   /// and the socket accepts only visitors whose keys the ZAP handler of the context admits. Throws kInternal if there
   /// is no such handler yet, because libzmq would then accept every key. `largest_frame` is the size of the largest
   /// frame that a visitor may send; the connection of a visitor that sends a larger frame is closed. `backlog` is the
-  /// number of messages of one visitor that may wait here. Throws kIo if the address cannot be bound, and kUnsupported
-  /// if a key is needed for it.
+  /// number of messages from one visitor that may wait to be received. Throws kIo if the address cannot be bound, and
+  /// kUnsupported if a key is needed for it.
   VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame, int backlog,
                 const Key* key = nullptr);
 

@@ -11,7 +11,7 @@ namespace trainyard::image_folder {
 
 /// Checks the picture size that the header of a file claims, before memory is allocated for the picture. Throws
 /// kCorrupt, with the file, the offset of the size in the file, and the limit, if the size exceeds `limits`, or if a
-/// file of `file_bytes` bytes cannot hold so many pixels. `most_pixels` is the maximum number of pixels that one byte
+/// file of `file_bytes` bytes cannot hold that many pixels. `most_pixels` is the maximum number of pixels that one byte
 /// of the format can encode.
 inline void check_claim(const std::string& path, std::uint64_t offset, std::uint64_t width, std::uint64_t height,
                         const PictureLimits& limits, std::uint64_t file_bytes, std::uint64_t most_pixels) {

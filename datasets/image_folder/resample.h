@@ -17,10 +17,10 @@ struct Box {
   double bottom = 0;
 };
 
-/// Scales planes to another size, with the same filter as Pillow's BILINEAR. Every new pixel is an average of old
-/// pixels, whose weights form a triangle. If the picture is made smaller, the base of the triangle is two new pixels
-/// wide, so that no old pixel is skipped; if it is made larger, the base is two old pixels wide. A resampler reuses its
-/// memory from one plane to the next, and can be used by only one thread at a time.
+/// Scales planes to another size, with the same filter as Pillow's BILINEAR. Every new pixel is a weighted average of
+/// old pixels, in which the weights form a triangle. If the picture is made smaller, the base of the triangle is two
+/// new pixels wide, so that no old pixel is skipped; if it is made larger, the base is two old pixels wide. A resampler
+/// reuses its memory from one plane to the next, and can be used by only one thread at a time.
 class Resampler {
  public:
   /// Scales the part `box` of a plane to `size` x `size` pixels and writes them to `target`, row by row. `box` is

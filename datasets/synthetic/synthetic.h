@@ -19,8 +19,8 @@ namespace trainyard {
 /// the same samples.
 ///
 /// Some samples are mislabelled: they have the label of another class. Without such samples, the clusters are so easy
-/// to distinguish that the loss vanishes within a few steps. If the share p of the samples is mislabelled and there are
-/// k classes, the expected loss on samples that were not used in training cannot fall below this value:
+/// to distinguish that the loss vanishes within a few steps. If a share p of the samples is mislabelled and there are k
+/// classes, the expected loss on samples that were not used in training cannot fall below this value:
 ///
 ///    -(1 - p) ln(1 - p) - p ln(p / (k - 1))
 ///

@@ -73,7 +73,7 @@ class Text final : public Dataset {
   Parameter<text::Encoding> encoding_{*this, "encoding", text::Encoding::kUtf8,
                                       "whether a token is a Unicode character or a byte"};
 
-  std::vector<std::uint32_t> codes_;   ///< The code point (or the byte) of every token, ascending.
+  std::vector<std::uint32_t> codes_;   ///< The code point (or the byte) of each token number, ascending.
   std::vector<std::uint16_t> tokens_;  ///< The token numbers of the whole text.
   Part train_;
   Part validate_;

@@ -7,9 +7,9 @@
 
 namespace trainyard::cuda_device {
 
-/// Throws kInternal if a call of the CUDA runtime has failed. The error contains the name of the function, CUDA's
-/// explanation, and `doing`, which says what the call was meant to do. The runtime's record of the error is cleared, so
-/// that no later call reports it.
+/// Throws kInternal if `result` shows that a call to the CUDA runtime has failed. The error contains the name of the
+/// called function (`function`), CUDA's explanation, and what the call was meant to do (`doing`). The runtime's record
+/// of the error is cleared, so that no later call reports it.
 void check(cudaError_t result, const char* function, std::string_view doing);
 
 /// Makes a GPU the current one of the calling thread until the end of the scope. If this fails, the calls in the scope

@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-/// NVIDIA's GPUs, through CUDA and without LibTorch.
+/// The device plugin for NVIDIA GPUs. It uses CUDA, but not LibTorch.
 class CudaDriver final : public devices::Driver {
  public:
   explicit CudaDriver(PluginContext& context) : Driver(context) {}

@@ -11,7 +11,7 @@
 
 namespace trainyard::cuda_device {
 
-/// One of NVIDIA's GPUs.
+/// An NVIDIA GPU.
 class CudaDevice final : public devices::Device {
  public:
   static constexpr const char* kKind = "cuda";
@@ -38,7 +38,7 @@ class CudaDevice final : public devices::Device {
   const DriverFunctions& driver() const { return driver_; }
   PageLocks& page_locks() { return page_locks_; }
 
-  /// Called by a stream that still waits when it is destroyed; see Memory::abandon().
+  /// Called by a stream that is still waiting when it is destroyed; see Memory::abandon().
   void abandon();
 
  private:

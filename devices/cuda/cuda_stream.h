@@ -15,8 +15,8 @@ namespace trainyard::cuda_device {
 
 class CudaDevice;
 
-/// A stream of a GPU. An event is recorded after every operation, so that the stream knows which operations are done
-/// and can release their memory. It does so whenever an operation is submitted.
+/// A stream of a GPU. An event is recorded after every operation, so the stream knows which operations are done.
+/// Whenever an operation is submitted, the stream releases the memory of those that are done.
 class CudaStream final : public devices::Stream {
  public:
   /// `owned` says whether the destructor destroys `stream`.

@@ -5,8 +5,8 @@
 
 namespace trainyard::cuda_device {
 
-/// Throws kUnsupported if no CUDA driver is installed. Without this check, the error would be that of the runtime,
-/// which only says that the driver is too old.
+/// Throws kUnsupported if no CUDA driver is installed. Without this check, the CUDA runtime would report an error that
+/// says only that the driver is too old.
 void check_driver_is_there();
 
 /// The functions of the CUDA driver with which a stream writes a number to memory, or waits until a number in memory

@@ -11,8 +11,8 @@
 
 namespace trainyard::cuda_device {
 
-/// A fence in a page of shared host memory. The page is page-locked, so that streams of the GPU can write to it and
-/// wait for it. A thread that waits for the fence polls it, because a GPU cannot wake a thread through memory.
+/// A fence in a page of shared host memory. The page is page-locked, so that streams of the GPU can signal the fence
+/// and wait for it. A thread that waits for the fence polls it, because a GPU cannot wake a thread through memory.
 class HostFence final : public devices::Fence {
  public:
   /// Makes a fence that the GPU `gpu` can use.
@@ -22,7 +22,7 @@ class HostFence final : public devices::Fence {
   ~HostFence() override;
 
   SharedHandle handle() const { return file_.handle(); }
-  /// Returns the address of the number in the address space of the GPU.
+  /// Returns the address of the fence's number in the address space of the GPU.
   std::uint64_t address() const { return address_; }
 
   std::uint64_t value() const override;

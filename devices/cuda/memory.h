@@ -20,15 +20,15 @@ namespace trainyard::cuda_device {
 
 class Memory;
 
-/// What another process needs in order to open an allocation: BlockHandle::memory contains the bytes of this struct.
+/// What another process needs in order to open an allocation. BlockHandle::memory contains the bytes of this struct.
 struct MemoryHandle {
   cudaIpcMemHandle_t allocation = {};
   /// A page in host memory that exists as long as the allocation, and contains its size. It shows whether the
-  /// allocation still exists, which the driver does not say clearly.
+  /// allocation still exists, which the driver does not report clearly.
   SharedHandle page;
 
   std::vector<std::uint8_t> bytes() const;
-  /// Throws kCorrupt if there are too few bytes or too many.
+  /// Converts the result of bytes() back to a handle. Throws kCorrupt if there are too few bytes or too many.
   static MemoryHandle from(const std::vector<std::uint8_t>& bytes);
 };
 
@@ -89,7 +89,7 @@ class Memory : public std::enable_shared_from_this<Memory> {
 
   std::size_t allocated_bytes() const;
 
-  /// Called if a stream still waits when it is destroyed. From then on, nothing is freed before the process ends,
+  /// Called if a stream is still waiting when it is destroyed. From then on, nothing is freed before the process ends,
   /// because the driver would wait for this stream forever.
   void abandon() { abandoned_ = true; }
   bool abandoned() const { return abandoned_; }

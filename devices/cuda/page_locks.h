@@ -18,12 +18,12 @@ class PageLocks {
   PageLocks(const PageLocks&) = delete;
   PageLocks& operator=(const PageLocks&) = delete;
 
-  /// Page-locks the whole buffer, if it has at least the size of a page and is not locked yet. When nothing else refers
-  /// to its memory any more, the next call for another buffer unlocks it. If the operating system refuses to lock a
+  /// Page-locks the whole buffer, if it is at least as large as a page and is not locked yet. Once nothing else refers
+  /// to its memory, the next call that locks another buffer unlocks it. If the operating system refuses to lock a
   /// buffer, copies still work, but are slower.
   void lock(const Buffer& buffer);
 
-  /// Forgets the buffers without unlocking them. Called if a stream still waits when it is destroyed, because the
+  /// Forgets the buffers without unlocking them. Called if a stream is still waiting when it is destroyed, because the
   /// driver would wait for this stream before it unlocks memory.
   void abandon();
 

@@ -8,7 +8,7 @@
 namespace trainyard::cuda_device {
 
 /// Calls `done` until it returns true. Returns false if `limit` passes first, and otherwise true. The thread sleeps
-/// between the calls, for longer and longer up to 0.2 ms, so that waiting costs little.
+/// between the calls, a little longer each time up to 0.2 ms, so that waiting costs little.
 template <class Done>
 bool poll_until(const Done& done, std::chrono::milliseconds limit) {
   using std::chrono::microseconds;

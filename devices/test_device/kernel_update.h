@@ -9,7 +9,7 @@
 
 namespace trainyard::test_device {
 
-/// An update that is one kernel of a stream of a test device.
+/// An update that runs as a single kernel on a stream of a test device.
 class KernelUpdate final : public devices::Update {
  public:
   /// Throws kUnsupported if the parameters are not floating-point numbers. `stream` must exist for as long as this

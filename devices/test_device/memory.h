@@ -35,11 +35,11 @@ class Memory {
 
   std::size_t bytes() const { return bytes_; }
   /// Returns a handle with which another process can open the whole memory. Only the process that made the memory may
-  /// pass the handle on.
+  /// call this.
   SharedHandle handle() const { return file_.handle(); }
 
-  /// Reserves `bytes` bytes of zeroed memory and returns their offset. `what` describes their purpose in error
-  /// messages. Throws kUnsupported if no free range is large enough; the error lists what occupies the memory.
+  /// Reserves `bytes` bytes of zeroed memory and returns their offset. `what` describes, for error messages, what the
+  /// memory is for. Throws kUnsupported if no free range is large enough; the error lists what occupies the memory.
   std::size_t take(std::size_t bytes, const std::string& what);
   /// Frees the memory that take() reserved at `offset`, and returns its pages to the operating system.
   void give_back(std::size_t offset);

@@ -27,7 +27,7 @@ class SharedFence final : public devices::Fence {
   void signal(std::uint64_t value) override;
   void await(std::uint64_t value, std::chrono::milliseconds limit) const override;
 
-  /// Waits until the fence has reached `value`, and returns true. Returns false if `stop` is requested first.
+  /// Waits until the fence has reached `value`, and returns true. Returns false if a stop is requested first.
   bool await(std::uint64_t value, const std::stop_token& stop) const;
 
  private:

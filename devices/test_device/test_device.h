@@ -18,7 +18,7 @@ namespace trainyard::test_device {
 
 /// The properties of a test device.
 struct Options {
-  int index = 0;  ///< Two processes can open each other's blocks only if they use the same index.
+  int index = 0;  ///< The device's number. Processes can share blocks only if their devices have the same number.
   std::size_t memory_bytes = 1ull << 30;  ///< The size of the memory. Only used pages occupy host memory.
   double link_gb_per_s = 0;  ///< The speed of copies from and to the host, in 1e9 bytes per second; 0 means unlimited.
   double latency_us = 0;     ///< The time added to every operation.

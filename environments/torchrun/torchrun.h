@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-/// The variables of PyTorch's launchers, in one of three forms:
+/// PyTorch's launchers, such as torchrun. Their variables have one of three forms:
 ///
 /// * torchrun, and Ray Train: RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE count processes; GROUP_RANK, or
 ///   NODE_RANK, is the number of the host.

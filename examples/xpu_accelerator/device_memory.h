@@ -33,13 +33,13 @@ class DeviceMemory {
   /// Frees memory allocated by take().
   void give_back(void* device_address);
 
-  /// Returns true if the address is an address of this device.
+  /// Returns true if the address belongs to this device.
   bool contains(const void* address) const;
 
   /// Returns the address at which the host can access the byte at `device_address`.
   std::byte* window(const void* device_address) const;
 
-  /// The use of the memory.
+  /// How much of the memory is in use.
   struct Use {
     std::size_t bytes = 0;          ///< The number of bytes that are allocated.
     std::size_t peak_bytes = 0;     ///< The largest value that `bytes` has had.

@@ -16,8 +16,8 @@ namespace trainyard::launch {
 const Value::Table& table_of(const Value& value, std::string_view key);
 
 /// Throws unless `name` is valid as the name of a component, process or thread. A valid name starts with a letter or
-/// '_', continues with letters, digits, '_' and '-', and has at most 64 bytes. The error contains `key` and the origin
-/// of `value`, the value that contains the name.
+/// '_', continues with letters, digits, '_' and '-', and is at most 64 bytes long. The error contains `key` and the
+/// origin of `value`, the value that contains the name.
 void check_name(const Value& value, std::string_view key, const std::string& name);
 
 /// The longest duration that a launch file can contain: one day.

@@ -12,10 +12,10 @@ namespace trainyard::launch {
 constexpr std::size_t kMaxFileBytes = 1 << 20;  ///< The maximum size of a file.
 constexpr std::size_t kMaxKeyBytes = 1024;      ///< The maximum length of a whole dotted key.
 constexpr std::size_t kMaxKeyParts = 32;        ///< The maximum number of parts in a dotted key.
-constexpr std::size_t kMaxBrackets = 32;        ///< The deepest nesting of arrays and inline tables.
+constexpr std::size_t kMaxBrackets = 32;        ///< The maximum nesting depth of arrays and inline tables.
 
 /// Returns the content of a file. Throws kNotFound if the file is missing or unreadable, and kInvalidArgument if it is
-/// not a regular file or has more than kMaxFileBytes.
+/// not a regular file or is larger than kMaxFileBytes.
 std::string read_launch_text(const std::string& path);
 
 /// Throws kInvalidArgument, with the file and the line, if a key is too long or arrays and tables are nested too

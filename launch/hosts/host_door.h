@@ -44,20 +44,22 @@ class HostDoor {
   /// Returns the Join that a host sent. `host` must not be 0, and all hosts must have joined.
   const Join& joined(std::uint32_t host) const { return joined_.at(host)->join; }
   const HostSettings& settings() const { return settings_; }
-  /// Prints how many connections have been refused, if their number has grown. Call this function once a second.
+  /// Prints how many connections have been refused, if their number has grown since the last call. Call this function
+  /// once a second.
   void say_refusals(RunConsole& console);
   /// Returns how many connections have been refused because the other side did not have the key of the hosts or used
   /// another protocol.
   std::uint64_t refusals() { return socket_->refusals(); }
-  /// Returns an address of this machine that the other hosts can reach: the one to which they have connected, if it
-  /// belongs to this machine. All hosts must have joined.
+  /// Returns an address of this machine that the other hosts can reach: the one to which they have connected or, if
+  /// that address does not belong to this machine (it may be that of a Kubernetes service), the address from which
+  /// packets to host 1 are sent. All hosts must have joined.
   std::string own_address() const;
 
   /// The handlers for messages from agents. Their first argument is the number of the host.
   MessageTable<std::uint32_t>& messages() { return messages_; }
   /// Tells all agents that the run has ended, with its exit code and a text for the user (`reason`, which may be
-  /// empty), and waits a few seconds at most until they have disconnected. If a door is destroyed without this call, it
-  /// tells the agents that the run will not begin.
+  /// empty), and waits for a few seconds at most until they have disconnected. If a door is destroyed without this
+  /// call, it tells the agents that the run will not begin.
   void end_all(int exit_code, const std::string& reason);
 
   /// Polls the sockets on `loop` from now on. `loop` must outlive this object.

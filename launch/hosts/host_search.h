@@ -17,8 +17,8 @@
 namespace trainyard::launch {
 
 /// The search for host 0 by an agent, the process that acts for the launcher on another host. Host 0 listens at one of
-/// the ports of the meeting place, the address at which the hosts of a run meet. The agent asks at all of these ports
-/// until it is accepted at one of them.
+/// the ports of the meeting place, the address at which the hosts of a run meet. The agent repeatedly sends a Join to
+/// each of these ports until it is accepted at one of them.
 class HostSearch {
  public:
   struct Reports {

@@ -20,10 +20,10 @@ Join describe_launch(const Plan& plan, const std::vector<PluginLabel>& plugins);
 /// could harm a terminal are replaced.
 std::string objection_to(const Join& own, const Join& other);
 
-/// Returns warnings about an agent that is not refused, namely if its processor and that of host 0 use different
-/// compute kernels, or if their clocks differ by more than 10 s. The warnings continue a sentence in the same way as
-/// the result of objection_to(), and `own` and `other` have the same meaning as there. `clock_ns` is the time of host
-/// 0's clock at which the Join arrived.
+/// Returns warnings about an agent that is not refused: one if its processor and that of host 0 use different compute
+/// kernels, and one if the clocks of the two hosts differ by more than 10 s. The warnings continue a sentence in the
+/// same way as the result of objection_to(), and `own` and `other` have the same meaning as there. `clock_ns` is the
+/// time of host 0's clock at which the Join arrived.
 std::vector<std::string> remarks_on(const Join& own, const Join& other, std::int64_t clock_ns);
 
 /// Returns a description of a host from its Join: "host 1 (h1, 10.77.0.2)". Characters that could harm a terminal are

@@ -10,7 +10,7 @@
 namespace trainyard::launch {
 
 /// Tries to connect to the ports of another host, and closes the connections without sending anything. Its purpose is
-/// diagnosis: ZeroMQ tries again and again without telling why a connection fails. A Knock needs no event loop and
+/// diagnosis: ZeroMQ tries again and again without reporting why a connection fails. A Knock needs no event loop and
 /// never waits.
 class Knock {
  public:

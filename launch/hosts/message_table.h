@@ -13,7 +13,7 @@
 namespace trainyard::launch {
 
 /// The handlers of messages, by the name of the message's type. `From` are the types of additional arguments that tell
-/// a handler about the sender.
+/// a handler who the sender is.
 template <class... From>
 class MessageTable {
  public:

@@ -201,7 +201,8 @@ struct HostNote {
   }
 };
 
-/// What one end of a tunnel sends to its other end; see Tunnels. Parts between two agents travel through the launcher.
+/// A part of what one end of a tunnel sends to the other; see Tunnels. A part from one agent to another travels through
+/// the launcher.
 struct TunnelPart {
   static constexpr const char* kTypeName = "TunnelPart";
 

@@ -15,9 +15,9 @@
 
 namespace trainyard::launch {
 
-/// The launcher's connection to the other hosts during the run. It passes requests on to their agents (the processes
-/// that act for the launcher there), and reports to the crew (the class Crew, which manages all processes of the run)
-/// what happens there. So the rest of the launcher need not know on which host a process runs.
+/// The launcher's connection to the other hosts during the run. It passes requests on to their agents, the processes
+/// that act for the launcher there. It reports what happens there to the class Crew, which manages all processes of the
+/// run. So the rest of the launcher need not know on which host a process runs.
 class RemoteHosts {
  public:
   /// Callbacks for events that concern the run as a whole.
@@ -86,7 +86,7 @@ class RemoteHosts {
   std::set<std::uint32_t> gone_;                       ///< The numbers of the hosts that are lost.
   NotesFolder notes_;
   Tunnels tunnels_;
-  std::uint64_t said_refused_ = 0;  ///< The number of refused connections that the user has been told.
+  std::uint64_t said_refused_ = 0;  ///< The number of refused connections that the user was last told.
   PollLoop::Id timer_ = 0;
 };
 

@@ -14,14 +14,14 @@
 namespace trainyard::launch {
 
 /// The tunnels that begin or end on this host (docs/decisions/0036). A tunnel carries the bytes of one connection
-/// between a visitor on one host, the near host, and the gateway of a process (the part that serves visitors) on
-/// another one, the far host. For every such gateway, the near host has a socket in its run directory, the entrance. A
-/// visitor connects to the entrance as it would to a gateway of its own host, and the far host connects to the gateway
-/// as a visitor would. The bytes are passed on unchanged.
+/// between a visitor on one host (the near host) and the gateway of a process on another (the far host). The gateway is
+/// the part of the process that serves visitors. For every such gateway, the near host has a socket in its run
+/// directory, the entrance. A visitor connects to the entrance as it would to a gateway of its own host, and the far
+/// host connects to the gateway as a visitor would. The bytes are passed on unchanged.
 ///
-/// The amount of data under way is bounded: an end stops sending while the other end has kWindow bytes that it has not
-/// passed on to its socket yet. So if a visitor does not read, only its own tunnel stops, and the gateway eventually
-/// drops messages for this visitor.
+/// The amount of data under way is bounded: an end stops sending while the other end still has to pass kWindow bytes on
+/// to its socket. So if a visitor does not read, only its own tunnel stops, and the gateway eventually drops messages
+/// for this visitor.
 class Tunnels {
  public:
   /// The maximum number of bytes that may be under way in one direction of a tunnel.
@@ -41,7 +41,7 @@ class Tunnels {
   /// Makes the entrance to the gateway of a process on another host. Throws kIo if the socket cannot be made.
   void open_entrance(const Entrance& entrance);
 
-  /// Handles a part that another host has sent to this one. A part that breaks the rules ends its tunnel.
+  /// Handles a part that another host has sent to this one. A part that violates the protocol ends its tunnel.
   void handle(const TunnelPart& part);
 
   /// Passes on what can be read and written now. Returns false if there was nothing to do. The poll loop calls this
@@ -65,7 +65,7 @@ class Tunnels {
     TunnelPart name;  ///< A part without content, which is addressed to the other end.
     FileDescriptor socket;
     std::string pending;        ///< What has come from the other end and is not yet written to the socket.
-    std::size_t sent = 0;       ///< How many bytes the other end was sent and has not yet reported as written.
+    std::size_t sent = 0;       ///< How many bytes were sent to the other end and not yet reported by it as written.
     std::size_t written = 0;    ///< How many bytes were written here and not yet reported to the other end.
     bool closing = false;       ///< True if the other end is closed: the tunnel ends when `pending` is written.
     std::uint32_t watched = 0;  ///< The events of the socket that are awaited.

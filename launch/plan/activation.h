@@ -20,7 +20,7 @@ struct Link {
 /// possible, receivers before senders, and sources of data last. The links of a training run form a cycle, because
 /// orders and reports flow against the data. Where a cycle makes this order impossible, run-wide links are disregarded.
 /// If the remaining links still form a cycle, the next component is the one whose senders outnumber its receivers by
-/// the largest number. If several components qualify, the component with the lowest index is next.
+/// the widest margin. If several components qualify, the component with the lowest index is next.
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links);
 
 }  // namespace trainyard::launch

@@ -36,9 +36,9 @@ std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<C
 ///   works only within one host.
 void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices);
 
-/// Returns the placement that the file gives as a word. If it gives none, returns kRanks, or kComposed if the strategy
-/// needs all ranks in one process or if the file places some components in a table. If `ranks` is greater than 1, such
-/// a decision is added to `choices`.
+/// Returns the placement that the file gives as a word. If the file gives none, returns kComposed if the strategy needs
+/// all ranks in one process or if the file places some components in a table, and otherwise kRanks. In a run with
+/// several ranks, such a decision is added to `choices`.
 Placement settle_placement(const LaunchFile& file, const StrategyNeeds& needs, std::uint32_t ranks,
                            std::vector<Choice>& choices);
 

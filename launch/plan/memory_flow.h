@@ -9,8 +9,8 @@
 
 namespace trainyard::launch {
 
-/// Decides for each rank that trains in the memory of a device whether its optimizer works there, too, and writes the
-/// decision into the optimizer's parameter `memory`. The optimizer works on the device if it is in the same process as
+/// Decides, for each rank that trains in the memory of a device, whether its optimizer works there, too. Writes the
+/// decision to the optimizer's parameter `memory`. The optimizer works on the device if it is in the same process as
 /// the accelerator host (the component that computes losses and gradients), or if there is a device plugin with which
 /// other processes can use the memory of the device (AcceleratorTraits::shares_memory_by), unless the strategy requires
 /// that parameters are updated in host memory.

@@ -8,15 +8,16 @@
 
 namespace trainyard::launch {
 
-/// Throws if the processes on host 0 need more memory than `machine` has. Only the memory that the components declare
-/// (ComponentTraits::memory_bytes) and a small amount for each process are counted. The sizes of the model and the data
-/// are not known here, so a run that is accepted can still be too large.
+/// Throws if the processes on host 0 need more memory than `machine` has. The error looks like this:
 ///
 ///    command line: topology.devices: 500 needs at least 73.2 GiB of memory, without model and data, and this machine
 ///    has 23.4 GiB; ...
 ///
-/// With `topology.overcommit = true`, such a run is accepted. place() must already have been called for the drafts,
-/// which are the components while they are being planned.
+/// Only the memory that the components declare (ComponentTraits::memory_bytes) and a small amount for each process are
+/// counted. The sizes of the model and the data are not known here, so a run that is accepted can still be too large.
+///
+/// Does nothing if `topology.overcommit` is true. place() must already have been called for the drafts, which are the
+/// components while they are being planned.
 void check_memory(const LaunchFile& file, const std::vector<Draft>& drafts, const Machine& machine);
 
 }  // namespace trainyard::launch

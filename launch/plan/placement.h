@@ -12,11 +12,11 @@ namespace trainyard::launch {
 
 /// Determines the process and the thread of every draft (a component while it is being planned). The process is the
 /// first of these that applies: (1) the component's key `process`; (2) its process in the placement table; (3) a
-/// separate process, with the placement "processes", for a member (a program in another language), or if `host` is an
-/// address or a host other than host 0; (4) the process of its rank, with the placement "ranks"; (5) the process
-/// "main". The thread is the component's key `thread`, or else the thread that the plugin declares. For a component
-/// that exists for each rank, the name of the rank is put before the name of the thread and, in the cases (1) to (3),
-/// before that of the process.
+/// separate process if the placement is "processes", if the component is a member (a program in another language), or
+/// if `host` is an address or a host other than host 0; (4) the process of its rank if the placement is "ranks"; (5)
+/// the process "main". The thread is the component's key `thread`, or else the thread that the plugin declares. For a
+/// component that exists for each rank, the name of the rank is put before the name of the thread and, in the cases (1)
+/// to (3), before that of the process.
 ///
 /// Throws if the placement table names a component that does not exist or contradicts a component's `process`. Also
 /// throws if the strategy needs all ranks in one process but they are in several, if a component with `respawn` is not

@@ -71,7 +71,7 @@ struct PlannedProcess {
   /// The program of the member or external program, and its arguments; the program is looked up in PATH. If `command`
   /// is empty, the process hosts the plugins of the components whose `process` is equal to `name`.
   std::vector<std::string> command;
-  bool member = false;  ///< True if the program is a component of the plan, whose `process` equals `name`.
+  bool member = false;  ///< True if the program is a component of the plan; its `process` then equals `name`.
 
   /// For external programs: the value of the environment variable TRAINYARD_PARAMETERS, a JSON object.
   std::string parameters = "{}";
@@ -115,7 +115,7 @@ struct Plan {
   PluginSpec environment;             ///< The environment that the launch file names; no plugin if it is detected.
   std::vector<Choice> choices;        ///< What the planner decided.
   std::vector<std::string> warnings;  ///< Texts for the user about settings that work, but differently than expected.
-  std::vector<MemoryFlow> memory;     ///< The ranks that train in the memory of a device, sorted by rank.
+  std::vector<MemoryFlow> memory;  ///< One element for each rank that trains in the memory of a device, sorted by rank.
 
   /// The processes with components, in the order of their ProcessPlan index, followed by the external programs.
   std::vector<PlannedProcess> processes;
@@ -129,17 +129,18 @@ struct Plan {
 /// The parts of a process's plan that are known only when the launcher starts the run. They are the same for all
 /// processes of a host.
 struct RunPlace {
-  /// The directory of the run's sockets. Its path must be short, because the path of a socket has at most 107 bytes.
+  /// The directory of the run's sockets. Its path must be short, because the path of a socket is at most 107 bytes
+  /// long.
   std::string run_directory;
   std::vector<std::string> plugin_path;  ///< The directories that the process loads plugins from.
-  std::string address = "127.0.0.1";     ///< The address that processes with TCP bind.
+  std::string address = "127.0.0.1";     ///< The address on which processes that use TCP listen.
 };
 
 /// Returns the plan that is sent to one process. It contains all components, because a process needs to know the
 /// components at the other ends of its edges, but only the edges that begin or end in the process. `process_index` is
 /// the index of the process in `plan.processes`; the process must not be an external program. Each thread of the
-/// process binds an address: "ipc://<run_directory>/<process_index>.<n>", where n is the position of the thread among
-/// the threads of the process in alphabetical order, from 0, or "tcp://<address>:*" if the process uses TCP.
+/// process binds an address: "ipc://<run_directory>/<process_index>.<n>", where n is the thread's position, counted
+/// from 0, in the alphabetical list of the process's threads, or "tcp://<address>:*" if the process uses TCP.
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place);
 
 /// Returns a host as text: "host 1 (node7)", or only "host 1" if its name is not known.

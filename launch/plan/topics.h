@@ -23,7 +23,8 @@ struct PortRef {
   const Origin& origin() const;
 };
 
-/// Returns true for the full name of a topic: words of letters, digits, '_', '-' and '.', with a '/' before each word.
+/// Returns true if `topic` is a valid full name of a topic: words of letters, digits, '_', '-' and '.', with a '/'
+/// before each word.
 bool is_topic(const std::string& topic);
 
 /// The outputs that send on each topic, by the name of the topic.

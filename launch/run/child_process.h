@@ -52,7 +52,7 @@ class ChildProcess {
   void start(const SpawnOptions& options);
   /// Asks the agent of another host to start the process, and counts it as running from now on.
   void start_remotely();
-  /// Returns the pid that the process had until it was reaped for the last time; 0 if it is not known.
+  /// Returns the pid that the process had until it was last reaped; 0 if it is not known.
   pid_t last_pid() const { return last_pid_; }
   /// Records the pid of a process of another host.
   void started_remotely(pid_t pid) { pid_ = pid; }

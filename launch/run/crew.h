@@ -23,7 +23,8 @@ struct CrewOptions {
   std::string run_directory;
   std::string keys;  ///< The keys of the run as text, which only processes with components receive.
   bool flush_denormals = true;
-  /// A program, such as a profiler, and its arguments, under which `wrapped_process` is started; empty = none.
+  /// A program, such as a profiler, and its arguments, under which `wrapped_process` is started; empty if no process is
+  /// wrapped.
   std::vector<std::string> wrapper;
   std::string wrapped_process;  ///< The name of the process that `wrapper` wraps.
   /// Signals that the engine (the program that has started the launcher on this host, such as Slurm) sends not only to

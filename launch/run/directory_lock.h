@@ -24,17 +24,17 @@ struct LockHolder {
 LockHolder this_launcher(const std::string& run, const std::string& file);
 
 /// A lock that keeps a second run out of an output directory. Several processes of the same run can use the directory:
-/// it is no error if the run already holds the lock.
+/// it is not an error if the run already holds the lock.
 ///
-/// The lock is a flock(2) lock on the file `run.lock` in the directory. The kernel releases it when the process ends in
-/// any way. Over NFS, the server releases the locks of a host that it has lost. The text in the file only identifies
-/// the holder.
+/// The lock is a flock(2) lock on the file `run.lock` in the directory. The kernel releases it when the process ends,
+/// however it ends. Over NFS, the server releases the locks of a host that it has lost. The text in the file only
+/// identifies the holder.
 class DirectoryLock {
  public:
   DirectoryLock() = default;
-  /// Makes the directory and locks it. Does nothing if `directory` is empty, if the user may not write to it, or if the
-  /// run of `self` already holds the lock. Throws kInvalidArgument if another run holds the lock; the error names the
-  /// holder. Throws kIo if the file system does not support locks.
+  /// Makes the directory and locks it. Does nothing if `directory` is an empty string, if the user may not write to it,
+  /// or if the run of `self` already holds the lock. Throws kInvalidArgument if another run holds the lock; the error
+  /// names the holder. Throws kIo if the file system does not support locks.
   DirectoryLock(const std::string& directory, const LockHolder& self);
   /// Removes the lock file and releases the lock, if this object holds it.
   ~DirectoryLock();

@@ -13,11 +13,11 @@ namespace trainyard::launch {
 /// visitor's host, and `process` is the index of the process in the plan.
 std::string entrance_address(const std::string& run_directory, std::uint32_t process);
 
-/// Returns true if a host has entrances to the gateways of processes on other hosts: host 0, where visitors attach, and
-/// every host with a component that listens to the log.
+/// Returns true if a host has entrances to the gateways of processes on other hosts. This applies to host 0, where
+/// visitors attach, and to every host with a component that listens to the log.
 bool has_entrances(const RunContext& run, std::uint32_t host);
 
-/// Returns the address to which visitors on host 0 connect to reach the gateway of a process, or an empty text while
+/// Returns the address to which visitors on host 0 connect to reach the gateway of a process, or an empty string while
 /// the process is not ready.
 std::string gateway_address(const RunContext& run, const std::string& process);
 

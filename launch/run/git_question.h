@@ -13,7 +13,7 @@
 
 namespace trainyard::launch {
 
-/// Asks the program `git` which commit is checked out in a folder, while the loop continues. There is no answer if git
+/// Asks the program `git` which commit is checked out in a folder, without blocking the loop. There is no answer if git
 /// is not installed, if the folder is not in a repository, or if git does not finish by the deadline.
 class GitQuestion {
  public:

@@ -18,8 +18,7 @@ class GuardLink {
   GuardLink() = default;
   GuardLink(FileDescriptor alive, FileDescriptor notes) : alive_(std::move(alive)), notes_(std::move(notes)) {}
 
-  /// Returns the file descriptor of a pipe that ends when the guard dies, which makes the descriptor readable; -1 if
-  /// there is no guard.
+  /// Returns a file descriptor that becomes readable (at end of file) when the guard dies; -1 if there is no guard.
   int alive() const { return alive_.get(); }
 
   /// Tells the guard which directory to remove if the launcher is killed. Must be called before the directory is made.

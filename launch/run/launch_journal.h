@@ -11,9 +11,9 @@
 
 namespace trainyard::launch {
 
-/// Records in the output directory what a run consisted of, and how it ended: `launches/<number>/` with launch.json,
-/// plan.json and copies of the launch files (archive/launch_record.h). The records of earlier launches in the directory
-/// are kept.
+/// Records in the output directory what a run consisted of and how it ended. A record is a folder `launches/<number>/`
+/// with launch.json, plan.json and copies of the launch files (archive/launch_record.h). The records of earlier
+/// launches in the directory are kept.
 ///
 /// If the disk is full or read-only, this is reported once and does not affect the run. Does nothing if the plan has no
 /// output directory.

@@ -11,8 +11,9 @@
 namespace trainyard::launch {
 
 /// The event loop of the launcher's only thread. It waits for file descriptors, ZeroMQ sockets and timers, and calls
-/// their callbacks. A callback can add and remove watches and timers, including its own. Exceptions from callbacks
-/// leave run(). Components use a different event loop (core/loop), which is faster but cannot watch file descriptors.
+/// their callbacks. A callback can add and remove watches and timers, including its own. An exception from a callback
+/// propagates out of run(). Components use a different event loop (core/loop), which is faster but cannot watch file
+/// descriptors.
 ///
 /// Time during which this process is stopped, by Ctrl-Z or in a debugger, does not count for timers.
 class PollLoop {

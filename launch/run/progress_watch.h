@@ -12,9 +12,10 @@
 
 namespace trainyard::launch {
 
-/// Watches for a run that makes no progress. It measures how long the run has made no progress, reports which process
-/// or component the run waits for, and reports when the plan's progress_timeout has passed. If a signal has stopped a
-/// process, the deadline is earlier (LaunchOptions::stopped), because that process cannot be working.
+/// Detects when the run makes no progress. After half of the plan's progress_timeout without progress, it tells the
+/// user which process or component the run waits for; after the whole time (the deadline), it calls a callback. If a
+/// signal has stopped a process, the deadline is earlier (LaunchOptions::stopped), because that process cannot be
+/// working.
 ///
 /// A run makes progress when an edge (a connection between components) carries a message, or when one of its processes
 /// on this host reads or writes a large amount of data on a disk, for example to save a large checkpoint. If the run
@@ -55,7 +56,7 @@ class ProgressWatch {
     /// Texts for the user, such as "component 'x' in process 'main' has been busy for 12 s".
     std::vector<std::string> busy;
     PollLoop::Clock::time_point asked;  ///< When the process was last asked for its pulse.
-    bool open = false;                  ///< True if the process has not answered this question yet.
+    bool open = false;                  ///< True until the process has answered.
   };
 
   void look();

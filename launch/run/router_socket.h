@@ -20,8 +20,9 @@ class RouterSocket {
  public:
   using Frames = std::vector<std::string>;
 
-  /// Whether strangers can know the address, which must then be a TCP address. If so, they are kept away from the
-  /// socket (core::StrangerFilter) and counted. The owner of the socket must then call refusals() at intervals.
+  /// Whether the address is public, so that strangers (programs that are not admitted) can connect to it. A public
+  /// address must be a TCP address. Strangers are kept away from the socket (core::StrangerFilter) and counted, and the
+  /// owner of the socket must call refusals() at intervals.
   enum class Exposure : std::uint8_t { kInternal, kPublic };
 
   /// Binds the address `endpoint`. If `keys` is not empty, only processes that have the keys of the run can connect

@@ -38,7 +38,8 @@ struct LaunchOptions {
   archive::Versions versions;                       ///< What this installation consists of, for the run's record.
   std::chrono::milliseconds rung{2'000};            ///< The time from SIGINT to SIGTERM, and from there to SIGKILL.
   std::chrono::milliseconds silence{30'000};        ///< A process that sends nothing for this long is reported.
-  /// A program, such as a profiler, and its arguments, under which `wrapped_process` is started; empty = none.
+  /// A program, such as a profiler, and its arguments, under which `wrapped_process` is started; empty if no process is
+  /// wrapped.
   std::vector<std::string> wrapper;
   std::string wrapped_process;  ///< The name of the process that `wrapper` wraps.
   /// Signals that the engine (the program that has started the launcher, such as Slurm) sends not only to the launcher

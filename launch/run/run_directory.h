@@ -14,9 +14,9 @@ namespace trainyard::launch {
 /// Removes the run directories of launchers that have died. Returns the number of directories removed.
 std::size_t sweep_stale_runs(const std::string& base = visitors::runs_directory());
 
-/// Returns the name of a run, for example "mnist-9ix" for the name "mnist" and the pid 12345. It has at most 24
-/// characters and can be used in a path. As long as the process `pid` exists, no other run on this host has the same
-/// name.
+/// Returns the name of a run, for example "mnist-9ix" for the name "mnist" and the pid 12345. It is at most 24
+/// characters long and can be used in a path. As long as the process `pid` exists, no other run on this host has the
+/// same name.
 std::string run_name(std::string_view name, pid_t pid);
 
 /// The directory of one run. It contains the run's sockets and `run.json`, and only the user who launched the run can

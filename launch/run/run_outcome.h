@@ -27,8 +27,8 @@ class RunOutcome {
   /// Records a component's report that the run is finished, with the reason and with `success` false if the run failed.
   /// Only the first report counts.
   void finish(const std::string& reason, bool success);
-  /// Records that the user has asked the run to stop. `why` is the reason for last_words(), such as "SIGINT came". Only
-  /// the first request is kept.
+  /// Records that the user has asked the run to stop. `why` is the reason that last_words() gives, such as "SIGINT
+  /// came". Only the first request is kept.
   void interrupt(const std::string& why) {
     if (!interrupted_) interrupted_ = why;
   }

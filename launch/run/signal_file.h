@@ -29,8 +29,8 @@ class BlockedSignals {
 /// restrictions on signal handlers do not apply to it.
 class SignalFile {
  public:
-  /// Calls `on_signal` with each of the signals that arrives, including those that have arrived since they were
-  /// blocked. Throws kIo if the system cannot provide a signalfd.
+  /// Calls `on_signal` for every signal that arrives, including those that have arrived since the signals were blocked.
+  /// Throws kIo if the system cannot provide a signalfd.
   SignalFile(PollLoop& loop, const BlockedSignals& signals, std::function<void(int signal)> on_signal);
   ~SignalFile();
   SignalFile(const SignalFile&) = delete;

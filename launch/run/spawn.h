@@ -32,9 +32,9 @@ struct Spawned {
 
 /// Starts a process. The process has its own process group, so that Ctrl-C on the terminal does not reach it. The
 /// kernel kills it when the calling thread ends, so spawn() must be called on the main thread. All signals have their
-/// default actions, except that `ignored_signals` and SIGTTOU are ignored. Without SIGTTOU, the process can always
-/// write to the terminal. Its stdin contains `input`; its stdout and stderr are pipes. Throws kNotFound or kIo, with
-/// the program and the reason.
+/// default actions, except that `ignored_signals` and SIGTTOU are ignored. Because SIGTTOU is ignored, the process can
+/// always write to the terminal. Its stdin contains `input`; its stdout and stderr are pipes. Throws kNotFound or kIo,
+/// with the program and the reason.
 Spawned spawn(const SpawnOptions& options);
 
 }  // namespace trainyard::launch

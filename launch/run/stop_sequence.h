@@ -25,7 +25,7 @@ class StopSequence {
  public:
   /// The callbacks of the sequence.
   struct Links {
-    /// Called with a text about each part of the run that does not stop properly.
+    /// Called for each part of the run that does not stop properly, with a text about it.
     std::function<void(const std::string&)> failed;
     std::function<void()> gone;                             ///< Called when every process has been reaped.
     std::function<std::chrono::milliseconds()> standstill;  ///< Returns how long the run has made no progress.

@@ -22,10 +22,10 @@ struct StateTensor;
 ///
 /// A package computes only the forward pass, and only for the device, the types and the shapes for which it was
 /// compiled. So this model evaluates and predicts, and refuses to train. Its weights are those of the package or, if
-/// the run resumes, those of the checkpoint. The compiled code reads them in the arena, the memory in which the run
+/// the run resumes, those of the checkpoint. The compiled code reads them from the arena, the memory in which the run
 /// keeps parameters and buffers.
 ///
-/// The compiled code does not show which tensors of the module are trained, what they are called in checkpoints, and
+/// The compiled code does not show which tensors of the module are trained, what they are called in checkpoints, or
 /// which of them the compiler has removed. The metadata entry "state" of the package can describe this: a JSON list
 /// with one entry [names, type, shape, trained] for each parameter and buffer of the module. `names` is a list, because
 /// the module can use a tensor in several places; the first name is used in checkpoints. Without this entry, the
@@ -37,7 +37,7 @@ struct StateTensor;
 /// Parameters  path   required: the .pt2 file
 ///             trust  must be true; with false, the default, the file is refused
 ///             loss   cross_entropy (logits; the default), nll (log probabilities), mse, l1, bce_with_logits
-/// Errors      kInvalidArgument (trust), kNotFound, kCorrupt (no package, or a description that does not fit it),
+/// Errors      kInvalidArgument (trust), kNotFound, kCorrupt (not a package, or a description that does not fit it),
 ///             kShapeMismatch (data, input or result), kTypeMismatch (precision), kUnsupported (training, another
 ///             device, weights that cannot be replaced)
 class Aoti final : public Model {
@@ -52,7 +52,7 @@ class Aoti final : public Model {
   std::vector<NamedTensor> buffers() override { return buffers_; }
   /// Does nothing: whether layers such as dropout are active was decided when the module was compiled.
   void set_training(bool /*training*/) override {}
-  /// Throws kUnsupported, naming the model to use instead.
+  /// Always throws kUnsupported. The error names the model to use instead.
   at::Tensor training_step(const ModelBatch& batch) override;
   std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
   Prediction predict(const ModelBatch& batch) override;

@@ -42,10 +42,10 @@ class Package {
   const std::optional<std::vector<StateTensor>>& state() const { return state_; }
 
   /// Lets the code read `tensors` in place of the constants of the same names. They are not copied, so a value that
-  /// changes later has an effect in the next call of run(). There is one exception: a package that was compiled with
-  /// `use_runtime_constant_folding` computes some of its values from these tensors only once, in the first call of
-  /// run() after use() was given tensors in other memory. Cheap if the memory of all tensors is the same as in the last
-  /// call. Throws kUnsupported or kTypeMismatch if the code cannot read a tensor.
+  /// changes later has an effect the next time run() is called. There is one exception: a package that was compiled
+  /// with `use_runtime_constant_folding` computes some of its values from these tensors only once, in the first run()
+  /// after use() was given tensors in different memory. The call is cheap if the memory of all tensors is the same as
+  /// in the previous call. Throws kUnsupported or kTypeMismatch if the code cannot read a tensor.
   void use(const std::vector<NamedTensor>& tensors);
 
   /// Computes the output for `input`. Throws kShapeMismatch if the code was compiled for another shape or type, and

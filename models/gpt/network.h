@@ -26,9 +26,9 @@ struct Sizes {
 
 /// The decoder-only transformer of GPT-2, as in nanoGPT (shapes: B samples of T tokens, width D, vocabulary V). It has
 /// embeddings of tokens and positions, and a sequence of blocks. A block consists of causal self-attention and a
-/// perceptron whose hidden layer has four times the width. Each of these two parts is preceded by a layer norm, and its
-/// output is added to the residual stream. The head uses the token embedding as its weights. The tensors have the same
-/// names and shapes as in nanoGPT.
+/// perceptron whose hidden layer has four times the width. Each of these two parts is preceded by a layer norm, and the
+/// output of each part is added to the residual stream. The head uses the token embedding as its weights. The tensors
+/// have the same names and shapes as in nanoGPT.
 ///
 /// The architecture and the smaller initial weights of the residual layers are from Radford et al., "Language Models
 /// are Unsupervised Multitask Learners" (2019). The sharing of weights between head and token embedding is from Press

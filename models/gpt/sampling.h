@@ -17,8 +17,8 @@ struct SamplingOptions {
 };
 
 /// Returns `prompt` followed by `options.tokens` new tokens, which are drawn with LibTorch's default random generator.
-/// An empty prompt is replaced by token 0. Each new token requires a forward pass over the last tokens, as many as the
-/// network's context holds. The caller must have disabled gradients.
+/// An empty prompt is replaced by token 0. Each new token requires a forward pass over the last tokens, up to the
+/// length of the network's context. The caller must have disabled gradients.
 std::vector<std::int64_t> sample(const Network& network, std::vector<std::int64_t> prompt,
                                  const SamplingOptions& options);
 

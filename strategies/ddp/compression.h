@@ -30,7 +30,7 @@ class Compression : public Stateful {
 
   /// Starts to average a bucket of gradients over all ranks and returns immediately; see ReplicaStrategy::reduce. The
   /// gradients have already been multiplied by `loss_scale`, which can differ from step to step. A compression that
-  /// keeps values from step to step must therefore divide them by `loss_scale`.
+  /// keeps values from step to step must therefore keep them without this factor.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients, double loss_scale) = 0;
   /// Called with the arguments of reduce() when the Work that reduce() returned is finished. Writes the means into
   /// `gradients`, unless they are already there.

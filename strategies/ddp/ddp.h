@@ -20,8 +20,8 @@ class Ddp final : public ReplicaStrategy {
   explicit Ddp(StrategyContext& context) : ReplicaStrategy(context) {}
 
   void save_state(StateWriter& into) const override;
-  /// Restores the state of the compression `powersgd`; the other forms have none. If the checkpoint was written with
-  /// another `powersgd_rank`, its state does not fit: it is ignored, and a warning is logged.
+  /// Restores the state of the compression `powersgd`; the other forms have none. A state that was saved with a
+  /// different `powersgd_rank` does not fit: it is ignored, and a warning is logged.
   void restore_state(const StateReader& from) override;
 
  protected:

@@ -13,7 +13,8 @@ namespace trainyard::ddp {
 
 /// PowerSGD: instead of a matrix M of gradients, the ranks send two thin matrices P and Q, whose product approximates
 /// M. One power iteration computes them from the Q of the previous step. The error, which is the difference between M
-/// and its approximation, is added to the gradient of the next step (error feedback), so it is only delayed.
+/// and its approximation, is added to the gradient of the next step (error feedback), so what the approximation leaves
+/// out is not lost but only delayed.
 ///
 ///     M = gradient + error      P = mean of M Q over ranks, orthonormalised
 ///     q = transposed(M) P       error = M - P transposed(q)

@@ -32,7 +32,7 @@ constexpr auto words_of(ChangeForm) { return words("form of changes", "none", "b
 /// The anchor and the outer momentum are the same on every rank. Each rank keeps both, which takes twice the memory of
 /// the parameters. A checkpoint contains the momentum, and the anchor unless it is equal to the parameters in the
 /// checkpoint. If a checkpoint is saved during an exchange, saving waits for the result of the exchange, which the
-/// checkpoint then contains; the resumed run uses the result at the step at which this run would have used it. The
+/// checkpoint then contains; the resumed run uses the result at the same step as the run that saved the checkpoint. The
 /// inner optimizer's state stays with its rank.
 ///
 /// Sources: Douillard et al., "DiLoCo: Distributed Low-Communication Training of Language Models" (2023); Douillard et

@@ -10,12 +10,13 @@
 
 namespace trainyard {
 
-/// An exchange of the strategy `diloco`, which can run while the rank computes. The ranks average copies of two things:
-/// the change of the parameters since the last exchange, and the floating-point buffers. So the originals may change in
-/// the meantime. The copies are in host memory, because with most collectives only operations on host memory run in the
-/// background.
+/// An exchange of the strategy `diloco`, which can run while the rank computes. The ranks average two things: the
+/// change in the parameters since the last exchange, and the floating-point buffers. They average copies, so that the
+/// originals may change in the meantime. The copies are in host memory, because with most collectives only operations
+/// on host memory run in the background.
 ///
-/// A checkpoint can be saved between the beginning and the end of an exchange. It then contains the averages.
+/// If a checkpoint is saved during an exchange, the strategy first waits for the averages, and the checkpoint contains
+/// them.
 class Exchange {
  public:
   /// Allocates memory with RankGroup::scratch(), so all ranks must construct such objects with the same sizes in the

@@ -29,8 +29,8 @@ struct ParameterGroup {
   std::uint64_t bytes = 0;  ///< The size of all runs, including padding.
 };
 
-/// Returns one group for every stage, with the parameters that belong to this stage alone. The last group contains the
-/// parameters that belong to several stages or to none.
+/// Returns one group for every stage, with the parameters that belong to this stage alone, and finally one group with
+/// the parameters that belong to several stages or to none.
 std::vector<ParameterGroup> group_parameters(const std::vector<Stage>& stages, const ArenaLayout& layout);
 
 }  // namespace trainyard::fsdp

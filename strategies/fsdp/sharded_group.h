@@ -24,7 +24,7 @@ class ShardedGroup {
                std::span<const std::uint64_t> parts, RankGroup& ranks);
 
   std::uint64_t bytes() const { return group_.bytes; }
-  /// Returns the minimum number of elements of the memory that is passed to gather() and collect_gradients(). The
+  /// Returns the minimum number of elements that the memory passed to gather() or collect_gradients() must have. The
   /// elements have the type of the parameters.
   std::int64_t elements() const { return block_.flat().numel(); }
   /// Returns true if the parameters can be used.

@@ -46,7 +46,7 @@ class StageGroups {
 
   /// Gathers all parameters of the model at the same time, in additional memory.
   void gather_all();
-  /// Ends the use of the parameters that gather_all() has gathered, and frees the additional memory.
+  /// Makes all parameters unusable again, and frees the memory that gather_all() has allocated.
   void release_all();
 
   Holdings holdings() const;

@@ -25,8 +25,8 @@ namespace trainyard {
 /// Data parallel training with tensor fusion, as in Horovod. Gradients are not divided into fixed buckets. Instead, all
 /// gradients that are ready on all ranks at the end of a cycle are averaged together.
 ///
-/// Horovod has a coordinator; here the ranks vote instead. In each cycle, they compute the minimum of the numbers of
-/// gradients that they have ready (an all_reduce of one number), and then average that many gradients. Gradients become
+/// Horovod has a coordinator; here the ranks vote instead. In each cycle, they compute the smallest number of gradients
+/// that any rank has ready (with an all_reduce of one number), and then average that many gradients. Gradients become
 /// ready in the reverse order of their position in memory, so the gradients that are averaged together are contiguous
 /// and need not be copied.
 ///
@@ -77,12 +77,13 @@ class Horovod final : public ReplicaStrategy {
   std::optional<HalfGradients> half_;  ///< Set if gradients are compressed.
 
   // The following fields describe the current step. Gradients are numbered in the order in which they become ready.
-  std::vector<Bucket> ready_;      ///< The gradients that this rank has ready.
+  std::vector<Bucket> ready_;      ///< The gradients that are ready on this rank.
   std::size_t total_ = 0;          ///< The number of gradients of the whole model.
   std::size_t sent_ = 0;           ///< The number of gradients whose reduction has begun. It is the same on all ranks.
   std::vector<Fused> reductions_;  ///< The reductions that have begun.
   std::optional<Work> voting_;     ///< The vote in progress.
-  /// During a vote, the number of gradients that this rank has ready; after it, the smallest such number of all ranks.
+  /// During a vote, the number of gradients that are ready on this rank; after it, the smallest such number of all
+  /// ranks.
   std::int64_t ballot_ = 0;
   Clock::time_point last_vote_;
   std::uint64_t votes_ = 0;

@@ -38,7 +38,7 @@ class Board {
     /// 1 plus the rank that has the turn (the right to access the server's parameters), or 0 if no worker has it.
     std::atomic<std::uint32_t> holder;
     std::atomic<std::uint64_t> updates;  ///< The number of updates that all workers together have made.
-    /// The largest number of steps by which a worker has been ahead of the slowest worker when it began a step.
+    /// The largest lead over the slowest worker, in steps, that any worker has had when it began a step.
     std::atomic<std::uint64_t> spread;
   };
 

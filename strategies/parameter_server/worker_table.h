@@ -9,9 +9,9 @@
 
 namespace trainyard::parameter_server {
 
-/// The table through which the workers (ranks) of a parameter server coordinate. It records which worker has the turn
-/// to update the server's parameters, how many steps each worker has made, and how many updates there have been. It is
-/// in shared memory; the workers can be threads or processes.
+/// The table through which the workers (ranks) of a parameter server coordinate. It records whose turn it is to update
+/// the server's parameters, how many steps each worker has made, and how many updates there have been. It is in shared
+/// memory; the workers can be threads or processes.
 ///
 /// A worker's clock is the number of steps that it has ended. A step begins (begin_step()) when the worker has copied
 /// the parameters for it, so a worker can be between two steps. A meeting is a point at which all workers wait for each
@@ -53,7 +53,7 @@ class WorkerTable {
   /// Records that this worker begins its next step, and updates widest_spread(). Call this function when the worker has
   /// copied the parameters for the step.
   void begin_step();
-  /// Returns the largest number of steps by which any worker has been ahead of the slowest worker when it began a step.
+  /// Returns the largest lead over the slowest worker, in steps, that any worker has had when it began a step.
   std::uint64_t widest_spread() const;
 
   /// Returns true if no worker's clock is more than `steps` behind this worker's clock. A worker that already waits in
@@ -62,8 +62,8 @@ class WorkerTable {
   /// Waits until is_near(steps) is true.
   void wait_until_near(std::uint64_t steps);
 
-  /// Waits until every worker has begun a step that is at most `steps` steps before this worker's current step. A
-  /// worker that already waits in a meeting that this worker has not reached does not count.
+  /// Waits until every worker has begun the step that is `steps` steps before this worker's current step. A worker that
+  /// already waits in a meeting that this worker has not reached does not count.
   void wait_until_begun(std::uint64_t steps);
 
   /// Waits until `rank` has ended more steps than this worker.

@@ -44,7 +44,7 @@ class Pipeline final : public Strategy {
   /// A micro-batch of the pipeline, between its forward and its backward pass on this rank.
   struct Part {
     MicroBatch batch;
-    double share = 1;   ///< The number of its samples, as a fraction of the whole batch.
+    double share = 1;   ///< Its number of samples as a fraction of that of the whole batch.
     at::Tensor input;   ///< Kept until the backward pass, which computes the gradient of the input.
     at::Tensor output;  ///< Kept until the backward pass; on the last rank, this is the loss.
   };

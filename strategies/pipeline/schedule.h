@@ -15,7 +15,7 @@ namespace trainyard::pipeline {
 enum class ScheduleKind : std::uint8_t { kOneForwardOneBackward, kGpipe };
 constexpr auto words_of(ScheduleKind) { return words("pipeline schedule", "1f1b", "gpipe"); }
 
-/// One step of a pipeline schedule: a rank's forward or backward pass for one micro-batch.
+/// One action of a pipeline schedule: a rank's forward or backward pass for one micro-batch.
 struct Action {
   enum Kind : std::uint8_t { kForward, kBackward };
   Kind kind = kForward;

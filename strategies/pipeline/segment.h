@@ -44,7 +44,7 @@ class Segment {
   at::Tensor gradient_of_output(const ModelBatch& batch);
   /// Sends the gradient of the input for `batch` to the previous rank. `next` is the batch whose input this rank needs
   /// next, or null. The function first begins to receive that input; otherwise two neighbouring ranks could each wait
-  /// until the other receives.
+  /// for the other to receive.
   void send_gradient(const at::Tensor& gradient, const ModelBatch& batch, const ModelBatch* next);
 
   /// Waits until all outputs and gradients have been sent.

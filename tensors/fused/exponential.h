@@ -43,7 +43,7 @@ inline constexpr auto kInverseFactorial = [] {
 }();
 
 /// Returns e^x, accurate to the last digit or two of T; arguments outside the range from kLowest to kHighest produce
-/// the result of the nearest bound. The function splits x = n ln 2 + r with |r| <= ln 2 / 2, computes e^r by its Taylor
+/// the result for the nearer bound. The function splits x = n ln 2 + r with |r| <= ln 2 / 2, computes e^r by its Taylor
 /// series, and puts 2^n into the bits of the exponent. ln 2 is used in two parts, so that n ln 2 is subtracted without
 /// loss (Cody and Waite, "Software Manual for the Elementary Functions", 1980).
 template <class T>

@@ -30,7 +30,7 @@ struct LanesOf {
   using Value [[gnu::vector_size(64), gnu::aligned(64)]] = T;
   using Unaligned [[gnu::vector_size(64), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
 };
-/// There are no vectors of bfloat16 numbers: load() and store() below convert them.
+/// There are no vectors of bfloat16 numbers: load() and store() below convert them to and from floats.
 template <>
 struct LanesOf<BFloat16> {};
 /// A vector of 16 floats or 8 doubles.
@@ -51,12 +51,14 @@ TRAINYARD_INLINE void store(T* to, Lanes<T> value) {
   *reinterpret_cast<typename LanesOf<T>::Unaligned*>(to) = value;
 }
 
-/// The bits of 16 floats, as unsigned and as signed numbers, and the bits of 16 bfloat16 numbers at any address.
+/// The bits of 16 floats, as unsigned numbers.
 using FloatBits [[gnu::vector_size(64)]] = std::uint32_t;
+/// The bits of 16 floats, as signed numbers.
 using SignedBits [[gnu::vector_size(64)]] = std::int32_t;
+/// The bits of 16 bfloat16 numbers, at any address that is valid for a BFloat16.
 using BFloat16Bits [[gnu::vector_size(32), gnu::aligned(alignof(BFloat16)), gnu::may_alias]] = std::uint16_t;
 
-/// Loads 16 bfloat16 numbers as floats, which is exact.
+/// Loads 16 bfloat16 numbers and converts them to floats, which is exact.
 TRAINYARD_INLINE Lanes<float> load(const BFloat16* from) {
   const FloatBits bits = __builtin_convertvector(*reinterpret_cast<const BFloat16Bits*>(from), FloatBits);
   return (Lanes<float>)(bits << 16);

@@ -10,7 +10,8 @@ namespace trainyard::tools {
 
 /// What the user has typed on the command line before the word that the shell asks to complete.
 struct TypedWords {
-  /// The last subcommand that was typed, or the family of subcommands if only that was typed.
+  /// The last subcommand that was typed, or the family of subcommands if only that was typed, or `trainyard` itself if
+  /// neither was.
   const VerbDescription* verb = nullptr;
   std::vector<std::string> path;       ///< The names of the subcommands that were typed, such as "topic" and "echo".
   std::vector<std::string> arguments;  ///< The positional arguments.

@@ -14,7 +14,7 @@ constexpr int kExitNotFound = 3;       ///< No run is active, or the named objec
 constexpr int kExitTimeout = 124;      ///< No message, answer or subscriber arrived in time.
 constexpr int kExitInterrupted = 130;  ///< The user pressed Ctrl-C.
 
-/// Returns the exit code of a command that ends with an error of this code.
+/// Returns the exit code of a command that ends with an error whose code is `code`.
 int exit_code_of(Code code);
 
 }  // namespace trainyard::tools

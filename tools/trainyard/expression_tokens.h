@@ -26,8 +26,8 @@ struct Token {
   std::size_t position = 0;
 };
 
-/// Divides an expression into tokens. The last token is kEnd. Throws kInvalidArgument, with the position, for a
-/// character that is not allowed in expressions.
+/// Splits an expression into tokens, the last of which is kEnd. Throws kInvalidArgument, with the position, for a
+/// character that is not allowed in expressions, and for a text without a closing quotation mark.
 std::vector<Token> tokens_of(std::string_view expression);
 
 /// Returns an error whose text consists of the position and `what`, such as "--where, character 8: ...".

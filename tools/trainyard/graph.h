@@ -32,11 +32,11 @@ struct Graph {
   std::vector<GraphEdge> edges;
 };
 
-/// Returns the graph of a run that has been planned.
+/// Returns the graph of a planned run.
 Graph graph_of(const launch::Plan& plan);
 
-/// Returns the graph of a running launch, with the title `title`. `nodes` and `topics` are the answers of the
-/// launcher's registry to the questions "nodes" and "topics".
+/// Returns the graph of a running launch. `nodes` and `topics` are the answers to the questions "nodes" and "topics",
+/// which visitors::RegistryClient::ask() returns.
 Graph graph_of(const std::string& title, const nlohmann::json& nodes, const nlohmann::json& topics);
 
 /// A group of topics that have the same senders and the same receivers. `from` and `to` are indices in Graph::nodes.

@@ -13,8 +13,8 @@ namespace trainyard::tools {
 /// contains them. The elements of a list get the type of the first element, or f64 if they are numbers and at least one
 /// of them is not whole.
 ///
-/// Throws kInvalidArgument, with the path of the field, for null and for empty lists, whose types are unknown, and for
-/// names that are not valid for fields.
+/// Throws kInvalidArgument, with the path of the field, for null, empty lists and empty nested objects, whose types are
+/// unknown, and for names that are not valid for fields.
 Schema infer_schema(const nlohmann::ordered_json& example, const std::string& type_name);
 
 /// Derives a name for a message type from a topic: "SlowRank" for "/alerts/slow_rank".

@@ -11,8 +11,8 @@ namespace trainyard::tools {
 
 /// The name of a launch, and how one of its processes is started.
 struct LaunchChoices {
-  /// The name of the run, by which other commands can find it with --run. If it is empty, the run has the name in the
-  /// launch file.
+  /// The name of the run, by which other commands can find it with --run. If it is empty, the name in the launch file
+  /// is used.
   std::string name;
   /// The program under which the process of `wrapped_component` is started, such as a profiler, followed by the
   /// program's arguments; empty to start the process directly.

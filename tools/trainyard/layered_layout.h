@@ -19,7 +19,8 @@ struct LayoutBox {
   Point corner = {};
 };
 
-/// An arrow from one box to another. lay_out() computes the points through which it passes, from its tail to its head.
+/// An arrow from one box to another; `from` and `to` are indices of boxes. lay_out() computes the points through which
+/// it passes, from its tail to its head.
 struct LayoutArrow {
   std::size_t from = 0;
   std::size_t to = 0;
@@ -28,8 +29,8 @@ struct LayoutArrow {
 
 /// Arranges boxes and arrows in layers from left to right, with the method of Sugiyama. Arrows that would close a cycle
 /// are treated as reversed. Each box is at least one layer to the right of its predecessors. The boxes of each layer
-/// are ordered so that few arrows cross, and are then moved towards the boxes with which arrows connect them. The
-/// result depends only on the arguments, so the same graph always looks the same.
+/// are ordered so that few arrows cross, and are then moved towards the boxes to which arrows connect them. The result
+/// depends only on the arguments, so the same graph always looks the same.
 ///
 /// Returns the width and the height of the drawing. No points are computed for an arrow from a box to itself.
 Point lay_out(std::vector<LayoutBox>& boxes, std::vector<LayoutArrow>& arrows);

@@ -13,10 +13,10 @@ const std::vector<std::string>& plugin_kinds();
 /// Returns the class name for a plugin: "RandomInvert" for "random_invert".
 std::string class_name_of(const std::string& name);
 
-/// Throws kInvalidArgument if `name` is not a valid name for a new plugin. It must begin with a letter and consist of
-/// lower-case letters, digits and single underscores, because it becomes the name of a folder, of C++ files, a class
-/// and a CMake target, and of the plugin in launch files. Names that end with "_test", and names of Trainyard's own
-/// classes such as "dataset", are refused, too.
+/// Throws kInvalidArgument if `name` is not a valid name for a new plugin. A valid name begins with a letter and
+/// consists of at most 64 lower-case letters, digits and single underscores between them, because the folder, the C++
+/// files, the class and the CMake target are named after it. Names that end with "_test" are refused, as are names such
+/// as "dataset", whose class (Dataset) already exists in Trainyard.
 void check_plugin_name(const std::string& name);
 
 /// Copies the template for a kind of plugin to the folder `directory`, and replaces the template's name with `name` in

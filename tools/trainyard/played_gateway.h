@@ -18,15 +18,15 @@ struct PlayedMessage {
   std::vector<Buffer> payloads;
 };
 
-/// Returns a message type with the given schema, whose messages are PlayedMessage objects.
+/// Returns the message type for PlayedMessage objects whose bodies have the given schema.
 MessageType played_type(const std::string& schema_text);
 
 /// A stand-in for one process of a recorded run while `bag play` plays the recording. Programs can subscribe to its
 /// topics as they would to those of a running process.
 class PlayedGateway {
  public:
-  /// Binds the address, and serves subscribers (visitors) on the event loop of `owner`. Throws kIo if the address
-  /// cannot be bound.
+  /// Binds the address, and serves visitors (the programs that subscribe) on the event loop of `owner`. Throws kIo if
+  /// the address cannot be bound.
   PlayedGateway(Component& owner, zmq::context_t& context, const std::string& address);
   ~PlayedGateway();
 
@@ -36,13 +36,13 @@ class PlayedGateway {
   /// subscribe later receive it, too.
   void add_topic(const std::string& topic, const MessageType& type, bool latched);
 
-  /// Sends a message to every visitor that has subscribed to the topic. `envelope` contains the message and its
-  /// header; this function sets the type and the size.
+  /// Sends a message to every visitor that is subscribed to the topic. The caller sets all members of `envelope` except
+  /// `type` and `bytes`.
   void publish(const std::string& topic, core::Envelope envelope);
 
   /// Tells every visitor that no more messages will follow.
   void finish() { door_.say_ended(); }
-  /// Returns true if at least one visitor has subscribed.
+  /// Returns true if at least one visitor is subscribed to a topic.
   bool has_visitors() const;
   /// Returns true if no messages are waiting to be sent to a visitor.
   bool delivered() const { return door_.unread() == 0; }

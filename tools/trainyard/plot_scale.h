@@ -16,8 +16,8 @@ struct Tick {
 /// One axis of a plot. It maps the values in its range to positions along the axis.
 class PlotScale {
  public:
-  /// Makes an axis for values from `low` to `high`. If both are equal, the range is widened. If `logarithmic` is true,
-  /// both must be greater than 0.
+  /// Makes an axis for values from `low` to `high`. If the two are equal, the range is widened. If `logarithmic` is
+  /// true, they must be greater than 0.
   PlotScale(double low, double high, bool logarithmic = false);
 
   /// Returns the position of a value: 0 for `low` and 1 for `high`. Values outside the range have positions below 0 or

@@ -22,7 +22,7 @@ struct Replay {
   std::string checkpoint;         ///< The path of the checkpoint; empty if the replay begins at step 0.
 };
 
-/// Two values of one metric of the step: the value that the past run recorded, and the value that the replay has
+/// Two values of one metric of the replayed step: the value that the past run recorded, and the value that the replay
 /// computed.
 struct ReplayedMetric {
   std::string name;
@@ -35,13 +35,13 @@ struct ReplayedMetric {
 
 /// Prepares the replay of `step` of the run whose output directory is `directory`. The results are written to `output`,
 /// or to a new folder `replay-<step>` in `directory` if `output` is empty. Throws kNotFound if there is no such run, if
-/// the run has no launch record, or if it has not reached the step. Throws kInvalidArgument if the launch file has
-/// changed since the past run, or if `output` exists.
+/// the run has no launch record, or if it has not reached the step. Throws kInvalidArgument if the launch file has been
+/// changed or removed since the past run, or if `output` exists.
 Replay prepare_replay(const std::string& directory, std::uint64_t step, const std::string& output);
 
-/// Returns the metrics of the step that both the past run and the replay have written, beginning with the loss. Metrics
-/// that depend on time, such as the throughput, are left out. The list is empty if the past run wrote no metrics for
-/// the step. Throws kNotFound if the replay has not computed the step.
+/// Returns the loss, the gradient norm, the learning rate and the loss scale of the step. Each is left out unless both
+/// the past run and the replay have written it. The list is empty if the past run wrote no metrics for the step. Throws
+/// kNotFound if the replay has not computed the step.
 std::vector<ReplayedMetric> compare(const Replay& replay);
 
 /// Returns the loss that the replay computed, or an empty optional if it has not computed the step.

@@ -27,9 +27,9 @@ struct MetricFigures {
 /// still be shown.
 std::vector<MetricFigures> read_figures(const std::string& output_directory);
 
-/// Returns the parameter values of a run that were set by its launch file or command line (archive::hyperparameters),
-/// by their names. If the recorded plan cannot be read, the function prints a warning to stderr and returns an empty
-/// map.
+/// Returns the parameters that the launch file or the command line of a run has set (archive::hyperparameters), as a
+/// map from names to values. If the recorded plan cannot be read, the function prints a warning to stderr and returns
+/// an empty map.
 std::map<std::string, nlohmann::json> read_parameters(const archive::RunRecord& run);
 
 }  // namespace trainyard::tools

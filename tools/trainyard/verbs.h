@@ -10,8 +10,8 @@ class App;
 namespace trainyard::tools {
 
 /// The function that carries out the subcommand (the verb) that the user has typed, and returns the exit code. The
-/// verb's callback stores the function while the command line is parsed. It is called after parsing, so that `launch`
-/// does not fork inside the parser.
+/// verb's callback stores the function while the command line is parsed. The function is called after parsing, so that
+/// `launch` does not fork inside the parser.
 using Action = std::function<int()>;
 
 /// A function that adds one verb, or a family of verbs such as `topic list` and `topic info`, to the parser of the

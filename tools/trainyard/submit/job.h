@@ -24,7 +24,7 @@ struct Job {
   std::uint32_t nodes = 1;             ///< The number of hosts.
   std::uint32_t ranks = 1;             ///< The number of ranks on each host.
   std::string accelerator;             ///< The name of the accelerator plugin. With `cpu`, ranks need no devices.
-  /// True if the launch file names a file with the key with which the hosts authenticate each other.
+  /// True if the launch file names the file of the key that the hosts use to authenticate each other.
   bool names_key = false;
   bool continues = false;  ///< True if the run continues from its newest checkpoint when the job is restarted.
   /// The argument that makes the run continue; empty if `arguments` already contain it, or if the run does not
@@ -37,9 +37,9 @@ struct Job {
   std::optional<std::chrono::seconds> time_limit;  ///< The time limit of each attempt; a restart begins a new attempt.
   std::chrono::seconds notice{120};  ///< How long before the end of the job the engine tells the run to stop.
   std::uint32_t restarts = 0;        ///< How many times the engine may restart the job.
-  std::string queue;                 ///< The name of a partition of Slurm, or of a queue of Kueue.
+  std::string queue;                 ///< The name of a Slurm partition or of a Kueue queue.
   std::string logs;                  ///< The folder for the output of the job.
-  /// The file with the key with which the hosts authenticate each other; empty if there is none.
+  /// The file of the key that the hosts use to authenticate each other; empty if the options name none.
   std::string key;
   std::vector<std::string> options;  ///< Further options, which are passed on to the engine's program.
   std::vector<std::string> hosts;    ///< The names of the hosts, for mpirun.

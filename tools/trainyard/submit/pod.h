@@ -11,8 +11,8 @@
 namespace trainyard::tools::submit::pod {
 
 /// The path in the container at which the key file is mounted. The hosts of the run authenticate each other with this
-/// key. Only this file of the Secret is mounted and not its folder, because the folder consists of links and everybody
-/// may write to it.
+/// key. The file itself is mounted rather than the folder of the Secret, because that folder consists of links and
+/// everybody may write to it.
 inline constexpr const char* kKeyFile = "/etc/trainyard/key";
 
 /// Returns the name of the job in a form that Kubernetes allows: lower-case letters, digits and '-'. It has at most 40
@@ -50,10 +50,10 @@ nlohmann::ordered_json security_of(const Job& job);
 /// the owner of the Secret, so Kubernetes removes the Secret together with the job.
 nlohmann::ordered_json new_secret(const Job& job, const nlohmann::ordered_json& owner);
 
-/// Creates the object that the manifest describes, by means of kubectl, and prints the answer of kubectl. `api_version`
-/// and `kind` are those of the object. If a new key must be made for the job, also creates the Secret with this key. If
-/// the user has specified a key file, prints how to create the Secret from the file. Returns the exit code of
-/// `trainyard submit`.
+/// Uses kubectl to create the object that the manifest describes, and prints kubectl's answer. `api_version` and `kind`
+/// are those of the object. If a new key must be made for the job, also creates the Secret with this key. If the user
+/// has specified a key file, prints how to create the Secret from the file. Returns the exit code of `trainyard
+/// submit`.
 int apply(const Job& job, const std::string& manifest, const std::string& api_version, const std::string& kind);
 
 }  // namespace trainyard::tools::submit::pod

@@ -10,12 +10,13 @@ namespace trainyard::tools::submit {
 /// exit code. Converts the signals that this process receives, so that the run has time to save a checkpoint.
 ///
 /// When mpirun receives SIGTERM or SIGINT, it kills its processes a second later, which is not enough time to save a
-/// checkpoint. SIGUSR1, however, is passed on to its processes. So the first signal that arrives
-/// (Ctrl-C, SIGTERM, SIGHUP, SIGUSR1 or SIGUSR2) is converted to SIGUSR1. After that, Ctrl-C and SIGTERM are converted
-/// to SIGTERM, and the other signals are ignored. The program has its own process group, so Ctrl-C in the terminal does
-/// not reach it directly. If this process is killed, the program receives SIGTERM.
+/// checkpoint. SIGUSR1, however, is passed on to its processes. So the first signal that arrives (Ctrl-C, SIGTERM,
+/// SIGHUP, SIGUSR1 or SIGUSR2) is converted to SIGUSR1. After that, Ctrl-C and SIGTERM are converted to SIGTERM, and
+/// the other signals are ignored. The program has its own process group, so Ctrl-C in the terminal does not reach it
+/// directly. If this process is killed, the program receives SIGTERM.
 ///
-/// Throws kIo if the program cannot be started. Must be called while the process has only one thread.
+/// Returns 127 if the program cannot be executed. Throws kIo if no process can be created for it. Must be called while
+/// the process has only one thread.
 int run_watched(const std::vector<std::string>& command);
 
 }  // namespace trainyard::tools::submit
