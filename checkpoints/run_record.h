@@ -28,8 +28,8 @@ struct RunRecord {
   std::uint32_t ranks = 0;        ///< The number of ranks of the run; 0 in format 1, which does not record it.
   std::vector<Scalar> metrics;    ///< The newest validation metrics.
   std::vector<Setting> settings;  ///< The parameters that were changed during the run.
-  /// The states that parts of the run have saved, such as random generators and a strategy. They contain only the names
-  /// of tensors; the tensors' data is in `state.safetensors`.
+  /// The states saved by parts of the run, such as the random generators and the strategy. Of each tensor, only the
+  /// name is stored here; its data is in `state.safetensors`.
   std::vector<SavedState> states;
   std::string reason;     ///< Why the checkpoint was saved: "interval", "best", "interrupted", ...
   std::string model;      ///< The name of the plugin that defines the model.

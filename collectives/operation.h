@@ -16,7 +16,7 @@ struct Operation {
   Request request;
   Elements data;
   /// The elements [bounds[m], bounds[m + 1]) are the part of member m. In a broadcast, all elements are the part of the
-  /// root. In an all_reduce, the parts are equal. The list is empty for send and recv.
+  /// root. In an all_reduce, the parts are those of Collective::equal_parts(). The list is empty for send and recv.
   std::vector<std::uint64_t> bounds;
   std::uint64_t number = 0;  ///< The number of the operation among all operations of its member, counted from 1.
   /// The number by which the members that take part identify the operation, counted from 1. For send and recv, it

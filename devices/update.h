@@ -19,8 +19,9 @@ class Update {
   Update& operator=(const Update&) = delete;
 
   /// Applies the gradients, and sets them to zero. `coefficients` contains one element for each range of the update
-  /// (UpdateRequest::ranges). On a device, the work may still be in progress when the function returns; work that is
-  /// submitted to the device later sees the result.
+  /// (UpdateRequest::ranges). On a device, the work may still be in progress when the function returns. Operations that
+  /// are submitted later to the same stream (see Device::make_update()) see the result; other streams must wait for a
+  /// fence.
   virtual void run(std::span<const Coefficients<double>> coefficients) = 0;
 
  protected:

@@ -77,7 +77,7 @@ inline constexpr std::uint32_t kMostHosts = 65536;
 
 /// Throws kInvalidArgument if the allocation is contradictory: if the number of the host or of the process is too
 /// large, if there are names but not one for each host, if a name occurs twice, or if a name is not a valid host name.
-/// `where` is the name of the environment in the error message.
+/// `where` names the environment, for the error message.
 void check_allocation(const Allocation& allocation, const std::string& where);
 
 }  // namespace environments

@@ -16,9 +16,9 @@ namespace trainyard {
 void append_json(const Schema& schema, std::span<const std::byte> body, std::string& out);
 
 /// Converts the JSON of a message back to the binary form. Unlike binary_from_json(), this function also accepts the
-/// descriptions of tensors that json_from_binary() and append_json() write. The JSON does not contain the bytes of
-/// tensors. Throws kInvalidArgument if the JSON contains a field that the schema does not have, or a value that does
-/// not fit its field.
+/// descriptions of tensors that json_from_binary() and append_json() write. These do not contain the bytes of the
+/// tensors; the caller must supply them beside the result, as the payloads of the message. Throws kInvalidArgument if
+/// the JSON contains a field that the schema does not have, or a value that does not fit its field.
 std::string binary_from_recorded_json(const Schema& schema, const nlohmann::json& json);
 
 }  // namespace trainyard

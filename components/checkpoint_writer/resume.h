@@ -23,7 +23,7 @@ struct Resumed {
 /// Returns the paths of the checkpoints from which a run can resume, in the order in which they must be tried. `what`
 /// is the value of the parameter `resume`: "last" or "best" means that checkpoint in `directory`, followed by all
 /// earlier ones, newest first. The path of another directory means "last" in that directory. The path of a checkpoint
-/// means only that checkpoint. "auto" is the same as "last", except that the result may be empty. In all other cases,
+/// means only that checkpoint. "auto" is the same as "last", except that the result may be empty. With any other value,
 /// throws kNotFound if there is no checkpoint.
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory);
 

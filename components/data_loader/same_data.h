@@ -22,8 +22,9 @@ std::string describe_data(const Dataset& dataset, const DatasetInfo& info);
 /// not reported here, because the strategy manager (the component that directs the run) compares the sizes.
 class SameData {
  public:
-  /// `key` is the key of rank 0's note in `notes`, and `own` is the description of this rank's data. Calls `found` on
-  /// the event loop, with an error text, if the samples differ. `loop` and `notes` must outlive this object.
+  /// Begins to look for the note of rank 0, whose key in `notes` is `key`. Rank 0 publishes it without such an object.
+  /// `own` is the result of describe_data() on this rank. Calls `found` on the event loop, with an error text, if the
+  /// samples differ. `loop` and `notes` must outlive this object.
   SameData(core::EventLoop& loop, core::Rendezvous& notes, std::string key, std::string own,
            std::function<void(const std::string& objection)> found);
   ~SameData();

@@ -38,7 +38,6 @@ void Console::line(std::string_view text) {
 }
 
 void Console::live(std::string_view text) {
-  // While other text is pending, the live line is not added, because it would be out of date when it is written.
   if (pending()) return;
   pending_.append(kClearLine).append(text);
   live_shown_ = true;

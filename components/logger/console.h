@@ -20,12 +20,12 @@ class Console {
   /// `fd` must stay open. `colour` is only stored, for callers that compose lines; see colour().
   Console(int fd, bool colour) : fd_(fd), colour_(colour) {}
 
-  /// Adds a line to the pending text, which write_pending() writes. The line erases the live line (see live()), so the
-  /// caller must call live() again.
+  /// Adds a line to the pending text, which write_pending() writes. The line erases the live line (see live()). To show
+  /// that again, call write_pending() and then live().
   void line(std::string_view text);
 
-  /// Adds `text` to the pending text as the live line, which stays at the bottom and replaces the previous live line.
-  /// Does nothing while earlier text is pending.
+  /// Makes `text` the live line, which stays at the bottom and replaces the previous live line; write_pending() writes
+  /// it. If earlier text is still pending, `text` is ignored, because it would be out of date when it is written.
   void live(std::string_view text);
 
   /// Ends the live line with a line feed, so that it is no longer replaced.

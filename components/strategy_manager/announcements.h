@@ -37,7 +37,8 @@ class Announcements {
   void add(const DatasetInfo& info);
   void add(const ModelInfo& info) { hosts_ready_.arrived(info.rank); }
   void add(const RunState& place);
-  /// Records the states in the checkpoint from which the run resumes. Must be called before the RunState is added.
+  /// Keeps the states that were read from the checkpoint from which the run resumes. Must be called before the RunState
+  /// is added.
   void add(const RestoredStates& states) { start_.set_states(states); }
 
   /// Returns a description of the messages that are still missing, for error texts.

@@ -18,8 +18,7 @@
 
 namespace trainyard::core {
 
-/// The part of a process that serves visitors: programs that attach to a running launch without having ports in its
-/// plan.
+/// The part of a process that serves visitors: programs that attach to a running launch without being part of its plan.
 ///
 /// An output that visitors listen to has one tap, however many visitors there are. A tap is an additional bounded ring
 /// from the component's loop to the gateway's loop. The gateway encodes each message once and sends it to the visitors

@@ -40,8 +40,8 @@ struct StrategyTraits {
   RanksShare share = RanksShare::kNothing;  ///< What the ranks must share. A plan in which they cannot is refused.
   bool same_data = false;  ///< True if every rank gets the same batches instead of its own part of the data.
   GradientsOfRanks gradients = GradientsOfRanks::kEqual;
-  /// True if the optimizer must update the parameters in host memory even if the ranks train in the memory of devices,
-  /// because the ranks share one copy of the parameters there.
+  /// True if the ranks share one copy of the parameters in host memory. The optimizer must then update the parameters
+  /// there, even if the ranks train on devices.
   bool updates_on_host = false;
 
   /// Returns true if the strategy supports this number of ranks.

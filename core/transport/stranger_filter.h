@@ -43,8 +43,8 @@ class StrangerFilter {
 
   /// Returns the number of strangers for which this process has enough descriptors. Calls raise_descriptor_limit().
   static std::size_t most_strangers();
-  /// Returns the number of admitted connections for which this process has enough descriptors, if it needs few others.
-  /// Calls raise_descriptor_limit().
+  /// Returns the number of admitted connections for which this process has enough descriptors besides those of
+  /// most_strangers() strangers, provided that it needs only few for anything else. Calls raise_descriptor_limit().
   static std::size_t most_admitted();
 
   /// Listens at `address`, such as "tcp://0.0.0.0:7000", and binds `socket`. With '*' in place of the port, the kernel

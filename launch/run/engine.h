@@ -29,7 +29,8 @@ struct Engine {
 /// environments::allocation_of() throws.
 Engine find_engine(core::PluginLoader& loader, const PluginSpec& named, const ProcessFacts& facts);
 
-/// Returns the number of this launch among all launches of the run, which is the number of its host in the run.
+/// Returns the number of this launch among all launches of the run, counted from 0. If the engine has started several
+/// launches on each host, each of them counts as a host of the run, so this number can differ from Allocation::host.
 std::uint32_t number_of_launch(const Engine& engine);
 
 /// Returns a sentence for the user about an engine that has started several launches on each host; empty if it has
